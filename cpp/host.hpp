@@ -1,0 +1,16 @@
+// The host of a URL: names, IPv4 and IPv6 addresses, each in its one form.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace undust {
+
+// Appends the normal form of a host (no port). False, and `out` as before, if no browser
+// would take it. `steps` as in url.hpp.
+[[nodiscard]] bool append_host(std::string_view host, unsigned steps, std::string& out);
+
+// Whether a normalized host is an IPv4 address or an IPv6 literal.
+[[nodiscard]] bool is_address(std::string_view host);
+
+}  // namespace undust
