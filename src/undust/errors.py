@@ -1,0 +1,51 @@
+"""Everything undust can complain about, in one tree.
+
+    UndustError
+    ├─ SourceError            the input cannot be read
+    │  ├─ UnknownFormat         nothing here can read such a file
+    │  └─ DamagedSource         file, offset, how to repair or skip
+    ├─ RuleError              the rules are wrong
+    │  ├─ InvalidRule           file:line, the part, the fix
+    │  └─ UnknownVersion        written by another undust than this one
+    ├─ CannotExpress          the export target cannot say this rule; which, why
+    └─ MissingExtra           (also ImportError) pip install 'undust[spark]'
+
+A message is one sentence of three parts: what is wrong, where, and how to mend it. The command
+prints it as it stands. A URL that does not parse is no error: it passes unchanged and is counted.
+"""
+
+
+class UndustError(Exception):
+    """A problem that has a name; the root of all that undust raises on purpose."""
+
+
+class SourceError(UndustError):
+    """The input cannot be read."""
+
+
+class UnknownFormat(SourceError):  # noqa: N818 -- names of the tree say what is wrong
+    """No source of undust reads such a file."""
+
+
+class DamagedSource(SourceError):  # noqa: N818
+    """The file is cut off or broken; the message says at which byte and how to go on."""
+
+
+class RuleError(UndustError):
+    """The rules are wrong."""
+
+
+class InvalidRule(RuleError):  # noqa: N818
+    """A rule breaks the language; the message says which part, and the fix."""
+
+
+class UnknownVersion(RuleError):  # noqa: N818
+    """The rule file has a version that this undust does not know."""
+
+
+class CannotExpress(UndustError):  # noqa: N818
+    """The target of an export has no way to say a rule."""
+
+
+class MissingExtra(UndustError, ImportError):  # noqa: N818
+    """A package that comes with an extra is not installed."""
