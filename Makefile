@@ -1,0 +1,73 @@
+# Two commands on a fresh machine, each with its own whole set-up: `make run` and `make test`.
+# They need python3 (3.11 or newer, with venv), g++ and make; all else comes into .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+# More arguments for pytest or for the benchmark: make test ARGS="-k host --cov"
+ARGS ?=
+
+# The stamp is made last. With .venv itself as the target, a failed build would look finished.
+INSTALLED := .venv/installed
+PACKAGE := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format stub bench docs clean
+
+help:
+	@echo "make run     build, then the main job on the sample crawl in examples/"
+	@echo "make test    build if needed, then all tests          (ARGS=… goes to pytest)"
+	@echo "make lint    ruff and mypy; 'make format' repairs what ruff can"
+	@echo "make bench   undust beside other libraries            (ARGS=… goes to the benchmark)"
+	@echo "make docs    the documentation as HTML, into site/"
+	@echo "make stub    writes src/undust/_core.pyi again after a change of the core's border"
+	@echo "make clean   removes everything that was built, .venv included"
+
+run: $(INSTALLED)
+	@$(BIN)/python examples/tour.py
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+stub: $(INSTALLED)
+	$(BIN)/python -m nanobind.stubgen --quiet --module undust._core --output-file src/undust/_core.pyi
+
+bench: .venv/installed-bench
+	$(BIN)/python -m bench.normalize $(ARGS)
+
+docs: .venv/installed-docs
+	$(BIN)/mkdocs build --quiet --strict
+
+clean:
+	rm -rf .venv site dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+
+# What an interrupted set-up left behind is repaired rather than trusted, hence --clear.
+.venv/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "undust needs Python 3.11 or newer and $(PYTHON) is older; name another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make virtual environments; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	@command -v $${CXX:-g++} >/dev/null || \
+	  { echo "there is no C++ compiler; on Debian: apt-get install g++" >&2; exit 1; }
+	@echo "making .venv (once)"
+	@$(PYTHON) -m venv --clear .venv
+	@$(PIP_INSTALL) pip
+	@touch $@
+
+$(INSTALLED): .venv/python $(PACKAGE)
+	@echo "building undust and installing what its tests need (about a minute)"
+	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint --editable .
+	@touch $@
+
+.venv/installed-%: $(INSTALLED)
+	@$(PIP_INSTALL) --group $*
+	@touch $@
