@@ -1,0 +1,82 @@
+"""What every test shares: how hard hypothesis tries, where the data lies, what a skip may hide.
+
+Run with `UNDUST_STRICT=1` (as CI does), a test that is skipped because a package or a program is
+missing fails instead; only data that is not part of the repository may be absent.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+NO_DATA = "no data"
+"""How the reason of a skip starts that even a strict run allows."""
+
+# Time on a shared machine says nothing about the code, so there is no deadline. `ci` tries the
+# same examples every time; `dev` (--hypothesis-profile=dev) looks further, each time elsewhere.
+settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=150,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("dev", deadline=None, max_examples=3000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ci")
+
+
+def data_folder() -> Path:
+    """Return where the real URL lists and crawls lie, if anybody has them."""
+    beside = REPOSITORY.parent / "shared" / "data"
+    return Path(os.environ.get("UNDUST_DATA", beside))
+
+
+@pytest.fixture(scope="session")
+def needs_data() -> Callable[[str], Path]:
+    """Give the path of a data file by its name, or skip the test where it is absent."""
+
+    def find(name: str) -> Path:
+        path = data_folder() / name
+        if not path.exists():
+            pytest.skip(f"{NO_DATA}: {name} is in no folder next to the repository nor in UNDUST_DATA")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Return the folder that holds `src`, `cpp` and `tests`."""
+    return REPOSITORY
+
+
+def _fail_if_skipped(report: Report) -> Report:
+    if os.environ.get("UNDUST_STRICT") == "1" and report.skipped and not hasattr(report, "wasxfail"):
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not reason.removeprefix("Skipped: ").startswith(NO_DATA):
+            report.outcome = "failed"
+            report.longrepr = f"skipped in a strict run: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Count a skipped test as failed when the run is strict."""
+    return _fail_if_skipped((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Count a skipped file (`pytest.importorskip`) as failed when the run is strict."""
+    return _fail_if_skipped((yield))
