@@ -41,7 +41,7 @@ RIVALS = {
     "ada_url.URL": ("ada_url", "URL"),
     CAN_ADA: ("can_ada", "parse"),
 }
-OURS_ONE_BY_ONE = {
+OURS_ONE_BY_ONE: dict[str, Callable[[str], Any]] = {
     ONE: undust.normalize,
     "undust Url.parse": Url.parse,
     "undust site_of": site_of,
@@ -139,16 +139,11 @@ def _batches(urls: list[str]) -> list[Contender]:
 
 
 def _readable_views(urls: Sequence[str]) -> list[Contender]:
-    return [
-        Contender(
-            "undust TokenView, one URL", _loop(lambda url: TokenView.of([url]).tokens(0), urls), len(urls)
-        ),
-        Contender(
-            "undust KeyValueView, one URL",
-            _loop(lambda url: KeyValueView.of([url]).pairs(0), urls),
-            len(urls),
-        ),
-    ]
+    functions: dict[str, Callable[[str], Any]] = {
+        "undust TokenView, one URL": lambda url: TokenView.of([url]).tokens(0),
+        "undust KeyValueView, one URL": lambda url: KeyValueView.of([url]).pairs(0),
+    }
+    return [Contender(name, _loop(function, urls), len(urls)) for name, function in functions.items()]
 
 
 def table_of(result: Result) -> Table:
