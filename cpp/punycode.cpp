@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace undust {
 namespace {
@@ -61,28 +63,32 @@ bool take_number(std::u32string_view digits, std::size_t& at, const Bias& bias, 
 
 }  // namespace
 
-// With kMaxPunycode code points a delta stays below 1025 * 0x110000, inside 32 bits.
+// The decoder inserts the smallest code point first, from left to right, and each number
+// tells how far to move on: once per place in the label for every code point skipped.
 void append_punycode(std::u32string_view label, std::string& out) {
-  std::uint32_t written = 0, delta = 0;
-  for (const char32_t c : label) {
-    if (c < 0x80) out.push_back(static_cast<char>(c)), ++written;
+  std::vector<std::pair<char32_t, std::uint32_t>> letters;
+  for (std::uint32_t at = 0; at < label.size(); ++at) {
+    if (label[at] < 0x80) {
+      out.push_back(static_cast<char>(label[at]));
+    } else {
+      letters.emplace_back(label[at], at);
+    }
   }
+  std::sort(letters.begin(), letters.end());
+  auto written = static_cast<std::uint32_t>(label.size() - letters.size());
   if (written > 0) out.push_back('-');
   Bias bias;
-  for (char32_t current = 0x80; written < label.size(); ++current, ++delta) {
-    char32_t next = 0x110000;
-    for (const char32_t c : label) {
-      if (c >= current) next = std::min(next, c);
-    }
-    delta += (next - current) * (written + 1);
-    current = next;
-    for (const char32_t c : label) {
-      if (c < current) ++delta;
-      if (c != current) continue;
-      append_number(delta, bias, out);
-      bias.adapt(delta, ++written);
-      delta = 0;
-    }
+  char32_t last = 0x80;
+  std::uint32_t last_end = 0, place = 0, counted = 0;
+  for (const auto& [letter, at] : letters) {
+    if (letter != last) place = counted = 0;
+    for (; counted < at; ++counted) place += label[counted] <= letter;
+    // At most 1025 * 0x110000, so 32 bits hold it.
+    const std::uint32_t number = (letter - last) * (written + 1) + place - last_end;
+    append_number(number, bias, out);
+    bias.adapt(number, ++written);
+    last = letter;
+    last_end = place + 1;
   }
 }
 
