@@ -1,0 +1,5 @@
+"""`python -m undust` is `undust`."""
+
+from undust.cli import main
+
+main(prog_name="undust")

@@ -1,0 +1,35 @@
+"""The command `undust`. Each verb is a module of its own, loaded only when it is run."""
+
+from __future__ import annotations
+
+import click
+
+from undust.cli.frame import Entry, Frame
+
+ENTRIES = {
+    "normalize": Entry("undust.cli.normalize", "Bring URLs into their standard form, line by line."),
+    "completion": Entry("undust.cli.completion", "Print a script that lets your shell complete undust."),
+}
+"""The commands in the order in which people meet them."""
+
+
+@click.group(
+    cls=Frame,
+    entries=ENTRIES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Each command explains itself: 'undust normalize --help'.",
+)
+@click.version_option(package_name="undust", message="undust %(version)s")
+def main() -> None:
+    """Send duplicate URLs to one form, before anything is fetched twice.
+
+    Different URLs often show the same page: they differ in upper and lower case, in
+    a session id, in a tracking parameter. undust gives them one form, and leaves
+    alone whatever it cannot be sure of.
+
+    \b
+    Try these first:
+      echo 'HTTP://Shop.test:80/a/../b' | undust normalize
+      undust normalize urls.txt.gz -o normal.txt.gz
+      undust normalize --json urls.txt
+    """  # noqa: D301 -- click keeps the lines behind a \b

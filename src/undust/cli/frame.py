@@ -1,0 +1,164 @@
+"""What all commands share: they are loaded when asked for, and they fail in one sentence.
+
+Every problem that a person can have ends here, in `one_sentence`. The exit codes are 0 done (also when
+the reader of a pipe has seen enough), 1 a named problem with the data, 2 wrong usage, and 128 plus the
+number of the signal that ended it. What is still a traceback is a bug of undust.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import click
+
+from undust.errors import UndustError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+PROBLEM, WRONG_USAGE = 1, 2
+
+MENDS = {
+    errno.EACCES: "you may not use it; see who may with 'ls -l'",
+    errno.EDQUOT: "your disk quota is used up; free some space and start again",
+    errno.EFBIG: "it grew beyond the size allowed for a file; raise the limit with 'ulimit -f'",
+    errno.EIO: "the device failed; check the disk and its cable",
+    errno.EISDIR: "it is a folder; name a file in it",
+    errno.ENOENT: "there is no such file; check the name",
+    errno.ENOSPC: "the disk is full; free some space and start again",
+    errno.ENOTDIR: "a folder on its path is a file; check the name",
+    errno.EPERM: "you may not use it; see who may with 'ls -l'",
+    errno.EROFS: "the disk is read-only; write to another one",
+}
+
+
+class Entry(NamedTuple):
+    """Where a command is, and its line in the help; its module has it under the name `command`."""
+
+    module: str
+    short_help: str
+
+
+class Frame(click.Group):
+    """A group of commands whose modules are loaded one by one, when they are run."""
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self.entries = entries
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names in the order in which they were given, which is that of their use."""
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return a command, loaded; None if there is no such command."""
+        if cmd_name not in self.entries:
+            return None
+        command: click.Command = import_module(self.entries[cmd_name].module).command
+        command.short_help = self.entries[cmd_name].short_help
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the list of commands without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.short_help) for name, entry in self.entries.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name; suggest one if none has that name."""
+        name = args[0]
+        if name not in self.entries and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # noqa: PLC0415 -- slow to load
+
+            near = get_close_matches(name, self.entries, n=1)
+            ctx.fail(f"there is no command '{name}'" + (f". Did you mean '{near[0]}'?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:  # noqa: ANN401
+        """Parse the options of the group, `--help` among them."""
+        with one_sentence():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+        """Run the command."""
+        with one_sentence(), ending_cleanly():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turn whatever goes wrong into one sentence on stderr and an exit code."""
+    try:
+        yield
+    except UndustError as error:
+        fail(str(error), PROBLEM)
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        fail(usage_sentence(error), WRONG_USAGE)
+    except (KeyboardInterrupt, click.Abort):
+        raise click.exceptions.Exit(128 + signal.SIGINT) from None
+    except MemoryError:
+        fail("the memory is used up; close other programs, or use fewer --threads", PROBLEM)
+    except OSError as error:
+        if error.filename in {None, "standard output"}:
+            drop_stdout()
+        if error.errno == errno.EPIPE:
+            raise click.exceptions.Exit(0) from None
+        fail(file_sentence(error), PROBLEM)
+
+
+def fail(sentence: str, exit_code: int) -> NoReturn:
+    """Say what is wrong, and end."""
+    # Without a stderr to say it on, the exit code alone has to do.
+    with suppress(OSError):
+        click.echo(f"undust: {sentence}", err=True)
+    raise click.exceptions.Exit(exit_code)
+
+
+def usage_sentence(error: click.UsageError) -> str:
+    """Return what was wrong with the arguments, and where to read how it is done."""
+    message = " ".join(error.format_message().split()).rstrip(".").replace(". Did you", ", did you")
+    command = error.ctx.command_path if error.ctx else "undust"
+    mend = "" if message.endswith("?") else f"; see '{command} --help'"
+    return f"{message[:1].lower()}{message[1:]}{mend}"
+
+
+def file_sentence(error: OSError) -> str:
+    """Return which file failed, why, and what to do."""
+    reason = error.strerror or str(error) or type(error).__name__
+    mend = MENDS.get(error.errno or 0, f"{reason.lower()}; check it and start again")
+    return f"{error.filename}: {mend}" if error.filename else mend
+
+
+def drop_stdout() -> None:
+    """Let what is still waiting for a stdout that failed go nowhere, or Python fails once more at exit."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextmanager
+def ending_cleanly() -> Iterator[None]:
+    """Let a polite kill end the program like Ctrl-C does, so that half-written files are removed."""
+
+    def end(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    try:
+        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    except ValueError:  # not in the main thread, where signals do not arrive
+        before = {}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

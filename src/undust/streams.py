@@ -1,0 +1,194 @@
+"""Bytes in and bytes out, for files of any size and in any state.
+
+Two promises hold throughout: a line of 100 MB, or a small file that unpacks to one, never sits in
+memory; and an output file is there whole or not at all, whatever ends the program.
+
+`-` is standard input or output. Input shows by its first bytes how it is packed, output by its name.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from contextlib import contextmanager, suppress
+from enum import Enum
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+from undust.errors import DamagedSource, SourceError, UndustError
+from undust.packing import is_undecided, packing_of_content, packing_of_name, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from io import BufferedReader
+
+    from undust.packing import Packer
+
+STANDARD = "-"
+BLOCK_BYTES = 1 << 20
+PACKED_BLOCK_BYTES = 1 << 16
+LONGEST_LINE = 1 << 20
+"""A line of more bytes than this, its line feed not counted, is too long to be held."""
+
+
+class Holds(Enum):
+    """What a chunk holds."""
+
+    LINES = "whole lines; only the last of a stream may lack its line feed"
+    LONG_LINE = "the start of a line that is too long"
+    MORE = "the next piece of that line"
+
+
+class Chunk(NamedTuple):
+    """Bytes of a stream, in order."""
+
+    data: bytes
+    holds: Holds
+
+
+def line_chunks(blocks: Iterable[bytes], longest_line: int = LONGEST_LINE) -> Iterator[Chunk]:
+    r"""Cut blocks anew at the ends of lines; which line is too long does not depend on the blocks.
+
+    >>> [chunk.data for chunk in line_chunks([b"a\nb\nc", b"d\ne"])]
+    [b'a\nb\n', b'cd\n', b'e']
+    """
+    held = b""
+    in_long_line = False
+    # No block longer than the longest line: then only the line that a block continues can be too long.
+    for block in _at_most(longest_line, blocks):
+        is_ended = b"\n" in block
+        end = block.index(b"\n") + 1 if is_ended else len(block)
+        rest = block
+        if in_long_line or len(held) + end - is_ended > longest_line:
+            yield Chunk(held + block[:end], Holds.MORE if in_long_line else Holds.LONG_LINE)
+            in_long_line = not is_ended
+            held, rest = b"", block[end:]
+        lines, feed, last = rest.rpartition(b"\n")
+        if feed:
+            yield Chunk(held + lines + feed, Holds.LINES)
+            held = b""
+        held += last
+    if held:
+        yield Chunk(held, Holds.LINES)
+
+
+def _at_most(size: int, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    return (block[at : at + size] for block in blocks for at in range(0, len(block), size))
+
+
+def require_readable(paths: Iterable[str]) -> None:
+    """Raise for the first path that cannot be read, before work is spent on those in front of it."""
+    for path in paths:
+        if path == STANDARD:
+            continue
+        if stat.S_ISDIR(Path(path).stat().st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
+def read_blocks(path: str, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """Give what a file holds, unpacked, in blocks of at most `block_bytes`.
+
+    A block comes as soon as there is one, so that a pipe is answered while it is still open.
+    """
+    name = "standard input" if path == STANDARD else path
+    with _naming(name), _opened(path) as file:
+        head = b""
+        while is_undecided(head) and (more := file.read1(block_bytes - len(head))):
+            head += more
+        packing = packing_of_content(head)
+        if packing:
+            packed = chain([head], iter(lambda: file.read1(PACKED_BLOCK_BYTES), b""))
+            yield from unpacked(packed, packing, name, block_bytes)
+        elif promised := packing_of_name(path):
+            message = f"{name}: not {promised.name} data in spite of its name; rename it if it is plain text"
+            raise DamagedSource(message)
+        else:
+            yield from chain([head], iter(lambda: file.read1(block_bytes), b""))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BufferedReader]:
+    if path != STANDARD:
+        with Path(path).open("rb") as file:
+            yield file
+    elif sys.stdin is None:
+        message = "standard input is closed; name a file to read"
+        raise SourceError(message)
+    else:
+        yield cast("BufferedReader", sys.stdin.buffer)
+
+
+class Output:
+    """What `open_output` gives: takes bytes and hands them on at once, packed if the name asks for it."""
+
+    def __init__(self, file: BinaryIO, packer: Packer | None = None) -> None:
+        self._file = file
+        self._packer = packer
+
+    def write(self, data: bytes) -> None:
+        """Hand on `data`."""
+        self._file.write(self._packer.compress(data) if self._packer else data)
+        self._file.flush()
+
+    def finish(self) -> None:
+        """Hand on what the packer still holds."""
+        if self._packer:
+            self._file.write(self._packer.flush())
+            self._file.flush()
+
+
+@contextmanager
+def open_output(path: str) -> Iterator[Output]:
+    """Give an output; a file gets its name only when the block has ended well, and is gone otherwise."""
+    if path == STANDARD:
+        if sys.stdout is None:
+            message = "standard output is closed; name a file to write with -o"
+            raise UndustError(message)
+        with _naming("standard output"):
+            yield Output(sys.stdout.buffer)
+        return
+    packing = packing_of_name(path)
+    with _replaced(path) as file:
+        output = Output(file, packing.new_packer() if packing else None)
+        yield output
+        output.finish()
+
+
+@contextmanager
+def _replaced(path: str) -> Iterator[BinaryIO]:
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        # A device or a named pipe is written to; putting a file in its place would be a disaster.
+        with _naming(path, target), target.open("wb") as file:
+            yield file
+        return
+    if not target.parent.is_dir():
+        message = f"{path}: there is no folder '{target.parent}' to write it to; make it first"
+        raise UndustError(message)
+    part = target.with_name(f".undust-{os.urandom(8).hex()}.part")
+    try:
+        with _naming(path, part):
+            with part.open("xb") as file:
+                yield file
+                os.fsync(file.fileno())
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(name: str, inner_name: Path | None = None) -> Iterator[None]:
+    # A failed write does not know its file, and a failed open may know it by a name of ours.
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or error.filename == str(inner_name):
+            error.filename = name
+        raise
