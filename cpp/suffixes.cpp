@@ -42,7 +42,8 @@ SuffixList::SuffixList(std::string_view text) {
 std::string_view SuffixList::site_of_host(std::string_view host) const {
   std::string_view name = host;
   if (name.size() > 1 && name.back() == '.') name.remove_suffix(1);
-  if (is_address(name) || name.starts_with('.') || name.find("..") != std::string_view::npos) return host;
+  if (name.ends_with('.')) return host;  // two dots at the end: no name, and its own site
+  if (is_address(name) || name.starts_with('.') || name.find("..") != std::string_view::npos) return name;
 
   // From the shortest suffix to the longest: `site` starts one label before the longest
   // suffix that a rule names. Without a rule the last label is the suffix.

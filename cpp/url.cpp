@@ -77,6 +77,10 @@ bool split_authority(std::string_view authority, UrlParts& parts) {
   return is_port(parts.port);
 }
 
+void trim_end(std::string_view& text) {
+  while (!text.empty() && is_white(text.back())) text.remove_suffix(1);
+}
+
 // Cuts `text` before its first `mark`; true, with what follows in `rest`, if there is one.
 bool cut_at(std::string_view& text, char mark, std::string_view& rest) {
   const auto place = text.find(mark);
@@ -239,6 +243,10 @@ bool normalize_url(std::string_view text, unsigned steps, std::string& out) {
   std::string scratch;
   UrlParts parts;
   if (!split_url(without_removed(text, scratch), parts)) return false;
+  // White space before a fragment stands at the end of the URL once the fragment is gone.
+  if (parts.has_fragment && (steps & kFragment) && !(steps & kForbidden)) {
+    trim_end(parts.has_query ? parts.query : parts.path);
+  }
 
   append_scheme(parts.scheme, steps, out);
   out.append("://");
@@ -260,8 +268,6 @@ bool normalize_url(std::string_view text, unsigned steps, std::string& out) {
     out.push_back('#');
     append_normal(parts.fragment, Component::kFragment, steps, out);
   }
-  // White space that only the removed fragment kept away from the end.
-  while (is_white(out.back())) out.pop_back();
   return true;
 }
 
