@@ -1,0 +1,96 @@
+"""How sure a counted rate is.
+
+A rate from three URLs and a rate from three million look alike; an interval tells them
+apart. Everything here is exact (Clopper and Pearson 1934): it promises at least the stated
+confidence for every count, the small ones included, and never less.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CONFIDENCE = 0.95
+"""Of every interval and bound, unless said otherwise."""
+
+_HALVINGS = 60
+_TINY = 1e-300
+_PRECISION = 1e-14
+
+
+def interval(hits: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Return the two-sided confidence interval of hits / trials.
+
+    >>> low, high = interval(0, 100)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    tail = (1 - confidence) / 2
+    return _lower(hits, trials, tail), _upper(hits, trials, tail)
+
+
+def upper_bound(hits: int, trials: int, confidence: float = CONFIDENCE) -> float:
+    """Return what the true rate does not exceed; without trials nothing is known, so 1.
+
+    >>> round(upper_bound(0, 300), 4)
+    0.0099
+    """
+    return _upper(hits, trials, 1 - confidence)
+
+
+def _upper(hits: int, trials: int, tail: float) -> float:
+    if hits >= trials:
+        return 1.0
+    return _solve(lambda rate: 1 - _beta_share(rate, hits + 1, trials - hits) > tail)
+
+
+def _lower(hits: int, trials: int, tail: float) -> float:
+    if hits <= 0:
+        return 0.0
+    return _solve(lambda rate: _beta_share(rate, hits, trials - hits + 1) < tail)
+
+
+def _solve(is_below: Callable[[float], bool]) -> float:
+    """Return where the answer turns from yes to no as the rate grows from 0 to 1."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if is_below(middle):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _beta_share(x: float, a: float, b: float) -> float:
+    """Return the regularized incomplete beta function I_x(a, b)."""
+    if x <= 0 or x >= 1:
+        return min(max(x, 0.0), 1.0)
+    if x > (a + 1) / (a + b + 2):  # the fraction converges quickly on the other side only
+        return 1 - _beta_share(1 - x, b, a)
+    front = a * math.log(x) + b * math.log1p(-x)
+    front += math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    return math.exp(front) / (a * _beta_fraction(x, a, b))
+
+
+def _beta_fraction(x: float, a: float, b: float) -> float:
+    """Return 1 + d1 / (1 + d2 / (1 + …)), the fraction under I_x(a, b), from the front (Lentz)."""
+    value, upper, lower = 1.0, 1.0, 0.0
+    for step in itertools.count(1):
+        half = step // 2
+        share = half * (b - half) if step % 2 == 0 else -(a + half) * (a + b + half)
+        term = share * x / ((a + step - 1) * (a + step))
+        lower = 1 / _not_zero(1 + term * lower)
+        upper = _not_zero(1 + term / upper)
+        value *= upper * lower
+        if abs(upper * lower - 1) < _PRECISION:
+            break
+    return value
+
+
+def _not_zero(number: float) -> float:
+    return number if abs(number) > _TINY else _TINY
