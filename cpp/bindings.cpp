@@ -15,6 +15,9 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+// The border is split by what crosses it.
+void bind_sources(nb::module_& m);
+
 namespace {
 
 using undust::BatchCounts;
@@ -225,4 +228,6 @@ NB_MODULE(_core, m) {
       .def("site", &site, "url"_a, nb::sig("def site(self, url: str) -> str | None"),
            "The registered domain of a URL, or None if it is no URL.")
       .def("sites", &sites, "urls"_a, "The registered domain of each URL of a column.");
+
+  bind_sources(m);
 }

@@ -49,3 +49,13 @@ class Suffixes:
 
     def sites(self, urls: object) -> Column:
         """The registered domain of each URL of a column."""
+
+class LogFormat:
+    """How a server writes its access log."""
+
+    def __init__(self, before: str, parts: list[tuple[int, str, bool, bool]], base: str, scheme: str, port: str) -> None: ...
+
+    def read(self, data: bytes) -> tuple[Column, Column, Column, Column, Column, Column, Column, Column, Column, int]:
+        """
+        Whole lines to url, status, size, time and redirect; then the events: what, line, offset and length; last the number of lines.
+        """
