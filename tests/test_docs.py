@@ -1,0 +1,131 @@
+"""Every example in the README and the docs is executed, in the order in which it is read.
+
+`python` blocks are doctests or plain code, `console` blocks are commands with their output, `json`
+blocks must be JSON. The blocks of one page share a namespace and a folder that has `examples/`.
+What cannot be run here (`make`, `pip`) stands in `sh` blocks, and drawings in `text` blocks.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+NOT_RUN = {"sh", "text", "nginx"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line of the page where the text starts."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """The fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(found[1].strip(), found[2], text.count("\n", 0, found.start(2)) + 1)
+        for found in FENCE.finditer(text)
+    ]
+
+
+def run_python(block: Block, page: Path, names: dict[str, object]) -> None:
+    """Run a doctest, or plain code, among the names that the page made so far."""
+    if ">>>" not in block.text:
+        code = compile("\n" * (block.line - 1) + block.text, page, "exec")
+        exec(code, names)  # noqa: S102 -- our own page
+        return
+    test = doctest.DocTestParser().get_doctest(block.text, names, page.name, str(page), block.line - 1)
+    said: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append, clear_globs=False)
+    names.update(test.globs)
+    assert not said, "".join(said)
+
+
+def run_console(block: Block, page: Path, folder: Path) -> None:
+    """Run the commands of a block; what each prints must be what stands below it."""
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+    }
+    for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        done = subprocess.run(  # noqa: S603 -- our own page
+            ["/bin/bash", "-c", command],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.stdout == expected, f"{page.name}:{block.line}: $ {command}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page shows is what happens."""
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": page.stem}
+    for block in blocks_of(page):
+        if block.language == "python":
+            run_python(block, page, names)
+        elif block.language == "console":
+            run_console(block, page, tmp_path)
+        elif block.language == "json":
+            json.loads(block.text)
+        else:
+            assert block.language in NOT_RUN, f"{page.name}:{block.line}: a block that nobody checks"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+def test_links_of_a_page(page: Path) -> None:
+    """A link to a file of the repository leads somewhere."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = [
+        target for target in LINK.findall(text) if "://" not in target and not target.startswith("mailto:")
+    ]
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert not missing
+
+
+def test_the_readme_shows_enough() -> None:
+    """A page without runnable examples would pass the tests above for the wrong reason."""
+    languages = [block.language for block in blocks_of(REPOSITORY / "README.md")]
+    assert "python" in languages
+    assert "console" in languages
+
+
+def test_commands_of_the_readme_exist() -> None:
+    """Each `make` target that a page names is in the Makefile."""
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    for page in PAGES:
+        for target in re.findall(r"\bmake ([a-z]+)\b(?=[`\s])", "\n".join(code_of(page))):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: make {target}"
+
+
+def code_of(page: Path) -> list[str]:
+    """Everything that a page sets in code: blocks and words between backticks."""
+    text = page.read_text(encoding="utf-8")
+    inline = re.findall(r"`([^`\n]+`)", FENCE.sub("", text))
+    return inline + [block.text for block in blocks_of(page)]

@@ -1,0 +1,47 @@
+"""The examples run, and the sample crawl is what its script writes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import runpy
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def rows(repository: Path) -> list[dict[str, Any]]:
+    """Give the sample's observations as they are committed."""
+    with gzip.open(repository / "examples" / "shop.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def test_the_sample_is_what_its_script_writes(repository: Path, rows: list[dict[str, Any]]) -> None:
+    """Whoever changes the script also writes the sample again."""
+    script = runpy.run_path(str(repository / "examples" / "make_sample.py"))
+    assert list(script["observations"]()) == rows
+
+
+def test_the_list_has_the_urls_of_the_sample(repository: Path, rows: list[dict[str, Any]]) -> None:
+    """`shop.txt` and `shop.jsonl.gz` are one crawl."""
+    listed = (repository / "examples" / "shop.txt").read_text(encoding="utf-8").splitlines()
+    assert listed == [row["url"] for row in rows]
+
+
+def test_the_tour_runs(repository: Path) -> None:
+    """`make run` has something to show, and says how much was saved."""
+    done = subprocess.run(  # noqa: S603 -- our own script
+        [sys.executable, str(repository / "examples" / "tour.py")],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "after normalization" in done.stdout
+    assert " 535\n" in done.stdout
