@@ -29,6 +29,7 @@ def interval(hits: int, trials: int, confidence: float = CONFIDENCE) -> tuple[fl
     >>> low, round(high, 4)
     (0.0, 0.0362)
     """
+    hits = min(hits, trials)
     tail = (1 - confidence) / 2
     return _lower(hits, trials, tail), _upper(hits, trials, tail)
 

@@ -1,0 +1,309 @@
+"""Every published measure of a canonicalizer, counted once and defined in one place.
+
+The papers measure different things under equal names and equal things under different
+names. Here each count has one field of `Measures` and each rate one property, so that a
+table can show them side by side. A *page* is a cluster of URLs that show one content,
+singletons included; an *image* is what a canonicalizer makes of a URL.
+
+    PT  Lei et al., WWW 2010      RW  Dasgupta et al., KDD 2008      DB  DustBuster
+    DU  DUSTER                    US  Soon and Lee 2009
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from undust.intervals import interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+NEAR = 29 / 32
+"""Share of minima in which two pages must agree to count as near copies of each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Counts of one site, or of many added up; the rates are properties of the counts."""
+
+    urls: int = 0
+    """Distinct URLs before (N)."""
+    canonical_urls: int = 0
+    """Distinct images (N')."""
+    clusters: int = 0
+    """Pages (C)."""
+    joined_clusters: int = 0
+    """Pages left when those that share an image count as one (C'): false merges cannot raise it."""
+    sketches: int = 0
+    """Distinct contents as the sketches tell them; the pages where there are no sketches."""
+    support_pairs: int = 0
+    """Pairs of URLs with one image."""
+    false_positive_pairs: int = 0
+    """… of two pages."""
+    merged_urls: int = 0
+    """URLs that share their image with another."""
+    misplaced_urls: int = 0
+    """URLs that do not belong to the page most URLs of their image belong to."""
+    lost_pages: int = 0
+    """Pages that lie under another page's image, counted once for each such image."""
+    lost_unlike: int = 0
+    """… and are no near copies of it, by their sketches."""
+    duplicate_clusters: int = 0
+    """Pages with two URLs or more."""
+    collapsed_clusters: int = 0
+    """… whose URLs all have one image."""
+
+    def __add__(self, other: Measures) -> Measures:
+        """Return the counts of both, as micro averages need them."""
+        return Measures(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    @property
+    def removable(self) -> int:
+        """How many URLs a perfect canonicalizer would remove (P of US)."""
+        return self.urls - self.clusters
+
+    @property
+    def removed_urls(self) -> int:
+        """How many URLs this one removed."""
+        return self.urls - self.canonical_urls
+
+    @property
+    def compression_rate(self) -> float:
+        """PT eq. 1; the reduction ratio of RW and the discovered redundancy of DB."""
+        return share(self.removed_urls, self.urls)
+
+    @property
+    def duplicate_rate(self) -> float:
+        """Share of URLs that are not needed, before."""
+        return share(self.removable, self.urls)
+
+    @property
+    def dup_reduction_rate(self) -> float:
+        """PT eq. 2: how much of the duplicate rate is gone."""
+        if self.removable == 0:
+            return 0.0
+        return 1 - (1 - share(self.joined_clusters, self.canonical_urls)) / self.duplicate_rate
+
+    @property
+    def coverage(self) -> float:
+        """DB: share of the duplicates, as sketches tell them, that are gone."""
+        duplicates = self.urls - self.sketches
+        return share(duplicates - (self.canonical_urls - self.sketches), duplicates)
+
+    @property
+    def fpr(self) -> float:
+        """PT eq. 3: share of false pairs among the pairs sent to one URL."""
+        return share(self.false_positive_pairs, self.support_pairs)
+
+    @property
+    def url_fpr(self) -> float:
+        """Share of misplaced URLs among the merged; unlike pairs it does not grow with the group."""
+        return share(self.misplaced_urls, self.merged_urls)
+
+    @property
+    def lost_content_rate(self) -> float:
+        """Share of pages that a crawler would lose."""
+        return share(self.lost_pages, self.clusters)
+
+    @property
+    def removed(self) -> float:
+        """Removed URLs that were no other page, per removable URL; near copies merged can lift it over 1."""
+        return share(max(0, self.removed_urls - self.lost_unlike), self.removable)
+
+    @property
+    def lost(self) -> float:
+        """Share of pages merged into a different one, near copies forgiven."""
+        return share(self.lost_unlike, self.clusters)
+
+    @property
+    def cluster_reduction(self) -> float:
+        """DU: share of the duplicate clusters collapsed to one URL."""
+        return share(self.collapsed_clusters, self.duplicate_clusters)
+
+    @property
+    def contingency(self) -> Contingency:
+        """US: the removed URLs, right and wrong, and those kept."""
+        false_positives = self.clusters - self.joined_clusters
+        true_positives = self.removed_urls - false_positives
+        return Contingency(
+            true_positives=true_positives,
+            false_negatives=self.removable - true_positives,
+            false_positives=false_positives,
+            true_negatives=self.joined_clusters,
+        )
+
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Return the 95 % confidence interval of every rate that counts independent things.
+
+        Pairs are not independent (one wrong URL in a group of n makes n - 1 wrong pairs), so the
+        interval of `fpr` is that of the URL-level rate scaled to it: as wide as the URLs allow.
+        """
+        found = {
+            "compression_rate": interval(self.removed_urls, self.urls),
+            "duplicate_rate": interval(self.removable, self.urls),
+            "url_fpr": interval(self.misplaced_urls, self.merged_urls),
+            "lost_content_rate": interval(self.lost_pages, self.clusters),
+            "removed": interval(max(0, self.removed_urls - self.lost_unlike), self.removable),
+            "lost": interval(self.lost_unlike, self.clusters),
+            "cluster_reduction": interval(self.collapsed_clusters, self.duplicate_clusters),
+        }
+        low, high = found["url_fpr"]
+        scale = share(self.fpr, self.url_fpr) if self.url_fpr else 1.0
+        found["fpr"] = (min(1.0, low * scale), min(1.0, max(self.fpr, high * scale)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Contingency:
+    """A two-by-two table, counted per URL as Soon and Lee do."""
+
+    true_positives: int
+    false_negatives: int
+    false_positives: int
+    true_negatives: int
+
+    @property
+    def sensitivity(self) -> float:
+        """Share of the duplicates that were removed."""
+        return share(self.true_positives, self.true_positives + self.false_negatives)
+
+    @property
+    def specificity(self) -> float:
+        """Share of the pages that were kept."""
+        return share(self.true_negatives, self.true_negatives + self.false_positives)
+
+    @property
+    def precision(self) -> float:
+        """Share of the removed that were duplicates."""
+        return share(self.true_positives, self.true_positives + self.false_positives)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right decisions."""
+        right = self.true_positives + self.true_negatives
+        return share(right, right + self.false_positives + self.false_negatives)
+
+
+def share(part: float, whole: float) -> float:
+    """Return part / whole, and 0 of nothing."""
+    return part / whole if whole else 0.0
+
+
+def measure(
+    pages: Sequence[str],
+    images: Sequence[str],
+    sketches: Mapping[str, Sequence[int]] | None = None,
+) -> Measures:
+    """Return the measures of one site: row i is one URL, the page it shows and its image.
+
+    `sketches` holds one sketch a page, where there are any; pages without one are never
+    near copies of another.
+    """
+    page_names, page_codes = np.unique(np.asarray(pages, dtype=object).astype(str), return_inverse=True)
+    image_names, image_codes = np.unique(np.asarray(images, dtype=object).astype(str), return_inverse=True)
+    groups = _Groups.of(image_codes, page_codes)
+    lost, lost_unlike = _lost(groups, page_names, sketches or {})
+    sizes = np.bincount(image_codes, minlength=len(image_names))
+    page_sizes = np.bincount(page_codes, minlength=len(page_names))
+    images_of_page = np.bincount(groups.pages, minlength=len(page_names))
+    return Measures(
+        urls=len(page_codes),
+        canonical_urls=len(image_names),
+        clusters=len(page_names),
+        joined_clusters=_components(groups, len(page_names), len(image_names)),
+        sketches=_distinct_contents(page_names, sketches or {}),
+        support_pairs=_pairs(sizes),
+        false_positive_pairs=_pairs(sizes) - _pairs(groups.counts),
+        merged_urls=int(sizes[sizes > 1].sum()),
+        misplaced_urls=int(sizes.sum() - groups.largest.sum()),
+        lost_pages=lost,
+        lost_unlike=lost_unlike,
+        duplicate_clusters=int((page_sizes > 1).sum()),
+        collapsed_clusters=int(((page_sizes > 1) & (images_of_page == 1)).sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """How many URLs of each page lie under each image; one row a combination, by image."""
+
+    images: NDArray[np.intp]
+    pages: NDArray[np.intp]
+    counts: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    """First row of each image."""
+    largest: NDArray[np.intp]
+    """URLs of each image's main page."""
+
+    @classmethod
+    def of(cls, images: NDArray[np.intp], pages: NDArray[np.intp]) -> _Groups:
+        rows, counts = np.unique(np.column_stack([images, pages]), axis=0, return_counts=True)
+        starts = np.flatnonzero(np.diff(rows[:, 0], prepend=-1))
+        largest = np.maximum.reduceat(counts, starts) if len(counts) else counts
+        return cls(rows[:, 0], rows[:, 1], counts, starts, largest)
+
+
+def _pairs(sizes: NDArray[np.intp]) -> int:
+    return int((sizes.astype(np.int64) * (sizes - 1) // 2).sum())
+
+
+def _lost(
+    groups: _Groups, page_names: NDArray[np.str_], sketches: Mapping[str, Sequence[int]]
+) -> tuple[int, int]:
+    """Return the pages under another's image, all of them and those that are no near copies.
+
+    The main page of an image is the one with most URLs; of equals, the first by name.
+    """
+    lost = unlike = 0
+    ends = np.append(groups.starts[1:], len(groups.pages))
+    for start, end in zip(groups.starts, ends, strict=True):
+        if end - start == 1:
+            continue
+        names = page_names[groups.pages[start:end]]
+        main = names[int(np.argmax(groups.counts[start:end]))]
+        others = [str(name) for name in names if name != main]
+        lost += len(others)
+        unlike += sum(not is_near(sketches.get(name), sketches.get(str(main))) for name in others)
+    return lost, unlike
+
+
+def is_near(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:
+    """Return whether two sketches agree in at least 29 of 32 minima, or as large a share."""
+    if left is None or right is None or len(left) == 0 or len(right) == 0:
+        return False
+    agreeing = sum(a == b for a, b in zip(left, right, strict=False))
+    return agreeing >= NEAR * len(left)
+
+
+def _distinct_contents(page_names: NDArray[np.str_], sketches: Mapping[str, Sequence[int]]) -> int:
+    if not sketches:
+        return len(page_names)
+    return len({tuple(sketches.get(str(name), ())) or str(name) for name in page_names})
+
+
+def _components(groups: _Groups, pages: int, images: int) -> int:
+    """Return how many sets of pages there are when pages under one image belong together."""
+    parent = list(range(pages))
+
+    def root(page: int) -> int:
+        while parent[page] != page:
+            parent[page] = parent[parent[page]]
+            page = parent[page]
+        return page
+
+    first_page = np.full(images, -1)
+    joined = pages
+    for image, page in zip(groups.images, groups.pages, strict=True):
+        if first_page[image] < 0:
+            first_page[image] = page
+            continue
+        left, right = root(int(first_page[image])), root(int(page))
+        if left != right:
+            parent[right] = left
+            joined -= 1
+    return joined
