@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,8 +31,17 @@ std::size_t in_parts(std::int64_t rows, int threads, Work&& work) {
     }
   };
   std::vector<std::jthread> others;
-  for (std::size_t part = 1; part < parts; ++part) others.emplace_back(run, part);
+  std::size_t here = parts;
+  for (std::size_t part = 1; part < parts; ++part) {
+    try {
+      others.emplace_back(run, part);
+    } catch (const std::system_error&) {  // the system has no thread to give: do the rest here
+      here = part;
+      break;
+    }
+  }
   run(0);
+  for (; here < parts; ++here) run(here);
   others.clear();
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);
@@ -70,7 +80,7 @@ Column map_texts(const TextColumn& column, int threads, BatchCounts& counts, App
   return std::move(builders[0]).finish(column.output_format());
 }
 
-// Lines made from lines, in order: each ends as it ended before ("\\n", "\\r\\n" or, for the
+// Lines made from lines, in order: each ends as it ended before ("\n", "\r\n" or, for the
 // last one, not at all). append_row as above. Returns how many lines there were.
 template <typename AppendRow>
 std::int64_t map_lines(std::string_view data, int threads, BatchCounts& counts, std::string& out,
