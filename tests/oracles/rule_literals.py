@@ -112,8 +112,8 @@ def literal_in_label(text: str) -> str:
 
 
 def no_items(text: str) -> tuple[str, ...]:
-    """A place where no list may be."""
-    raise RuleError(f"unknown class {text!r}")
+    """The scheme has no list."""
+    raise RuleError(f"a scheme has no class, so {text!r} cannot stand there")
 
 
 def split_items(text: str, forbidden: str) -> list[str]:

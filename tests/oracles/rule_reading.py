@@ -98,7 +98,7 @@ def read_rule(fields: Mapping[str, Any]) -> Rule:
 
 def read_line(text: str) -> dict[str, Any]:
     """`KIND FROM [→ TO] [when P, P] [unless P, P]` as the keys of a rule file."""
-    kind, _, rest = text.strip().partition(" ")
+    kind, rest = re.fullmatch(r"\s*(\S*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     if kind not in KINDS:
         raise RuleError(f"unknown kind {kind!r}: write replace, rewrite or keep")
     side = r'"([^"]*)"' if kind == "replace" else r"(\S+)"
@@ -107,6 +107,8 @@ def read_line(text: str) -> dict[str, Any]:
         raise RuleError(
             "a replace has its texts in quotes" if kind == "replace" else "the left side is missing"
         )
+    if re.match(r"\s*(→|->)", shape[3] or ""):
+        raise RuleError("the right side is missing, or it is the text of a replace without quotes")
     fields = {"kind": kind, "from": shape[1]}
     if shape[2] is not None:
         fields["to"] = shape[2]
