@@ -203,10 +203,14 @@ bool append_name(std::string_view host, bool lower_case, std::string& out) {
 
 }  // namespace
 
+bool is_plain_name(std::string_view host) {
+  return !host.empty() && all_in(kPlainBytes, host) && !ends_in_number(host);
+}
+
 bool append_host(std::string_view host, unsigned steps, std::string& out) {
   if (host.empty()) return false;
   const std::size_t start = out.size();
-  if (all_in(kPlainBytes, host) && !ends_in_number(host)) {
+  if (is_plain_name(host)) {
     out.append(host);
     return true;
   }

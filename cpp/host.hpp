@@ -10,6 +10,9 @@ namespace undust {
 // would take it. `steps` as in url.hpp.
 [[nodiscard]] bool append_host(std::string_view host, unsigned steps, std::string& out);
 
+// Whether a host is a name in normal form by its bytes alone, as nearly every host is.
+[[nodiscard]] bool is_plain_name(std::string_view host);
+
 // Whether a normalized host is an IPv4 address or an IPv6 literal.
 [[nodiscard]] bool is_address(std::string_view host);
 

@@ -134,6 +134,42 @@ std::string_view without_removed(std::string_view text, std::string& scratch) {
   return scratch;
 }
 
+bool is_normal_triplet(std::string_view text, std::size_t at) {
+  const int byte = triplet_at(text, at);
+  return byte >= 0 && !kUnreserved[static_cast<std::size_t>(byte)] && !has(kLower, text[at + 1]) &&
+         !has(kLower, text[at + 2]);
+}
+
+// Where the path and query that start at `at` end: at a fragment or with the text. Not found if
+// something in them has to change.
+std::size_t normal_end(std::string_view text, std::size_t at) {
+  bool in_query = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '.' && text[at - 1] == '/' && !in_query) return std::string_view::npos;
+    if (has(kPathBytes, c)) continue;
+    if (c == '?') {
+      in_query = true;
+    } else if (c == '#') {
+      return at;
+    } else if (!is_normal_triplet(text, at)) {
+      return std::string_view::npos;
+    }
+  }
+  return at;
+}
+
+// The length of the normal form if it is the text itself, but for a fragment; else 0. Most URLs
+// are like that, and one look is cheaper than taking them apart.
+std::size_t normal_size(std::string_view text) {
+  const std::size_t host_at = text.starts_with("https://") ? 8 : text.starts_with("http://") ? 7 : 0;
+  const auto path_at = text.find('/', host_at);
+  if (host_at == 0 || path_at == std::string_view::npos) return 0;
+  if (!is_plain_name(text.substr(host_at, path_at - host_at))) return 0;
+  const auto end = normal_end(text, path_at);
+  return end == std::string_view::npos ? 0 : end;
+}
+
 }  // namespace
 
 bool split_url(std::string_view text, UrlParts& parts) {
@@ -239,6 +275,10 @@ void append_without_dots(std::string_view path, std::string& out) {
 }
 
 bool normalize_url(std::string_view text, unsigned steps, std::string& out) {
+  if (const std::size_t size = steps == kAllSteps ? normal_size(text) : 0) {
+    out.append(text.substr(0, size));
+    return true;
+  }
   const std::size_t start = out.size();
   std::string scratch;
   UrlParts parts;
