@@ -64,4 +64,9 @@ def normalize(urls: Any, *, skip: Iterable[str] = (), threads: int = 1) -> Any:
     steps = steps_without(skip) if skip else _core.ALL_STEPS
     if isinstance(urls, str):
         return _core.normalize_url(urls, steps)
+    return _normalize_column(urls, steps, threads)
+
+
+# Apart, since the closure would slow down every call for a single URL.
+def _normalize_column(urls: Any, steps: int, threads: int) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
     return map_column(urls, lambda column: _core.normalize(column, steps, threads)[0])
