@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from undust.urls import normalize
+    from undust.urls.normalize import normalize
 
 __all__ = ["normalize"]
 
-_HOMES = {"normalize": "undust.urls"}
+_HOMES = {"normalize": "undust.urls.normalize"}
 
 
 def __getattr__(name: str) -> object:

@@ -98,7 +98,7 @@ def read_blocks(path: str, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
     name = "standard input" if path == STANDARD else path
     with _naming(name), _opened(path) as file:
         head = b""
-        while is_undecided(head) and (more := file.read1(block_bytes - len(head))):
+        while is_undecided(head) and (more := file.read1(1)):
             head += more
         packing = packing_of_content(head)
         if packing:

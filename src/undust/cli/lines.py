@@ -75,7 +75,7 @@ def map_lines(
 def run(files: Sequence[str], output: str | None, work: Work, *, as_json: bool, quiet: bool) -> None:
     """Do the whole job of such a command."""
     if as_json and output == STANDARD:
-        message = "--json and the lines cannot both go to stdout, so name a file with -o"
+        message = "--json needs stdout for itself, so name a file with -o"
         raise click.UsageError(message)
     paths = files or (STANDARD,)
     require_readable(paths)

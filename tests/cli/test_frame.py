@@ -1,0 +1,226 @@
+"""The frame of the command: help, completion, exit codes, and one sentence for whatever goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tests.cli.command import UNDUST, run, sentence
+from undust.cli import ENTRIES, main
+from undust.cli.frame import MENDS, Entry, Frame
+from undust.errors import DamagedSource, MissingExtra, UndustError
+
+LOADED = """
+import sys
+from undust.cli import main
+try:
+    main({arguments!r})
+finally:
+    print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def modules_loaded_by(*arguments: str) -> set[str]:
+    """Return the modules that a run of the command loads."""
+    words = [sys.executable, "-c", LOADED.format(arguments=list(arguments))]
+    done = subprocess.run(words, input=b"http://a.test\n", capture_output=True, check=True)  # noqa: S603
+    return set(done.stderr.decode().split())
+
+
+def failing_with(error: BaseException) -> tuple[int, str]:
+    """Return the exit code and the message of a command that raises `error`."""
+
+    @click.command()
+    def command() -> None:
+        raise error
+
+    frame = Frame(entries={})
+    frame.get_command = lambda ctx, cmd_name: command  # type: ignore[method-assign]  # noqa: ARG005
+    frame.entries = {"broken": Entry("", "")}
+    result = CliRunner().invoke(frame, ["broken"])
+    return result.exit_code, result.stderr
+
+
+def test_help_is_for_newcomers() -> None:
+    """It fits a terminal of 80 columns, lists each command, and only those that exist."""
+    ended = run("--help")
+    text = ended.out.decode()
+    assert ended.code == 0
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert "Try these first:" in text
+    listed = text.partition("Commands:")[2].partition("\n\n")[0].split("\n  ")[1:]
+    assert [line.split()[0] for line in listed] == list(ENTRIES)
+
+
+def test_help_shows_commands_that_exist() -> None:
+    """The three commands that the help says to try run as written."""
+    tries = run("--help").out.decode().partition("Try these first:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(tries) == 3
+    for line in tries:
+        words = line.partition("undust ")[2].split()
+        assert main.get_command(click.Context(main), words[0]) is not None
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_each_command_explains_itself(name: str) -> None:
+    """Each has a help that fits a terminal, and its line in the list."""
+    ended = run(name, "--help")
+    assert ended.code == 0
+    assert all(len(line) <= 80 for line in ended.out.decode().splitlines())
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.name == name
+    assert len(ENTRIES[name].short_help) <= 60
+
+
+def test_help_loads_little() -> None:
+    """Nobody waits for Arrow, tables or the core to read a help text."""
+    loaded = modules_loaded_by("--help")
+    assert not loaded & {
+        "pyarrow",
+        "rich",
+        "duckdb",
+        "numpy",
+        "undust._core",
+        "undust.urls",
+        "undust.streams",
+    }
+
+
+def test_normalize_loads_little() -> None:
+    """A list of lines needs no Arrow library."""
+    loaded = modules_loaded_by("normalize")
+    assert "undust._core" in loaded
+    assert not loaded & {"pyarrow", "rich", "duckdb", "numpy", "backports.zstd"}
+
+
+def test_without_arguments_help_is_shown() -> None:
+    """Who only types the name learns what it does; it is wrong usage all the same."""
+    ended = run()
+    assert ended.code == 2
+    assert ended.err.startswith("Usage: undust")
+
+
+def test_version() -> None:
+    """`--version` says the name and the version."""
+    ended = run("--version")
+    assert ended.code == 0
+    assert ended.out.startswith(b"undust ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["normalise"], "there is no command 'normalise', did you mean 'normalize'?"),
+        (["frobnicate"], "there is no command 'frobnicate'; see 'undust --help'"),
+        (["--frobnicate"], "no such option '--frobnicate'; see 'undust --help'"),
+        (["normalize", "--threds", "2"], "no such option '--threds', did you mean '--threads'?"),
+        (
+            ["normalize", "--threads", "0"],
+            "invalid value for '--threads': 0 is not in the range x>=1; see 'undust normalize --help'",
+        ),
+        (
+            ["normalize", "--json", "-o", "-"],
+            "--json needs stdout for itself, so name a file with -o; see 'undust normalize --help'",
+        ),
+    ],
+)
+def test_wrong_usage(arguments: list[str], expected: str) -> None:
+    """Wrong usage is one sentence too, with the way out, and exit code 2."""
+    assert sentence(run(*arguments), 2) == expected
+
+
+@pytest.mark.parametrize("number", MENDS)
+def test_trouble_with_files(number: int) -> None:
+    """A failing file is named, and what to do about it."""
+    code, err = failing_with(OSError(number, os.strerror(number), "urls.txt"))
+    assert (code, err) == (1, f"undust: urls.txt: {MENDS[number]}\n")
+    assert "; " in err
+
+
+def test_trouble_with_files_nobody_thought_of() -> None:
+    """Any other failure of the system is told in the words of the system."""
+    error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), "urls.txt")
+    assert failing_with(error) == (
+        1,
+        "undust: urls.txt: too many levels of symbolic links; check it and start again\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "err"),
+    [
+        (UndustError("a; b"), 1, "undust: a; b\n"),
+        (DamagedSource("c; d"), 1, "undust: c; d\n"),
+        (MissingExtra("e; f"), 1, "undust: e; f\n"),
+        (
+            MemoryError(),
+            1,
+            "undust: the memory is used up; close other programs, or use fewer --threads\n",
+        ),
+        (BrokenPipeError(errno.EPIPE, "broken"), 0, ""),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_endings(error: BaseException, code: int, err: str) -> None:
+    """Each way to end has its exit code, and its sentence or its silence."""
+    assert failing_with(error) == (code, err)
+
+
+def test_bugs_are_not_hidden() -> None:
+    """What is no problem of the person stays an exception, for a bug report."""
+
+    @click.command()
+    def command() -> None:
+        raise ZeroDivisionError
+
+    frame = Frame(entries={"broken": Entry("", "")})
+    frame.get_command = lambda ctx, cmd_name: command  # type: ignore[method-assign]  # noqa: ARG005
+    assert isinstance(CliRunner().invoke(frame, ["broken"]).exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["completion", "bash"]])
+def test_text_for_a_full_disk(arguments: list[str]) -> None:
+    """Even help can meet a full disk: one sentence, and Python does not complain at exit."""
+    with Path("/dev/full").open("wb") as full:
+        assert sentence(run(*arguments, stdout=full)) == "the disk is full; free some space and start again"
+
+
+def test_text_for_a_closed_pipe() -> None:
+    """Who has seen enough of the help is not bothered."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        ended = run("--help", stdout=closed)
+    assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str) -> None:
+    """There is a script for each shell, which asks the command itself."""
+    ended = run("completion", shell)
+    assert ended.code == 0
+    assert b"_UNDUST_COMPLETE" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("undust norm", "plain,normalize"), ("undust normalize --thr", "plain,--threads")],
+)
+def test_completion_answers(words: str, expected: str) -> None:
+    """The shell is told the commands and the options that begin so."""
+    environment = {
+        **os.environ,
+        "_UNDUST_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    done = subprocess.run(UNDUST, env=environment, capture_output=True, check=True)  # noqa: S603
+    assert done.stdout.decode().split() == [expected]
