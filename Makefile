@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # More arguments for pytest or for the benchmark: make test ARGS="-k host --cov"
 ARGS ?=
+# Which benchmark: the name of a file in bench/, as in make bench BENCH=stream
+BENCH ?= normalize
 
 # The stamp is made last. With .venv itself as the target, a failed build would look finished.
 INSTALLED := .venv/installed
@@ -18,7 +20,7 @@ help:
 	@echo "make run     build, then the main job on the sample crawl in examples/"
 	@echo "make test    build if needed, then all tests          (ARGS=… goes to pytest)"
 	@echo "make lint    ruff and mypy; 'make format' repairs what ruff can"
-	@echo "make bench   undust beside other libraries            (ARGS=… goes to the benchmark)"
+	@echo "make bench   undust beside other libraries            (BENCH=stream: a long list)"
 	@echo "make docs    the documentation as HTML, into site/"
 	@echo "make stub    writes src/undust/_core.pyi again after a change of the core's border"
 	@echo "make clean   removes everything that was built, .venv included"
@@ -42,7 +44,7 @@ stub: $(INSTALLED)
 	$(BIN)/python -m nanobind.stubgen --quiet --module undust._core --output-file src/undust/_core.pyi
 
 bench: .venv/installed-bench
-	$(BIN)/python -m bench.normalize $(ARGS)
+	$(BIN)/python -m bench.$(BENCH) $(ARGS)
 
 docs: .venv/installed-docs
 	$(BIN)/mkdocs build --quiet --strict
