@@ -15,12 +15,16 @@ namespace undust {
 // Below this many rows a second thread costs more than it brings.
 inline constexpr std::int64_t kRowsWorthAThread = 4096;
 
-// Calls work(begin, end, part) for consecutive parts of [0, rows), each on its own thread;
-// returns how many parts there were. The first exception is thrown again here.
-template <typename Work>
-std::size_t in_parts(std::int64_t rows, int threads, Work&& work) {
+// Into how many parts `rows` are cut for at most so many threads.
+[[nodiscard]] inline std::size_t parts_of(std::int64_t rows, int threads) {
   const std::int64_t most = std::max<std::int64_t>(1, rows / kRowsWorthAThread);
-  const auto parts = static_cast<std::size_t>(std::clamp<std::int64_t>(threads, 1, most));
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(threads, 1, most));
+}
+
+// Calls work(begin, end, part) for consecutive parts of [0, rows), each on its own thread.
+// The first exception is thrown again here.
+template <typename Work>
+void in_parts(std::int64_t rows, std::size_t parts, Work&& work) {
   std::vector<std::exception_ptr> failures(parts);
   const auto run = [&](std::size_t part) {
     const auto count = static_cast<std::int64_t>(parts), at = static_cast<std::int64_t>(part);
@@ -46,7 +50,6 @@ std::size_t in_parts(std::int64_t rows, int threads, Work&& work) {
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
-  return parts;
 }
 
 // What happened to the rows of a batch.
@@ -57,10 +60,10 @@ struct BatchCounts {
 // A text column made row by row: append_row(text, out) appends the new text and counts.
 template <typename AppendRow>
 Column map_texts(const TextColumn& column, int threads, BatchCounts& counts, AppendRow&& append_row) {
-  const auto limit = static_cast<std::size_t>(std::max(threads, 1));
-  std::vector<TextBuilder> builders(limit);
-  std::vector<BatchCounts> part_counts(limit);
-  const std::size_t parts = in_parts(column.size(), threads, [&](std::int64_t begin, std::int64_t end, std::size_t part) {
+  const std::size_t parts = parts_of(column.size(), threads);
+  std::vector<TextBuilder> builders(parts);
+  std::vector<BatchCounts> part_counts(parts);
+  in_parts(column.size(), parts, [&](std::int64_t begin, std::int64_t end, std::size_t part) {
     TextBuilder& builder = builders[part];
     builder.reserve(end - begin, static_cast<std::size_t>(end - begin) * 64);
     for (std::int64_t row = begin; row < end; ++row) {
@@ -90,7 +93,6 @@ std::int64_t map_lines(std::string_view data, int threads, BatchCounts& counts, 
     BatchCounts counts;
     std::int64_t lines = 0;
   };
-  std::vector<Part> results(static_cast<std::size_t>(std::max(threads, 1)));
   // The line that a place lies in belongs to the part in which it starts.
   const auto line_start = [data](std::int64_t place) {
     if (place == 0) return std::size_t{0};
@@ -98,7 +100,8 @@ std::int64_t map_lines(std::string_view data, int threads, BatchCounts& counts, 
     return end == std::string_view::npos ? data.size() : end + 1;
   };
   const auto bytes = static_cast<std::int64_t>(data.size());
-  const std::size_t parts = in_parts(bytes, threads, [&](std::int64_t begin, std::int64_t end, std::size_t number) {
+  std::vector<Part> results(parts_of(bytes, threads));
+  in_parts(bytes, results.size(), [&](std::int64_t begin, std::int64_t end, std::size_t number) {
     Part& part = results[number];
     std::string_view rest = data.substr(line_start(begin), line_start(end) - line_start(begin));
     part.text.reserve(rest.size() + rest.size() / 8);
@@ -116,11 +119,11 @@ std::int64_t map_lines(std::string_view data, int threads, BatchCounts& counts, 
     }
   });
   std::int64_t lines = 0;
-  for (std::size_t number = 0; number < parts; ++number) {
-    out.append(results[number].text);
-    lines += results[number].lines;
-    counts.changed += results[number].counts.changed;
-    counts.not_urls += results[number].counts.not_urls;
+  for (const Part& part : results) {
+    out.append(part.text);
+    lines += part.lines;
+    counts.changed += part.counts.changed;
+    counts.not_urls += part.counts.not_urls;
   }
   return lines;
 }

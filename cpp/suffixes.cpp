@@ -28,7 +28,7 @@ SuffixList::SuffixList(std::string_view text) {
       kind = kException;
       rule.remove_prefix(1);
     } else if (rule.starts_with("*.")) {
-      kind = kWildcard;
+      kind = kWildcard | kListed;  // the list's linter and browsers take the base of "*.base" as listed
       rule.remove_prefix(2);
     }
     name.clear();

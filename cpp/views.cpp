@@ -139,9 +139,11 @@ class KeyValueBuilder {
  private:
   static constexpr std::uint32_t kNoEquals = 0xFFFFFFFFu;
 
-  // Written with "://" and a path, nothing for a browser to repair: what can be written again.
-  static bool has_usual_shape(const UrlParts& parts) {
-    return parts.before.empty() && parts.after.empty() && parts.separator == "://" && parts.path.starts_with('/');
+  // Written with "://", a host and a path, nothing for a browser to repair: what can be written again.
+  bool has_usual_shape(const UrlParts& parts) {
+    scratch_.clear();
+    return parts.before.empty() && parts.after.empty() && parts.separator == "://" && parts.path.starts_with('/') &&
+           append_host(parts.host, kAllSteps, scratch_);
   }
 
   void add(const Key& key, std::uint32_t value, char separator = 0) {
@@ -210,6 +212,7 @@ class KeyValueBuilder {
   Vocabulary<Key, KeyHash> keys_;
   Vocabulary<std::string_view> values_;
   std::unordered_map<std::string_view, std::uint32_t> seen_;
+  std::string scratch_;
 };
 
 }  // namespace

@@ -29,6 +29,6 @@ def map_column(urls: Any, work: Callable[[Any], Column]) -> pa.Array | pa.Chunke
     import pyarrow as pa  # noqa: PLC0415
 
     if not hasattr(urls, "__arrow_c_array__") and hasattr(urls, "__arrow_c_stream__"):
-        chunks = [pa.array(work(chunk)) for chunk in pa.chunked_array(urls).chunks]
-        return pa.chunked_array(chunks) if chunks else pa.chunked_array([], pa.string())
+        column = pa.chunked_array(urls)
+        return pa.chunked_array([pa.array(work(chunk)) for chunk in column.chunks or [pa.array([], column.type)]])
     return pa.array(work(one_array(urls)))

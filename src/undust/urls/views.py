@@ -47,6 +47,9 @@ class TokenView:
     @classmethod
     def of(cls, urls: Any, style: TokenStyle = "triplets") -> TokenView:  # noqa: ANN401 -- any Arrow object
         """Return the view of a column of URLs, best after normalization."""
+        if style not in TOKEN_STYLES:
+            message = f"unknown token style '{style}'; the styles are {', '.join(TOKEN_STYLES)}"
+            raise ValueError(message)
         return cls(*map(pa.array, _core.tokens(one_array(urls), TOKEN_STYLES.index(style))))
 
     def __len__(self) -> int:
@@ -54,8 +57,9 @@ class TokenView:
 
     def tokens(self, row: int) -> tuple[str, ...]:
         """Return the tokens of one URL in readable form, sentinels included."""
-        codes = self.codes[self.offsets[row].as_py() : self.offsets[row + 1].as_py()].to_pylist()
-        return tuple(self.vocabulary[code].as_py() if code > END else SENTINELS[code] for code in codes)
+        codes = self.codes[self.offsets[row].as_py() : self.offsets[row + 1].as_py()]
+        texts = zip(codes.to_pylist(), _texts(self.vocabulary.take(codes)), strict=True)
+        return tuple(SENTINELS[code] if text is None else text for code, text in texts)
 
     def urls(self) -> pa.Array:
         """Return the URLs that the view was made of (a null is an empty row)."""
@@ -89,6 +93,9 @@ class KeyValueView:
     @classmethod
     def of(cls, urls: Any, separators: Literal["&", "&;"] = "&") -> KeyValueView:  # noqa: ANN401
         """Return the view of a column of URLs; `separators` are those between query pairs."""
+        if separators not in {"&", "&;"}:
+            message = f"unknown separators '{separators}'; query pairs are split at '&' or at '&;'"
+            raise ValueError(message)
         return cls(*map(pa.array, _core.key_values(one_array(urls), separators == "&;")))
 
     def __len__(self) -> int:
@@ -98,16 +105,24 @@ class KeyValueView:
         """Return one URL as a readable map; None is a parameter without `=`."""
         return {name: value for name, value, _ in self._entries(row)}
 
-    def _entries(self, row: int) -> Sequence[tuple[str, str | None, str]]:
+    def _entries(self, row: int) -> list[tuple[str, str | None, str]]:
         entries = slice(self.offsets[row].as_py(), self.offsets[row + 1].as_py())
-        names = self.key_names.take(self.keys[entries]).to_pylist()
-        texts = self.value_texts.take(self.values[entries]).to_pylist()
+        names = _texts(self.key_names.take(self.keys[entries]))
+        texts = _texts(self.value_texts.take(self.values[entries]))
         marks = [chr(mark) if mark else "" for mark in self.separators[entries].to_pylist()]
         return list(zip(names, texts, marks, strict=True))
 
     def urls(self) -> pa.Array:
         """Return the URLs that the view was made of; null for rows that were none."""
-        return pa.array([_written(self._entries(row)) for row in range(len(self))], pa.large_string())
+        rows = (_written(self._entries(row)) for row in range(len(self)))
+        urls = [None if url is None else url.encode(errors="surrogateescape") for url in rows]
+        return pa.array(urls, pa.large_binary()).view(self.value_texts.type)
+
+
+def _texts(column: pa.Array) -> list[Any]:
+    # A stranger's bytes need not be UTF-8, in a column of strings no more than in one of bytes.
+    values = column.cast(pa.large_binary()).to_pylist()
+    return [None if value is None else value.decode(errors="surrogateescape") for value in values]
 
 
 def _written(entries: Sequence[tuple[str, str | None, str]]) -> str | None:
