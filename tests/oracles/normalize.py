@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import unicodedata
 from dataclasses import dataclass
 
 import idna
@@ -175,7 +174,7 @@ def normalize_host(text: str) -> str | None:
     try:
         host = decoded.decode("utf-8")
         host = host.lower() if host.isascii() else domain_to_ascii(host)
-    except (UnicodeError, idna.IDNAError):
+    except ValueError:  # not UTF-8, or not allowed in a host
         return None
     if not host or not set(host) <= ALLOWED_IN_HOST:
         return None
@@ -189,11 +188,8 @@ def domain_to_ascii(host: str) -> str:
     """UTS #46 as browsers use it: not transitional, no STD3 or length check; raises IDNAError."""
     labels = idna.uts46_remap(host, std3_rules=False).split(".")
     decoded = [decode_punycode(label) if label.startswith("xn--") else label for label in labels]
-    is_bidi = any(unicodedata.bidirectional(character) in {"R", "AL", "AN"} for character in "".join(decoded))
     for label in decoded:
         check_label(label)
-        if is_bidi and label:
-            idna_core.check_bidi(label, check_ltr=True)
     return ".".join(
         label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii") for label in decoded
     )
@@ -211,6 +207,8 @@ def decode_punycode(label: str) -> str:
 def check_label(label: str) -> None:
     """The validity criteria of UTS #46 that the mapping leaves open."""
     idna_core.check_initial_combiner(label)
+    # Judged label by label: one written from right to left says nothing about its neighbours.
+    idna_core.check_bidi(label)
     for position, character in enumerate(label):
         if character in "\u200c\u200d" and not idna_core.valid_contextj(label, position):
             message = "joiner out of context"

@@ -95,7 +95,7 @@ def match_path(path: tuple[Template | Many, ...] | None, url: Url, captures: Cap
 def match_units(
     patterns: tuple[Template | Many, ...], units: list[str], kind: str, stops: str, captures: Captures
 ) -> list[str] | None:
-    """Units against their templates; what the one `**` takes comes back (empty without it), None is no match."""
+    """What the one `**` takes of the units (nothing without it), or None if a template does not match."""
     place = next((index for index, item in enumerate(patterns) if isinstance(item, Many)), None)
     before = patterns if place is None else patterns[:place]
     after = () if place is None else patterns[place + 1 :]
@@ -158,7 +158,7 @@ def is_listed(item: Many, param: str) -> bool:
 def match_text(template: Template, text: str, kind: str, stops: str, captures: Captures) -> bool:
     """Literals and runs against one label, segment or value, each run as long as it can be, from the left."""
     positions = boundaries(text)
-    # From the right: where each piece may begin, and how far it can then reach so that the rest still matches.
+    # From the right: where each piece may begin, and how far it then reaches so that the rest still matches.
     farthest: list[dict[int, int]] = []
     beginnings = {len(text)}
     for piece in reversed(template):

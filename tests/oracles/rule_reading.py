@@ -6,9 +6,9 @@ Only what docs/rules.md allows is read; whatever is in doubt is refused with a r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import replace as changed
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from tests.oracles.normalize import (
     ALLOWED_IN_QUERY,
@@ -50,11 +50,14 @@ from tests.oracles.rule_syntax import (
     Pattern,
     Replacement,
     Rule,
-    RuleError,
     Run,
     Template,
+    refuse,
 )
 from tests.oracles.rule_target import read_target, target_is_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 NAME = "[A-Za-z_][A-Za-z0-9_]*"
 CAPTURE = re.compile(rf"({NAME})?(\*\*|\*)?(?::(.*))?", re.ASCII | re.DOTALL)
@@ -70,14 +73,14 @@ def read_rule(fields: Mapping[str, Any]) -> Rule:
     source: Any = fields.get("from")
     target: Any = fields.get("to")
     if kind not in KINDS:
-        raise RuleError(f"unknown kind {kind!r}: write replace, rewrite or keep")
+        refuse(f"unknown kind {kind!r}: write replace, rewrite or keep")
     if source is None:
-        raise RuleError("the left side is missing")
+        refuse("the left side is missing")
     if (target is None) != (kind == "keep"):
-        raise RuleError("a keep has no right side" if kind == "keep" else f"a {kind} needs a right side")
+        refuse("a keep has no right side" if kind == "keep" else f"a {kind} needs a right side")
     status = fields.get("status", "active")
     if status not in {"active", "disabled"}:
-        raise RuleError(f"unknown status {status!r}: write active or disabled")
+        refuse(f"unknown status {status!r}: write active or disabled")
     rule = Rule(
         site=read_site(fields.get("site", "*")),
         kind=kind,
@@ -100,15 +103,13 @@ def read_line(text: str) -> dict[str, Any]:
     """`KIND FROM [→ TO] [when P, P] [unless P, P]` as the keys of a rule file."""
     kind, rest = re.fullmatch(r"\s*(\S*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     if kind not in KINDS:
-        raise RuleError(f"unknown kind {kind!r}: write replace, rewrite or keep")
+        refuse(f"unknown kind {kind!r}: write replace, rewrite or keep")
     side = r'"([^"]*)"' if kind == "replace" else r"(\S+)"
     shape = re.fullmatch(rf"\s*{side}(?:\s+(?:→|->)\s+{side})?(\s.*)?", rest, re.DOTALL)
     if shape is None:
-        raise RuleError(
-            "a replace has its texts in quotes" if kind == "replace" else "the left side is missing"
-        )
+        refuse("a replace has its texts in quotes" if kind == "replace" else "the left side is missing")
     if re.match(r"\s*(→|->)", shape[3] or ""):
-        raise RuleError("the right side is missing, or it is the text of a replace without quotes")
+        refuse("the right side is missing, or it is the text of a replace without quotes")
     fields = {"kind": kind, "from": shape[1]}
     if shape[2] is not None:
         fields["to"] = shape[2]
@@ -116,22 +117,22 @@ def read_line(text: str) -> dict[str, Any]:
 
 
 def read_condition_lists(words: list[str]) -> dict[str, list[str]]:
-    """The `when` and `unless` lists at the end of a line; patterns are separated by a comma and white space."""
+    """The `when` and `unless` lists at the end of a line; a comma and white space separate patterns."""
     lists: dict[str, list[str]] = {}
     for index, word in enumerate(words):
         following = words[index + 1] if index + 1 < len(words) else None
         if word in {"when", "unless"}:
             if word in lists or "unless" in lists or following in {None, "unless", "when"}:
-                raise RuleError(f"{word!r} here: write [when P, P] [unless P, P]")
+                refuse(f"{word!r} here: write [when P, P] [unless P, P]")
             lists[word] = []
         elif not lists:
-            raise RuleError(f"{word!r} is not expected: after the sides only when and unless may follow")
+            refuse(f"{word!r} is not expected: after the sides only when and unless may follow")
         elif following in {None, "when", "unless"}:
             lists[next(reversed(lists))].append(word)
         elif word.endswith(","):
             lists[next(reversed(lists))].append(word[:-1])
         else:
-            raise RuleError(f"a comma is missing after {word!r} in the when or unless list")
+            refuse(f"a comma is missing after {word!r} in the when or unless list")
     return lists
 
 
@@ -141,7 +142,7 @@ def read_site(text: str) -> str:
         return text
     site = normalize_ipv6(text[1:-1]) if text.startswith("[") and text.endswith("]") else normalize_host(text)
     if site is None:
-        raise RuleError(f"{text!r} is not a site: write a registered domain, a host or *")
+        refuse(f"{text!r} is not a site: write a registered domain, a host or *")
     return site.removesuffix(".")
 
 
@@ -150,11 +151,11 @@ def read_replacement(old: str, new: str) -> Replacement:
     refuse_fragment(old + new)
     at_start, at_end = old.startswith("^"), old.endswith("$")
     if (new.startswith("^") and not at_start) or (new.endswith("$") and not at_end):
-        raise RuleError("an anchor on the right needs the same anchor on the left")
+        refuse("an anchor on the right needs the same anchor on the left")
     old = old[at_start : len(old) - at_end]
     new = new[new.startswith("^") : len(new) - new.endswith("$")]
     if not old and not at_start and not at_end:
-        raise RuleError("the text to replace is empty")
+        refuse("the text to replace is empty")
     return Replacement(
         normalize_text(old, ALLOWED_IN_REPLACE), normalize_text(new, ALLOWED_IN_REPLACE), at_start, at_end
     )
@@ -169,7 +170,7 @@ def read_pattern(text: str) -> Pattern:
 def read_condition(text: str) -> Pattern:
     """A pattern of `when` or `unless`: what is not written matches anything, other parameters too."""
     if not text:
-        raise RuleError("an empty condition: write a path, a query or a whole URL")
+        refuse("an empty condition: write a path, a query or a whole URL")
     pattern = PatternReader(text).read(starts_with_scheme=not text.startswith(("/", "?")))
     return changed(pattern, open_query=True)
 
@@ -201,12 +202,10 @@ class PatternReader:
         body = self.bodies[ord(character) - FIRST_HIDDEN]
         shape = CAPTURE.fullmatch(body)
         if shape is None or (shape[1] and shape[2] == "*") or not (shape[1] or shape[2]):
-            raise RuleError(
-                f"the brace '{{{body}}}' holds no capture: write {{name}}, {{*}}, {{name**}} or {{**}}"
-            )
+            refuse(f"the brace '{{{body}}}' holds no capture: write {{name}}, {{*}}, {{name**}} or {{**}}")
         name, stars, klass = shape.groups()
         if name in self.used:
-            raise RuleError(f"the name '{name}' occurs twice on the left")
+            refuse(f"the name '{name}' occurs twice on the left")
         if name:
             self.used.append(name)
         if stars == "**":
@@ -214,26 +213,26 @@ class PatternReader:
         if klass is None or klass in CLASS_CHARACTERS or klass in CLASS_SHAPES:
             return Run(name, klass)
         if "|" not in klass:
-            raise RuleError(f"unknown class {klass!r} in '{{{body}}}'")
+            refuse(f"unknown class {klass!r} in '{{{body}}}'")
         return Run(name, "list", read_items(klass))
 
     def run(self, character: str, read_items: Callable[[str], tuple[str, ...]], place: str) -> Run:
         """A capture that must be a run."""
         capture = self.capture(character, read_items)
         if isinstance(capture, Many):
-            raise RuleError(f"'**' must stand alone in its {place}")
+            refuse(f"'**' must stand alone in its {place}")
         return capture
 
     def template(
         self, text: str, literal: Callable[[str], str], items: Callable[[str], tuple[str, ...]], place: str
     ) -> Template:
         """Literals and runs in sequence; runs that touch must have nothing in common."""
-        out: list[str | Run] = []
-        for piece in pieces_of(text):
-            out.append(self.run(piece, items, place) if is_hidden(piece) else literal(piece))
-        for left, right in zip(out, out[1:], strict=False):
+        out = [
+            self.run(piece, items, place) if is_hidden(piece) else literal(piece) for piece in pieces_of(text)
+        ]
+        for left, right in pairwise(out):
             if isinstance(left, Run) and isinstance(right, Run) and not are_disjoint(left, right):
-                raise RuleError("adjacent captures need a literal between them or disjoint classes")
+                refuse("adjacent captures need a literal between them or disjoint classes")
         return tuple(out)
 
     def read_scheme(self, text: str) -> str | Run:
@@ -241,10 +240,10 @@ class PatternReader:
         if is_hidden(text):
             run = self.capture(text, no_items)
             if isinstance(run, Many) or run.klass:
-                raise RuleError("a scheme is http, https, {s} or {*}, without a class")
+                refuse("a scheme is http, https, {s} or {*}, without a class")
             return run
         if text.lower() not in DEFAULT_PORTS:
-            raise RuleError("a scheme is http, https, {s} or {*}")
+            refuse("a scheme is http, https, {s} or {*}")
         return text.lower()
 
     def read_host(self, text: str, scheme: str | Run | None) -> HostPattern:
@@ -252,7 +251,7 @@ class PatternReader:
         host, colon, port_text = split_port(text)
         port = normalize_port(port_text)
         if port is None:
-            raise RuleError("the port of a rule is a number")
+            refuse("the port of a rule is a number")
         if isinstance(scheme, str) and port == DEFAULT_PORTS[scheme]:
             port = ""
         if is_hidden(host):
@@ -264,7 +263,7 @@ class PatternReader:
             return HostPattern(None, literal_labels(host), port)
         labels = tuple(self.read_label(label) for label in host.split("."))
         if sum(isinstance(label, Many) for label in labels) > 1:
-            raise RuleError("'**' occurs twice in the host")
+            refuse("'**' occurs twice in the host")
         return HostPattern(None, labels, port)
 
     def read_label(self, text: str) -> Template | Many:
@@ -280,7 +279,7 @@ class PatternReader:
         """The segments of a path."""
         segments = tuple(self.read_segment(segment) for segment in text[1:].split("/"))
         if sum(isinstance(segment, Many) for segment in segments) > 1:
-            raise RuleError("'**' occurs twice in the path")
+            refuse("'**' occurs twice in the path")
         return segments
 
     def read_segment(self, text: str) -> Template | Many:
@@ -290,7 +289,7 @@ class PatternReader:
             return without_class(capture) if isinstance(capture, Many) else (capture,)
         template = self.template(text, lambda piece: normalize_text(piece, PCHAR), segment_items, "segment")
         if template in {(".",), ("..",)}:
-            raise RuleError("a rule has no dot segment")
+            refuse("a rule has no dot segment")
         return template
 
     def read_query(self, text: str) -> tuple[Param | Many, ...]:
@@ -299,21 +298,21 @@ class PatternReader:
             return ()
         params = tuple(self.read_param(param) for param in text.split("&"))
         if sum(isinstance(param, Many) and not param.names for param in params) > 1:
-            raise RuleError("the rest of the parameters is taken twice")
+            refuse("the rest of the parameters is taken twice")
         return params
 
     def read_param(self, text: str) -> Param | Many:
         """One parameter, or a capture of many."""
         if not text:
-            raise RuleError("an empty parameter")
+            refuse("an empty parameter")
         if is_hidden(text):
             capture = self.capture(text, name_items)
             if isinstance(capture, Run):
-                raise RuleError("a capture of whole parameters is written {name**}; a parameter has a name")
+                refuse("a capture of whole parameters is written {name**}; a parameter has a name")
             return capture
         name, equals, value = text.partition("=")
         if has_hidden(name):
-            raise RuleError("a parameter has a literal name")
+            refuse("a parameter has a literal name")
         name = normalize_text(name, ALLOWED_IN_QUERY)
         if not equals:
             return Param(name, None)
@@ -322,7 +321,7 @@ class PatternReader:
             if isinstance(capture, Run):
                 return Param(name, (capture,))
             if capture != Many(None):
-                raise RuleError("the value of a parameter is {v} or {**}, the latter without name or class")
+                refuse("the value of a parameter is {v} or {**}, the latter without name or class")
             return Param(name, capture)
         return Param(
             name,
@@ -335,7 +334,7 @@ class PatternReader:
 def without_class(capture: Many) -> Many:
     """The capture, which must have no class."""
     if capture.names:
-        raise RuleError("'**' takes a class only where it stands for parameters")
+        refuse("'**' takes a class only where it stands for parameters")
     return capture
 
 

@@ -7,6 +7,7 @@ Literals are in normal form already.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from tests.oracles.normalize import DIGITS, HEX, LETTERS
 
@@ -27,6 +28,11 @@ KINDS = ("replace", "rewrite", "keep")
 
 class RuleError(ValueError):
     """A rule that must be refused; the message says why."""
+
+
+def refuse(reason: str) -> NoReturn:
+    """Refuse the rule that is being read."""
+    raise RuleError(reason)
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class HostPattern:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A left side or a condition; a part that is None matches anything. An open query allows other parameters."""
+    """A left side or a condition; a part that is None matches anything, an open query allows more."""
 
     scheme: str | Run | None
     host: HostPattern | None

@@ -26,12 +26,12 @@ from tests.oracles.rule_syntax import (
     Param,
     Pattern,
     Ref,
-    RuleError,
     Run,
     Target,
     TargetParam,
     Template,
     Text,
+    refuse,
 )
 
 REFERENCE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::(.*))?", re.DOTALL)
@@ -79,7 +79,7 @@ class TargetReader:
         host, _, port_text = split_port(authority)
         port = normalize_port(port_text)
         if port is None:
-            raise RuleError("the port of a rule is a number")
+            refuse("the port of a rule is a number")
         return Target(
             scheme=scheme,
             host=self.read_host(host),
@@ -93,15 +93,13 @@ class TargetReader:
         body = self.bodies[ord(character) - FIRST_HIDDEN]
         shape = REFERENCE.fullmatch(body)
         if shape is None:
-            raise RuleError(f"'{{{body}}}' cannot be written: the right side has {{name}} or {{name:form}}")
+            refuse(f"'{{{body}}}' cannot be written: the right side has {{name}} or {{name:form}}")
         name, form = shape.groups()
         if name not in self.kinds:
-            raise RuleError(f"'{{{name}}}' on the right side is never captured; add it to the left side")
+            refuse(f"'{{{name}}}' on the right side is never captured; add it to the left side")
         allowed = LIST_FORMS if self.kinds[name] == "params" else TEXT_FORMS
         if form is not None and form not in allowed:
-            raise RuleError(
-                f"form {form!r} of '{{{name}}}' is unknown or does not fit: use {', '.join(allowed)}"
-            )
+            refuse(f"form {form!r} of '{{{name}}}' is unknown or does not fit: use {', '.join(allowed)}")
         return Ref(name, form)
 
     def text_reference(self, character: str, *, refused: tuple[str, ...]) -> Ref:
@@ -114,7 +112,7 @@ class TargetReader:
                 if kind == "params"
                 else "segments: it stands alone"
             )
-            raise RuleError(f"'{{{ref.name}}}' holds {what}, it cannot be a parameter, segment or label here")
+            refuse(f"'{{{ref.name}}}' holds {what}, it cannot be a parameter, segment or label here")
         return ref
 
     def read_scheme(self, text: str) -> str | Ref:
@@ -122,10 +120,10 @@ class TargetReader:
         if is_hidden(text):
             ref = self.reference(text)
             if self.kinds[ref.name] != "scheme":
-                raise RuleError(f"'{{{ref.name}}}' was not captured as a scheme")
+                refuse(f"'{{{ref.name}}}' was not captured as a scheme")
             return ref
         if text.lower() not in DEFAULT_PORTS:
-            raise RuleError("a scheme is http, https or a captured scheme")
+            refuse("a scheme is http, https or a captured scheme")
         return text.lower()
 
     def read_host(self, text: str) -> Text:
@@ -153,21 +151,21 @@ class TargetReader:
             for piece in pieces_of(text)
         )
         if segment in {(".",), ("..",)}:
-            raise RuleError("a rule has no dot segment")
+            refuse("a rule has no dot segment")
         return segment
 
     def read_param(self, text: str) -> TargetParam | Ref:
         """One parameter, or captured parameters."""
         if not text:
-            raise RuleError("an empty parameter")
+            refuse("an empty parameter")
         if is_hidden(text):
             ref = self.reference(text)
             if self.kinds[ref.name] != "params":
-                raise RuleError(f"'{{{ref.name}}}' holds no parameters: write name={{{ref.name}}}")
+                refuse(f"'{{{ref.name}}}' holds no parameters: write name={{{ref.name}}}")
             return ref
         name, equals, value = text.partition("=")
         if has_hidden(name):
-            raise RuleError("a parameter has a literal name")
+            refuse("a parameter has a literal name")
         name = normalize_text(name, ALLOWED_IN_QUERY)
         if not equals:
             return TargetParam(name, None)
@@ -200,7 +198,7 @@ def target_is_mask(target: Target, pattern: Pattern) -> bool:
     if plain == target:
         return False
     if plain != skeleton(pattern):
-        raise RuleError("a mask has equal sides but for :any, and no anonymous captures")
+        refuse("a mask has equal sides but for :any, and no anonymous captures")
     return True
 
 
@@ -253,7 +251,7 @@ def skeleton(pattern: Pattern) -> Target:
         return joined(out)
 
     if pattern.scheme is None or pattern.host is None:
-        raise RuleError("a mask needs a whole pattern")
+        refuse("a mask needs a whole pattern")
     return Target(
         scheme=pattern.scheme if isinstance(pattern.scheme, str) else ref(pattern.scheme),
         host=host(pattern.host),

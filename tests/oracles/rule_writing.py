@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tests.oracles.normalize import characters
-from tests.oracles.rule_matching import Captured, Captures
 from tests.oracles.rule_syntax import Ref, Target, TargetParam, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.oracles.rule_matching import Captured, Captures
 
 MOVED_INTO_PATH = {"?": "%3F", "+": "%20"}
 MOVED_INTO_VALUE = {"&": "%26", "+": "%2B", ";": "%3B"}
@@ -108,25 +113,19 @@ def write_query(params: tuple[TargetParam | Ref, ...], captures: Captures) -> st
 
 def write_params(params: list[str], form: str | None) -> list[str]:
     """Captured parameters in their form."""
-    if form == "any":
-        return ["*"]
-    if form == "lower":
-        return [lower(param) for param in params]
-    if form == "sorted":
-        return sorted(params, key=name_and_value)
-    if form == "unique":
-        return list(dict.fromkeys(params))
-    if form == "first":
-        return [param for at, param in enumerate(params) if name_of(param) not in map(name_of, params[:at])]
-    if form == "last":
-        return [
-            param for at, param in enumerate(params) if name_of(param) not in map(name_of, params[at + 1 :])
-        ]
-    if form == "amp":
-        return [param.replace(";", "&") for param in params]
-    if form == "plain":
-        return [plain_param(param) for param in params]
-    return params
+    names = [name_of(param) for param in params]
+    forms: dict[str | None, Callable[[], list[str]]] = {
+        None: lambda: params,
+        "any": lambda: ["*"],
+        "lower": lambda: [lower(param) for param in params],
+        "sorted": lambda: sorted(params, key=name_and_value),
+        "unique": lambda: list(dict.fromkeys(params)),
+        "first": lambda: [param for at, param in enumerate(params) if names[at] not in names[:at]],
+        "last": lambda: [param for at, param in enumerate(params) if names[at] not in names[at + 1 :]],
+        "amp": lambda: [param.replace(";", "&") for param in params],
+        "plain": lambda: [plain_param(param) for param in params],
+    }
+    return forms[form]()
 
 
 def name_of(param: str) -> str:

@@ -6,18 +6,21 @@ It goes through all rules one by one, as docs/rules.md defines c(u) and key(u), 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from publicsuffixlist import PublicSuffixList
 
 from tests.oracles.normalize import Url, parse
 from tests.oracles.rule_matching import match
 from tests.oracles.rule_reading import read_rule
-from tests.oracles.rule_syntax import Replacement, Rule
 from tests.oracles.rule_writing import write
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.oracles.rule_syntax import Replacement, Rule
 
 MOST_STEPS = 256
 MOST_BYTES = 64 * 1024
@@ -69,11 +72,11 @@ class Canonicalizer:
         self.rules = [read_rule(fields) for fields in rules]
 
     def canonical(self, url: str) -> str:
-        """c(u)."""
+        """What to fetch."""
         return self.explain(url).canonical
 
     def key(self, url: str) -> str:
-        """key(u)."""
+        """What to compare by."""
         return self.explain(url).key
 
     def explain(self, url: str) -> Explanation:
