@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,31 @@ def test_matching_takes_no_exponential_time() -> None:
     rule_set = [{"site": "*", "text": f"rewrite {{s}}://{{h}}/{many}! → {{s}}://{{h}}/"}]
     url = "http://example.com/" + "-" * 3_000
     assert Canonicalizer(rule_set).canonical(url) == url
+
+
+def documented_examples() -> list[tuple[tuple[str, ...], str, str, str]]:
+    """Rules, URL, canonical URL and key of each example of docs/rules.md."""
+    page = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    out = []
+    for block in re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        rule_lines: list[str] = []
+        met_urls = False
+        for line in block.splitlines():
+            if re.match(r"(replace|rewrite|keep) ", line):
+                rule_lines = [line] if met_urls else [*rule_lines, line]
+                met_urls = False
+            elif line.startswith("    http"):
+                url, canonical, *key = line.split()
+                canonical = url if canonical == "=" else canonical
+                out.append((tuple(rule_lines), url, canonical, key[0] if key else canonical))
+                met_urls = True
+    return out
+
+
+def test_the_examples_of_the_documentation() -> None:
+    """Every example in the description of the language is true."""
+    examples = documented_examples()
+    assert len(examples) > 50
+    for lines, url, canonical, key in examples:
+        found = Canonicalizer([{"site": "*", "text": line} for line in lines]).explain(url)
+        assert (found.canonical, found.key) == (canonical, key), (lines, url)
