@@ -96,7 +96,7 @@ def _sample(urls: list[str], limit: int) -> list[str]:
 
 def clean_urls(count: int) -> Iterator[str]:
     """Yield URLs that are in normal form already, as most URLs of a crawl are."""
-    chance = random.Random(1)  # noqa: S311 -- repeatable, not secret
+    chance = random.Random(1)
     for number in range(count):
         path = "/".join(_word(chance) for _ in range(chance.randint(1, 4)))
         query = "&".join(f"{_word(chance)}={chance.randint(1, 9999)}" for _ in range(chance.randint(0, 3)))
@@ -105,7 +105,7 @@ def clean_urls(count: int) -> Iterator[str]:
 
 def messy_urls(count: int) -> Iterator[str]:
     """Yield URLs of which each needs several steps of normalization."""
-    chance = random.Random(2)  # noqa: S311 -- repeatable, not secret
+    chance = random.Random(2)
     for number in range(count):
         host = chance.choice(("WWW.Site", "shop", "Bücher", "xn--bcher-kva"))
         port = chance.choice(("", ":80", ":8080"))

@@ -75,7 +75,7 @@ def measured(blocks: list[bytes], lines: int, threads: int) -> Result:
     ]
     written = 0
     started = perf_counter()
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         if process.stdin is None or process.stdout is None:
             message = "the pipes to the command are missing"
             raise RuntimeError(message)

@@ -37,7 +37,7 @@ def run(urls: int, threads: int) -> Run:
     block = "".join(f"{url}\n" for url in messy_urls(BLOCK)).encode()
     command = [sys.executable, "-m", "undust", "normalize", "--quiet", "--threads", str(threads)]
     started = perf_counter()
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:  # noqa: S603
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         if process.stdin is None:
             message = "the command has no stdin"
             raise RuntimeError(message)

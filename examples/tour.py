@@ -36,7 +36,7 @@ def undust(*arguments: str) -> str:
     shown = (Path(part).name if Path(part).is_absolute() else part for part in arguments)
     print(f"\n$ undust {shlex.join(shown)}")
     command = [sys.executable, "-m", "undust", *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def distinct(path: Path) -> int:

@@ -36,7 +36,7 @@ def test_the_list_has_the_urls_of_the_sample(repository: Path, rows: list[dict[s
 
 def test_the_tour_runs(repository: Path) -> None:
     """`make run` has something to show, and says how much was saved."""
-    done = subprocess.run(  # noqa: S603 -- our own script
+    done = subprocess.run(
         [sys.executable, str(repository / "examples" / "tour.py")],
         stdout=subprocess.PIPE,
         text=True,
