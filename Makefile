@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # More arguments for pytest or for the benchmark: make test ARGS="-k host --cov"
 ARGS ?=
-# Which benchmark: the name of a file in bench/, as in make bench BENCH=stream
+# Which benchmark: the name of a file in bench/, as in make bench BENCH=lines
 BENCH ?= normalize
 
 # The stamp is made last. With .venv itself as the target, a failed build would look finished.
@@ -20,7 +20,7 @@ help:
 	@echo "make run     build, then the main job on the sample crawl in examples/"
 	@echo "make test    build if needed, then all tests          (ARGS=… goes to pytest)"
 	@echo "make lint    ruff and mypy; 'make format' repairs what ruff can"
-	@echo "make bench   undust beside other libraries            (BENCH=stream: a long list)"
+	@echo "make bench   undust beside other libraries            (BENCH=lines: ten million URLs)"
 	@echo "make docs    the documentation as HTML, into site/"
 	@echo "make stub    writes src/undust/_core.pyi again after a change of the core's border"
 	@echo "make clean   removes everything that was built, .venv included"

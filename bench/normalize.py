@@ -95,7 +95,7 @@ def accepted_by_all(urls: Sequence[str], functions: Sequence[Callable[[str], Any
         try:
             for function in functions:
                 function(url)
-        except Exception:
+        except Exception:  # noqa: BLE001 -- each library has its own
             return False
         return True
 

@@ -87,7 +87,7 @@ def forms_of(url: str, chance: random.Random) -> Iterator[str]:
     """Yield a URL and some of the forms under which a crawler meets it."""
     yield url
     for form in FORMS:
-        if chance.random() < 0.3:
+        if chance.random() < 0.3:  # noqa: PLR2004 -- enough duplicates, not only duplicates
             yield form(url, chance)
 
 
@@ -100,7 +100,7 @@ def products(chance: random.Random) -> Iterator[Seen]:
         urls += [f"{SHOP}/p/{name_of(chance)}/{number}" for _ in range(chance.randint(0, 3))]
         urls += [f"{SHOP}/product.php?id={number}"] * chance.randint(0, 1)
         for url in urls:
-            yield Seen(url, text, canonical=main if chance.random() < 0.5 else None)
+            yield Seen(url, text, canonical=main if chance.random() < 0.5 else None)  # noqa: PLR2004
         if number % 5 == 0:
             yield Seen(main.replace("https", "http"), "", 301, redirect=main)
 
