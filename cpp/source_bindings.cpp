@@ -4,6 +4,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "log_lines.hpp"
 
 namespace nb = nanobind;
@@ -35,9 +37,17 @@ nb::tuple read_lines(const LogFormat& format, nb::bytes data) {
                         std::move(columns.event_lengths), columns.lines);
 }
 
+// Python's own count takes as long as reading the lines.
+std::int64_t count_lines(nb::bytes data) {
+  const std::string_view text(data.c_str(), data.size());
+  nb::gil_scoped_release unlocked;
+  return std::count(text.begin(), text.end(), '\n');
+}
+
 }  // namespace
 
 void bind_sources(nb::module_& m) {
+  m.def("count_lines", &count_lines, "data"_a, "How many line feeds there are.");
   nb::class_<LogFormat>(m, "LogFormat", "How a server writes its access log.")
       .def("__init__", &make_format, "before"_a, "parts"_a, "base"_a, "scheme"_a, "port"_a,
            nb::sig("def __init__(self, before: str, parts: list[tuple[int, str, bool, bool]], base: str, "

@@ -1,10 +1,15 @@
 """The one table that everything starts from: one row is one sighting of one URL.
 
 Only `url` is required. What a source does not know is null, never a guess. The names are
-the column names in every format that has columns.
+the column names in every format that has columns. With the table goes a report: which file
+gave how many rows, and what in it could not be read.
 """
 
 from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
 
 import pyarrow as pa
 
@@ -37,3 +42,82 @@ MEANINGS = {
 
 BATCH_ROWS = 65_536
 """Rows in a batch that a source yields; small enough that no column passes 2 GiB."""
+
+Fate = Literal["skipped", "passed over", "lost"]
+FATES: dict[Fate, str] = {
+    "skipped": "damaged records",
+    "passed over": "whole records that are no sighting of a page",
+    "lost": "values that could not be read, in records that were kept",
+}
+"""What can happen to a record besides being read, and what is counted under it."""
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Records of a file that had one fate for one reason."""
+
+    fate: Fate
+    reason: str
+    count: int
+    samples: tuple[tuple[str, bytes], ...]
+    """The first few of them: the place, and the bytes that stand there."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.count:,} {self.fate}: {self.reason}"]
+        lines += [f"  {place}: {_shown(sample)}" for place, sample in self.samples]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What was read from one file, and what was not."""
+
+    name: str
+    format: str
+    rows: int
+    remarks: tuple[Remark, ...] = ()
+
+    def __str__(self) -> str:
+        remarks = "\n".join(str(remark) for remark in self.remarks)
+        indented = "".join(f"\n  {line}" for line in remarks.splitlines())
+        return f"{self.name}: {self.rows:,} rows of {self.format}{indented}"
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Observations:
+    """The table, as any Arrow library can take it, and the report on the files that it came from."""
+
+    table: pa.Table
+    files: tuple[FileReport, ...] = ()
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def counts(self) -> dict[Fate, int]:
+        """Return how many records had which fate, over all files."""
+        counts: Counter[Fate] = Counter(dict.fromkeys(FATES, 0))
+        for file in self.files:
+            for remark in file.remarks:
+                counts[remark.fate] += remark.count
+        return dict(counts)
+
+    def report(self) -> str:
+        """Return, in words, what was read from each file and what was not."""
+        return "\n".join([repr(self), *map(str, self.files)])
+
+    def __repr__(self) -> str:
+        fates = "".join(f", {count:,} {fate}" for fate, count in self.counts().items() if count)
+        files = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}"
+        return f"<Observations: {len(self):,} from {files}{fates}>"
+
+
+def _shown(sample: bytes) -> str:
+    # Strangers wrote these bytes; a terminal must not obey them.
+    text = sample.decode("utf-8", "backslashreplace")
+    safe = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return safe if len(safe) <= _WIDTH else f"{safe[:_WIDTH]}…"

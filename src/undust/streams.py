@@ -22,7 +22,7 @@ from undust.errors import DamagedSource, SourceError, UndustError
 from undust.packing import is_undecided, packing_of_content, packing_of_name, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from io import BufferedReader
 
     from undust.packing import Packer
@@ -90,25 +90,35 @@ def require_readable(paths: Iterable[str]) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
-def read_blocks(path: str, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
+def read_blocks(
+    path: str, block_bytes: int = BLOCK_BYTES, watch: Callable[[int], object] | None = None
+) -> Iterator[bytes]:
     """Give what a file holds, unpacked, in blocks of at most `block_bytes`.
 
-    A block comes as soon as there is one, so that a pipe is answered while it is still open.
+    A block comes as soon as there is one, so that a pipe is answered while it is still open. `watch` is
+    told how many bytes of the file, as it is packed, were read since it was last told.
     """
     name = "standard input" if path == STANDARD else path
     with _naming(name), _opened(path) as file:
+
+        def read1(size: int) -> bytes:
+            data = file.read1(size)
+            if watch:
+                watch(len(data))
+            return data
+
         head = b""
-        while is_undecided(head) and (more := file.read1(1)):
+        while is_undecided(head) and (more := read1(1)):
             head += more
         packing = packing_of_content(head)
         if packing:
-            packed = chain([head], iter(lambda: file.read1(PACKED_BLOCK_BYTES), b""))
+            packed = chain([head], iter(lambda: read1(PACKED_BLOCK_BYTES), b""))
             yield from unpacked(packed, packing, name, block_bytes)
         elif promised := packing_of_name(path):
             message = f"{name}: not {promised.name} data in spite of its name; rename it if it is plain text"
             raise DamagedSource(message)
         else:
-            yield from chain([head], iter(lambda: file.read1(block_bytes), b""))
+            yield from chain([head], iter(lambda: read1(block_bytes), b""))
 
 
 @contextmanager

@@ -1,7 +1,11 @@
 """What a person said about the input, and what was met while reading one file of it.
 
-Nothing is dropped silently: a record that cannot be read is counted under a reason, with
-its place and a sample; `strict` makes the first one an error instead.
+Nothing is dropped silently. Three things can happen to a record that is not simply read, and each is
+counted under a reason, with the place and a few samples:
+
+* it is damaged and skipped; `strict` makes the first such one an error instead;
+* it is whole and passed over, for it is no sighting of a page: a POST in a log, a `dns:` record;
+* it is kept without one of its values, which could not be read; `strict` objects to that too.
 """
 
 from __future__ import annotations
@@ -38,10 +42,16 @@ class ReadOptions:
 
 @dataclass(slots=True)
 class Skipped:
-    """Records left out for one reason: how many, and a few of them with their place."""
+    """Records of one reason: how many, and a few of them with their place."""
 
     count: int = 0
     samples: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def add(self, place: str, sample: bytes, count: int) -> None:
+        """Count records; the first few of all keep their place and their first bytes."""
+        self.count += count
+        if len(self.samples) < SAMPLES_PER_REASON:
+            self.samples.append((place, sample[:SAMPLE_BYTES]))
 
 
 @dataclass(slots=True)
@@ -50,18 +60,34 @@ class Reading:
 
     name: str
     options: ReadOptions = field(default_factory=ReadOptions)
+    format: str = ""
+    """The name of the source that reads it."""
     rows: int = 0
     skipped: dict[str, Skipped] = field(default_factory=dict)
+    """Damaged records, by what is wrong with them."""
+    passed_over: dict[str, Skipped] = field(default_factory=dict)
+    """Whole records that are no sighting of a page, by why they are none."""
+    lost: dict[str, Skipped] = field(default_factory=dict)
+    """Values that could not be read in records that were kept, by what is wrong with them."""
 
-    def skip(self, reason: str, place: str, sample: bytes = b"") -> None:
+    def skip(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
         """Count a record that cannot be read; `place` is "line 7" or "offset 1234"."""
+        self._object(reason, place)
+        self.skipped.setdefault(reason, Skipped()).add(place, sample, count)
+
+    def pass_over(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
+        """Count a record that is in order and no sighting of a page."""
+        self.passed_over.setdefault(reason, Skipped()).add(place, sample, count)
+
+    def lose(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
+        """Count a value that cannot be read, of a record that is kept without it."""
+        self._object(reason, place)
+        self.lost.setdefault(reason, Skipped()).add(place, sample, count)
+
+    def _object(self, reason: str, place: str) -> None:
         if self.options.strict:
-            message = f"{self.name}: {place}: {reason}; leave out --strict to skip such records"
+            message = f"{self.name}: {place}: {reason}; leave out --strict to go on without it"
             raise DamagedSource(message)
-        skipped = self.skipped.setdefault(reason, Skipped())
-        skipped.count += 1
-        if len(skipped.samples) < SAMPLES_PER_REASON:
-            skipped.samples.append((place, sample[:SAMPLE_BYTES]))
 
 
 Source = Callable[[BinaryIO, Reading], Iterator[pa.RecordBatch]]

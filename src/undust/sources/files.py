@@ -1,0 +1,166 @@
+"""Which files a person means, and how one of them is opened, recognised and read."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+from undust.errors import DamagedSource, SourceError, UnknownFormat
+from undust.packing import packing_of_content, unpacked
+from undust.sources import HEAD_BYTES, Format, format_of, named_format
+from undust.streams import BLOCK_BYTES, STANDARD, read_blocks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from undust.sources.reading import Reading
+
+MOST_PACKINGS = 4
+"""How often a file may be packed; what is packed more often was made to harm."""
+
+Watch = Callable[[int], object]
+"""Is told how many bytes of a file were read since it was last told."""
+
+
+class Found(NamedTuple):
+    """A file to read."""
+
+    path: str
+    is_named: bool
+    """The person named it; otherwise it lay in a folder or fitted a pattern."""
+
+
+def find_files(paths: Iterable[str]) -> list[Found]:
+    """Return the files that paths, folders and patterns mean, each once, sorted.
+
+    A folder means all files in it and below; those whose name starts with a dot are left out.
+    """
+    found: dict[str, Found] = {}
+    for path in paths:
+        for file in _files_of(path):
+            key = file.path if file.path == STANDARD else os.path.realpath(file.path)
+            if key not in found or file.is_named:
+                found[key] = file
+    return sorted(found.values())
+
+
+def _files_of(path: str) -> Iterator[Found]:
+    if path == STANDARD or Path(path).is_file():
+        yield Found(path, is_named=True)
+    elif Path(path).is_dir():
+        yield from _files_below(path)
+    elif glob.has_magic(path) and not Path(path).exists():
+        matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 -- also takes absolute patterns
+        if not matches:
+            message = f"{path}: no file fits this pattern; check it, and that it is not quoted by mistake"
+            raise SourceError(message)
+        for match in matches:
+            yield from _files_below(match) if Path(match).is_dir() else [Found(match, is_named=False)]
+    else:
+        yield Found(path, is_named=True)
+
+
+def _files_below(folder: str) -> Iterator[Found]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths = [Path(place, name) for name in sorted(names) if not name.startswith(".")]
+        yield from (Found(str(path), is_named=False) for path in paths if path.is_file())
+
+
+def read_file(
+    path: str, reading: Reading, format_name: str | None = None, watch: Watch | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Give the observations of one file, in order; what could not be read is in `reading`."""
+    head, blocks = _unpacked_fully(path, reading, watch)
+    if not head and format_name is None:
+        reading.format = "nothing"
+        return
+    source = named_format(format_name) if format_name else format_of(head, reading.name, reading.options)
+    reading.format = source.name
+    with _opened(path, head, blocks, source) as file:
+        for batch in source.read(file, reading):
+            if batch.num_rows:
+                reading.rows += batch.num_rows
+                yield batch
+
+
+def note_unknown(error: UnknownFormat, reading: Reading) -> None:
+    """Count a whole file that lay among others and that nothing here can read."""
+    reading.format = "an unknown format"
+    reading.skip(str(error).removeprefix(f"{reading.name}: "), "the whole file")
+
+
+def _opened(path: str, head: bytes, blocks: Iterator[bytes], source: Format) -> BinaryIO:
+    """Return a stream of the blocks; Parquet, which is read from its end, gets the file itself if it can."""
+    if source.name == "parquet" and path != STANDARD:
+        file = Path(path).open("rb")  # noqa: SIM115 -- whoever reads it closes it
+        if file.read(len(head)) == head:
+            file.seek(0)
+            return file
+        file.close()
+    return cast("BinaryIO", io.BufferedReader(_BlockStream(blocks), BLOCK_BYTES))
+
+
+def _unpacked_fully(path: str, reading: Reading, watch: Watch | None) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first bytes of a file and all its blocks, unpacked as often as it was packed."""
+    blocks = _guarded(read_blocks(path, watch=watch), reading)
+    for _ in range(MOST_PACKINGS):
+        head, blocks = _peeked(blocks)
+        packing = packing_of_content(head)
+        if packing is None:
+            return head, blocks
+        blocks = _guarded(unpacked(blocks, packing, reading.name, BLOCK_BYTES), reading)
+    message = f"{reading.name}: packed more than {MOST_PACKINGS} times over; unpack it before you give it"
+    raise UnknownFormat(message)
+
+
+def _peeked(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    held: list[bytes] = []
+    size = 0
+    while size < HEAD_BYTES and (block := next(blocks, b"")):
+        held.append(block)
+        size += len(block)
+    head = b"".join(held)
+    return head[:HEAD_BYTES], chain([head] if head else [], blocks)
+
+
+def _guarded(blocks: Iterator[bytes], reading: Reading) -> Iterator[bytes]:
+    """Give blocks; where they cannot be unpacked any further, end, and count that."""
+    size = 0
+    try:
+        for block in blocks:
+            size += len(block)
+            yield block
+    except DamagedSource as error:
+        if not size or reading.options.strict:
+            raise
+        reading.skip(
+            "packed data is damaged; the rest of the file is lost", f"offset {size}", str(error).encode()
+        )
+
+
+class _BlockStream(io.RawIOBase):
+    """Blocks of bytes as a file that is read from front to end."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._rest:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._rest = memoryview(block)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size

@@ -1,0 +1,151 @@
+"""Values as people write them, brought to the types of the one table, a column at a time.
+
+A value that is absent, empty or `-` is null. One that cannot be read is null too, and reported: every
+function here returns the column and the rows that failed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_WHOLE = r"^\s*[0-9]{1,18}(\.0*)?\s*$"  # 200.0 is how a table with gaps writes 200
+_DIGEST_KIND = r"^(?i:sha1|sha256|sha512|md5):"
+
+Converted = tuple[pa.Array, pa.Array]
+"""A column, and the numbers of the rows whose value could not be read."""
+
+
+def is_text(column: pa.Array) -> bool:
+    """Return whether a column holds texts or bytes."""
+    kind = column.type
+    return any(
+        test(kind)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+        )
+    )
+
+
+def plain(column: pa.Array) -> pa.Array:
+    """Return a column without dictionary or view types, which not every function takes."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(column.dictionary_decode())
+    if pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    if pa.types.is_binary_view(kind):
+        return column.cast(pa.binary())
+    return column
+
+
+def texts(column: pa.Array) -> pa.Array:
+    r"""Return a column as strings; empty ones are null, bytes that are no UTF-8 are written `\xff`."""
+    return _not_empty(decoded(plain(column), "backslashes"))
+
+
+def urls(column: pa.Array) -> pa.Array:
+    """Return a column as URLs; bytes that are no UTF-8 become percent triplets, empty ones null."""
+    return _not_empty(decoded(plain(column), "triplets"))
+
+
+def digests(column: pa.Array) -> pa.Array:
+    """Return signatures without the name of their kind: `sha1:AB…` in one file is `AB…` in another."""
+    signatures = texts(column)
+    if pc.any(pc.match_substring_regex(signatures, _DIGEST_KIND)).as_py():
+        signatures = pc.replace_substring_regex(signatures, _DIGEST_KIND, "")
+    return pc.if_else(pc.equal(signatures, "-"), pa.scalar(None, pa.string()), signatures)
+
+
+def _not_empty(strings: pa.Array) -> pa.Array:
+    return pc.if_else(pc.equal(strings, ""), pa.scalar(None, pa.string()), strings)
+
+
+def decoded(column: pa.Array, repair: Literal["triplets", "backslashes"]) -> pa.Array:
+    """Return a column as strings; `repair` says what becomes of bytes that are no UTF-8."""
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        decode = text_from_bytes if repair == "triplets" else _escaped
+        return pa.array(
+            [None if value is None else decode(value) for value in column.to_pylist()], pa.string()
+        )
+    except pa.ArrowNotImplementedError:  # lists, maps and the like
+        return pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())
+
+
+def _escaped(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def text_from_bytes(data: bytes) -> str:
+    r"""Return a URL; what is no UTF-8 in it becomes percent triplets.
+
+    >>> text_from_bytes(b"http://a.test/caf\xe9")
+    'http://a.test/caf%E9'
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    return re.sub("[\udc80-\udcff]", lambda match: f"%{ord(match[0]) - 0xDC00:02X}", text)
+
+
+def integers(column: pa.Array, lowest: int = 0, highest: int = 10**18) -> Converted:
+    """Return whole numbers between two bounds."""
+    column = plain(column)
+    if pa.types.is_null(column.type):
+        return column.cast(pa.int64()), no_rows()
+    if is_text(column):
+        wanted = present(decoded(column, "backslashes"))
+        is_whole = pc.match_substring_regex(wanted, _WHOLE)
+        digits = pc.replace_substring_regex(pc.utf8_trim_whitespace(wanted), r"\.0*$", "")
+        numbers = pc.if_else(is_whole, digits, pa.scalar(None, pa.string())).cast(pa.int64())
+    else:
+        wanted = without_nan(column)
+        numbers = _whole_numbers(wanted)
+    is_inside = pc.and_(pc.greater_equal(numbers, lowest), pc.less_equal(numbers, highest))
+    return checked(wanted, pc.if_else(is_inside, numbers, pa.scalar(None, pa.int64())))
+
+
+def without_nan(column: pa.Array) -> pa.Array:
+    """Return numbers with null where they are not a number."""
+    # How a table without a word for "unknown" writes it.
+    if not pa.types.is_floating(column.type):
+        return column
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+
+
+def _whole_numbers(column: pa.Array) -> pa.Array:
+    try:
+        return column.cast(pa.int64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([_whole_number(value) for value in column.to_pylist()], pa.int64())
+
+
+def _whole_number(value: Any) -> int | None:  # noqa: ANN401 -- whatever a table holds
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number == value and abs(number) < 1 << 63 else None
+
+
+def present(strings: pa.Array) -> pa.Array:
+    """Return texts with null where they are empty or `-`."""
+    is_absent = pc.is_in(pc.utf8_trim_whitespace(strings), pa.array(["", "-"]))
+    return pc.if_else(is_absent, pa.scalar(None, pa.string()), strings)
+
+
+def checked(wanted: pa.Array, got: pa.Array) -> Converted:
+    """Return `got`, and the rows in which it is null and `wanted` is not."""
+    failed = pc.and_(pc.is_valid(wanted), pc.is_null(got))
+    return got, pc.indices_nonzero(failed)
+
+
+def no_rows() -> pa.Array:
+    """Return the numbers of no rows at all."""
+    return pa.array([], pa.uint64())
