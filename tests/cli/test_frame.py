@@ -145,6 +145,13 @@ def test_trouble_with_files(number: int) -> None:
     assert "; " in err
 
 
+def test_names_do_nothing_to_a_terminal() -> None:
+    """A name with line feeds and escape sequences is printed, not obeyed."""
+    error = FileNotFoundError(errno.ENOENT, "", "caf\udce9\n\x1b[31m")
+    code, err = failing_with(error)
+    assert (code, err) == (1, "undust: caf\\udce9\\n\\x1b[31m: there is no such file; check the name\n")
+
+
 def test_trouble_with_files_nobody_thought_of() -> None:
     """Any other failure of the system is told in the words of the system."""
     error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), "urls.txt")

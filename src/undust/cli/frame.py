@@ -117,9 +117,11 @@ def one_sentence() -> Iterator[None]:
 
 def fail(sentence: str, exit_code: int) -> NoReturn:
     """Say what is wrong, and end."""
+    # A file's name may hold line feeds, or worse: what makes a terminal do things.
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence)
     # Without a stderr to say it on, the exit code alone has to do.
     with suppress(OSError):
-        click.echo(f"undust: {sentence}", err=True)
+        click.echo(f"undust: {plain}", err=True)
     raise click.exceptions.Exit(exit_code)
 
 

@@ -95,9 +95,9 @@ def run(files: Sequence[str], output: str | None, work: Work, *, as_json: bool, 
 @contextmanager
 def _destination(output: str | None, *, as_json: bool) -> Iterator[Callable[[bytes], object]]:
     if as_json and output is None:
-        yield len
+        yield len  # counted, not written
     else:
-        with open_output(output or STANDARD) as opened:
+        with open_output(STANDARD if output is None else output) as opened:
             yield opened.write
 
 
