@@ -35,6 +35,8 @@ def suffix_list() -> PublicSuffixList:
 def site_of_host(host: str) -> str:
     """The registered domain, or the host itself where nothing is registered below a suffix."""
     name = host.removesuffix(".")
+    if "" in name.split("."):
+        return host
     if host.startswith("[") or re.fullmatch(r"[0-9]+(\.[0-9]+){3}", name):
         return name
     return suffix_list().privatesuffix(name) or name
