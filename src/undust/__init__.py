@@ -4,11 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from undust.pipeline import read
     from undust.urls.normalize import normalize
 
-__all__ = ["normalize"]
+__all__ = ["normalize", "read"]
 
-_HOMES = {"normalize": "undust.urls.normalize"}
+_HOMES = {"normalize": "undust.urls.normalize", "read": "undust.pipeline"}
 
 
 def __getattr__(name: str) -> object:

@@ -50,6 +50,9 @@ class Suffixes:
     def sites(self, urls: object) -> Column:
         """The registered domain of each URL of a column."""
 
+def count_lines(data: bytes) -> int:
+    """How many line feeds there are."""
+
 class LogFormat:
     """How a server writes its access log."""
 

@@ -66,7 +66,9 @@ class Remark:
 
     def __str__(self) -> str:
         lines = [f"{self.count:,} {self.fate}: {self.reason}"]
-        lines += [f"  {place}: {_shown(sample)}" for place, sample in self.samples]
+        lines += [
+            f"  {place}: {_shown(sample)}" if sample else f"  {place}" for place, sample in self.samples
+        ]
         return "\n".join(lines)
 
 

@@ -30,35 +30,30 @@ def times(column: pa.Array) -> Converted:
     if pa.types.is_null(kind) or (pa.types.is_timestamp(kind) and kind.tz):
         return checked(column, column.cast(TIME, safe=False))
     if pa.types.is_temporal(kind):
-        return checked(column, pc.assume_timezone(column.cast(pa.timestamp("us"), safe=False), "UTC"))
+        return checked(column, column.cast(pa.timestamp("us"), safe=False).cast(TIME))
     if not is_text(column):
         numbers = without_nan(column)
         return checked(numbers, pa.array([_time_of_number(value) for value in numbers.to_pylist()], TIME))
     wanted = present(decoded(column, "backslashes"))
-    for attempt in (_zoned, _unzoned, _stamped):
-        try:
-            return attempt(wanted), no_rows()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-    return checked(
-        wanted, pa.array([None if text is None else time_of(text) for text in wanted.to_pylist()], TIME)
-    )
+    try:
+        return _of_one_form(wanted), no_rows()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        moments = [None if text is None else time_of(text) for text in wanted.to_pylist()]
+        return checked(wanted, pa.array(moments, TIME))
 
 
-def _zoned(strings: pa.Array) -> pa.Array:
-    return strings.cast(TIME)
-
-
-def _unzoned(strings: pa.Array) -> pa.Array:
-    return pc.assume_timezone(strings.cast(pa.timestamp("us")), "UTC")
-
-
-def _stamped(strings: pa.Array) -> pa.Array:
+def _of_one_form(strings: pa.Array) -> pa.Array:
+    """Return moments that are all written like the first; raise if they are not."""
+    first = strings.drop_null()[:1].to_pylist()
+    if not first or re.search(r"(Z|[+-]\d\d:?\d\d)$", first[0]):
+        return strings.cast(TIME)
+    if not first[0].isdigit():
+        return strings.cast(pa.timestamp("us")).cast(TIME)
     # The pattern alone would also take shorter ones, and read other moments out of them.
     if not pc.all(pc.equal(pc.utf8_length(strings), _STAMP_DIGITS)).as_py():
         message = "not all are CDX stamps"
         raise pa.ArrowInvalid(message)
-    return pc.assume_timezone(pc.strptime(strings, "%Y%m%d%H%M%S", "us"), "UTC")
+    return pc.strptime(strings, "%Y%m%d%H%M%S", "us").cast(TIME)
 
 
 def time_of(text: str) -> datetime | None:

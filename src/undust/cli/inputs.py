@@ -1,0 +1,124 @@
+"""The options of every command that reads observations, and how reading them looks on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undust.observations import Observations
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the person gave to read, and said about it."""
+
+    paths: tuple[str, ...]
+    format: str | None
+    base: str | None
+    columns: dict[str, str]
+    log_format: str | None
+    strict: bool
+
+    def read(self, *, quiet: bool = False) -> Observations:
+        """Return the observations; say on stderr how far reading is, and what could not be read."""
+        from undust.pipeline import read  # noqa: PLC0415 -- slow to load, and not for --help
+
+        said: dict[str, Any] = {
+            "format": self.format,
+            "base": self.base,
+            "columns": self.columns,
+            "log_format": self.log_format,
+            "strict": self.strict,
+        }
+        if quiet or not sys.stderr.isatty():
+            observations = read(*self.paths, **said)
+        else:
+            observations = _read_with_progress(self.paths, said)
+        if not quiet and any(observations.counts().values()):
+            click.echo(observations.report(), err=True)
+        return observations
+
+
+def _read_with_progress(paths: Sequence[str], said: dict[str, Any]) -> Observations:
+    """Read while a bar shows the bytes, the rate and the time that is left."""
+    from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    from undust.pipeline import read  # noqa: PLC0415
+
+    shown = (
+        TextColumn("reading"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=None)
+        return read(
+            *paths, **said, watch=lambda done, total: progress.update(task, completed=done, total=total)
+        )
+
+
+def _columns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    columns = {}
+    for value in values:
+        ours, equals, theirs = value.partition("=")
+        if not (ours and equals and theirs):
+            message = f"'{value}' is not OURS=THEIRS, as in url=address"
+            raise click.BadParameter(message)
+        columns[ours] = theirs
+    return columns
+
+
+def inputs(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Give a command its INPUT arguments and their options, as one parameter `inputs`."""
+
+    @click.argument("paths", metavar="INPUT...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+    @click.option(
+        "--format", "format_name", metavar="NAME", help="The format of the input, if it is not told."
+    )
+    @click.option("--base", metavar="URL", help="What stands before paths of logs: https://your.site.")
+    @click.option(
+        "--column",
+        "columns",
+        metavar="OURS=THEIRS",
+        multiple=True,
+        callback=_columns,
+        help="Which column is which, as in url=address; may be repeated.",
+    )
+    @click.option(
+        "--log-format", metavar="TEXT", help="The LogFormat (Apache) or log_format (nginx) of logs."
+    )
+    @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be read.")
+    @wraps(command)
+    def with_inputs(  # noqa: PLR0913 -- one for each option
+        *args: Any,  # noqa: ANN401 -- the command's own
+        paths: tuple[str, ...],
+        format_name: str | None,
+        base: str | None,
+        columns: dict[str, str],
+        log_format: str | None,
+        strict: bool,
+        **kwargs: Any,  # noqa: ANN401 -- the command's own
+    ) -> Result:
+        given = Inputs(paths, format_name, base, columns, log_format, strict)
+        return command(*args, inputs=given, **kwargs)
+
+    return with_inputs
