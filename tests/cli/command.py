@@ -44,7 +44,7 @@ def run(
     words: list[str] = [*UNDUST, *map(str, arguments)]
     if file_blocks is not None:
         words = ["sh", "-c", f'ulimit -f {file_blocks}; exec "$@"', "sh", *words]
-    done = subprocess.run(words, input=data, stdout=stdout, stderr=subprocess.PIPE, check=False)  # noqa: S603
+    done = subprocess.run(words, input=data, stdout=stdout, stderr=subprocess.PIPE, check=False)
     err = done.stderr.decode()
     assert "Traceback" not in err, err
     return Ended(done.returncode, done.stdout or b"", err)
@@ -53,14 +53,14 @@ def run(
 def peak_memory_bytes(*arguments: str | Path) -> int:
     """Return the most memory that a run of the command ever held."""
     words = [sys.executable, "-c", MEASURED, *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, check=True)  # noqa: S603
+    done = subprocess.run(words, capture_output=True, check=True)
     return int(done.stderr) * 1024
 
 
 def start(*arguments: str | Path, stdin: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
     """Start the command and give its process."""
     words = [*UNDUST, *map(str, arguments)]
-    return subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # noqa: S603
+    return subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def sentence(ended: Ended, code: int = 1) -> str:

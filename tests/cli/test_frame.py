@@ -30,7 +30,7 @@ finally:
 def modules_loaded_by(*arguments: str) -> set[str]:
     """Return the modules that a run of the command loads."""
     words = [sys.executable, "-c", LOADED.format(arguments=list(arguments))]
-    done = subprocess.run(words, input=b"http://a.test\n", capture_output=True, check=True)  # noqa: S603
+    done = subprocess.run(words, input=b"http://a.test\n", capture_output=True, check=True)
     return set(done.stderr.decode().split())
 
 
@@ -229,5 +229,5 @@ def test_completion_answers(words: str, expected: str) -> None:
         "COMP_WORDS": words,
         "COMP_CWORD": str(words.count(" ")),
     }
-    done = subprocess.run(UNDUST, env=environment, capture_output=True, check=True)  # noqa: S603
+    done = subprocess.run(UNDUST, env=environment, capture_output=True, check=True)
     assert done.stdout.decode().split() == [expected]

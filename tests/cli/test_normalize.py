@@ -94,7 +94,7 @@ def test_one_thread_does_if_there_are_no_more(tmp_path: Path) -> None:
     path.write_bytes(URLS * 100_000)
     too_little_for_200_stacks = 'ulimit -s 65536; ulimit -v 1000000; exec "$@"'
     words = ["sh", "-c", too_little_for_200_stacks, "sh", *UNDUST, "normalize", "--threads", "200", str(path)]
-    done = subprocess.run(words, capture_output=True, check=False)  # noqa: S603
+    done = subprocess.run(words, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == NORMAL * 100_000
 
@@ -173,7 +173,7 @@ def test_summary_is_for_terminals() -> None:
         controller, terminal = os.openpty()
         with os.fdopen(terminal, "wb") as stderr:
             words = [*UNDUST, "normalize", option]
-            subprocess.run(words, input=URLS, stdout=subprocess.PIPE, stderr=stderr, check=True)  # noqa: S603
+            subprocess.run(words, input=URLS, stdout=subprocess.PIPE, stderr=stderr, check=True)
             os.write(terminal, b".")
             texts_by_option[option] = os.read(controller, 1000)
         os.close(controller)
@@ -344,8 +344,8 @@ def test_memory_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_does_not_grow(tmp_path: Path) -> None:
     """Ten times the lines take the same memory."""
     peaks = []
-    for times in (20_000, 200_000):
+    for times in (100_000, 1_000_000):
         path = tmp_path / f"{times}.gz"
         path.write_bytes(gzip.compress(URLS * times, 1))
         peaks.append(peak_memory_bytes("normalize", path, "-o", tmp_path / "out"))
-    assert peaks[1] < peaks[0] + 4_000_000
+    assert peaks[1] < peaks[0] + 8_000_000
