@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import idna
 from idna import core as idna_core
@@ -59,6 +60,7 @@ def normalize(url: str) -> str:
     return url if parsed is None else str(parsed)
 
 
+@lru_cache(maxsize=1024)  # a rule engine asks again for every rule
 def parse(url: str) -> Url | None:
     """The parts of n(u), or None if this is not an http(s) URL."""
     try:

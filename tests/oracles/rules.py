@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from publicsuffixlist import PublicSuffixList
@@ -32,6 +32,7 @@ def suffix_list() -> PublicSuffixList:
     return PublicSuffixList()
 
 
+@lru_cache(maxsize=1024)
 def site_of_host(host: str) -> str:
     """The registered domain, or the host itself where nothing is registered below a suffix."""
     name = host.removesuffix(".")
@@ -188,6 +189,8 @@ def accepted(result: str, url: str) -> str:
 
 def apply_replacement(replacement: Replacement, url: str) -> str:
     """The text replaced at the leftmost place whose result is another URL of the same site."""
+    if replacement.old not in url:
+        return url
     token_edges = {0}
     for token in re.finditer(r"%[0-9A-F]{2}|[A-Za-z0-9]+|.", url):
         token_edges.add(token.end())
