@@ -1,0 +1,59 @@
+// The border of page content: one text in, its shingles or its sketch out.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+
+#include "arrow.hpp"
+#include "sketch.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+// A sorted numpy array of hashes.
+using Hashes = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::string_view text_of(const nb::bytes& text) { return {text.c_str(), text.size()}; }
+
+undust::Column shingles(const nb::bytes& text, std::size_t words) {
+  const std::string_view view = text_of(text);
+  nb::gil_scoped_release unlocked;
+  std::vector<std::uint64_t> hashes;
+  undust::shingles(view, words, hashes);
+  std::sort(hashes.begin(), hashes.end());
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  return undust::number_column("L", hashes);
+}
+
+nb::object sketch(const nb::bytes& text, std::size_t words, std::size_t size, const std::optional<Hashes>& ignored) {
+  if (size == 0 || size > undust::kMostMinima) {
+    throw nb::value_error("a sketch has from 1 to 1024 minima");
+  }
+  std::vector<std::uint32_t> minima(size);
+  bool is_made = false;
+  {
+    const std::string_view view = text_of(text);
+    const std::span<const std::uint64_t> without =
+        ignored ? std::span(ignored->data(), ignored->size()) : std::span<const std::uint64_t>();
+    nb::gil_scoped_release unlocked;
+    std::vector<std::uint64_t> hashes;
+    undust::shingles(view, words, hashes);
+    is_made = undust::sketch(hashes, without, minima);
+  }
+  if (!is_made) return nb::none();
+  return nb::bytes(reinterpret_cast<const char*>(minima.data()), minima.size() * sizeof(std::uint32_t));
+}
+
+}  // namespace
+
+void bind_content(nb::module_& m) {
+  m.def("shingles", &shingles, "text"_a, "words"_a, nb::sig("def shingles(text: bytes, words: int) -> Column"),
+        "The hashes of a UTF-8 text's shingles, sorted, each once.");
+  m.def("sketch", &sketch, "text"_a, "words"_a, "size"_a, "ignored"_a.none() = nb::none(),
+        nb::sig("def sketch(text: bytes, words: int, size: int, ignored: object = None) -> bytes | None"),
+        "The minima of a UTF-8 text, 32 bits each, over its shingles less the sorted hashes in `ignored`; None if no "
+        "shingle is left.");
+}
