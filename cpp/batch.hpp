@@ -55,14 +55,20 @@ void in_parts(std::int64_t rows, std::size_t parts, Work&& work) {
 // What happened to the rows of a batch.
 struct BatchCounts {
   std::int64_t changed = 0, not_urls = 0;
+
+  BatchCounts& operator+=(const BatchCounts& other) {
+    changed += other.changed;
+    not_urls += other.not_urls;
+    return *this;
+  }
 };
 
-// A text column made row by row: append_row(text, out) appends the new text and counts.
-template <typename AppendRow>
-Column map_texts(const TextColumn& column, int threads, BatchCounts& counts, AppendRow&& append_row) {
+// A text column made row by row: append_row(text, out, counts) appends the new text and counts.
+template <typename Counts, typename AppendRow>
+Column map_texts(const TextColumn& column, int threads, Counts& counts, AppendRow&& append_row) {
   const std::size_t parts = parts_of(column.size(), threads);
   std::vector<TextBuilder> builders(parts);
-  std::vector<BatchCounts> part_counts(parts);
+  std::vector<Counts> part_counts(parts);
   in_parts(column.size(), parts, [&](std::int64_t begin, std::int64_t end, std::size_t part) {
     TextBuilder& builder = builders[part];
     builder.reserve(end - begin, static_cast<std::size_t>(end - begin) * 64);
@@ -76,8 +82,7 @@ Column map_texts(const TextColumn& column, int threads, BatchCounts& counts, App
     }
   });
   for (std::size_t part = 0; part < parts; ++part) {
-    counts.changed += part_counts[part].changed;
-    counts.not_urls += part_counts[part].not_urls;
+    counts += part_counts[part];
     if (part) builders[0].append_all(builders[part]);
   }
   return std::move(builders[0]).finish(column.output_format());
@@ -85,12 +90,12 @@ Column map_texts(const TextColumn& column, int threads, BatchCounts& counts, App
 
 // Lines made from lines, in order: each ends as it ended before ("\n", "\r\n" or, for the
 // last one, not at all). append_row as above. Returns how many lines there were.
-template <typename AppendRow>
-std::int64_t map_lines(std::string_view data, int threads, BatchCounts& counts, std::string& out,
+template <typename Counts, typename AppendRow>
+std::int64_t map_lines(std::string_view data, int threads, Counts& counts, std::string& out,
                        AppendRow&& append_row) {
   struct Part {
     std::string text;
-    BatchCounts counts;
+    Counts counts;
     std::int64_t lines = 0;
   };
   // The line that a place lies in belongs to the part in which it starts.
@@ -122,8 +127,7 @@ std::int64_t map_lines(std::string_view data, int threads, BatchCounts& counts, 
   for (const Part& part : results) {
     out.append(part.text);
     lines += part.lines;
-    counts.changed += part.counts.changed;
-    counts.not_urls += part.counts.not_urls;
+    counts += part.counts;
   }
   return lines;
 }

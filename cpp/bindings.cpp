@@ -1,4 +1,4 @@
-// The border: the only file that knows Python. Columns cross it, and single URLs; the
+// The border: the only files that know Python. Columns cross it, and single URLs; the
 // interpreter lock is held while objects are made and never while work is done.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -8,6 +8,7 @@
 #include "arrow.hpp"
 #include "batch.hpp"
 #include "host.hpp"
+#include "python.hpp"
 #include "suffixes.hpp"
 #include "url.hpp"
 #include "views.hpp"
@@ -16,33 +17,17 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 // The border is split by what crosses it.
+void bind_program(nb::module_& m);
 void bind_sources(nb::module_& m);
 
 namespace {
 
 using undust::BatchCounts;
+using undust::BorrowedColumn;
 using undust::Column;
+using undust::str_of;
 using undust::TextColumn;
-
-// Somebody's Arrow array, kept alive while we read it.
-class BorrowedColumn {
- public:
-  explicit BorrowedColumn(nb::handle owner) {
-    if (!nb::hasattr(owner, "__arrow_c_array__")) {
-      throw nb::type_error("expected an Arrow array (anything with __arrow_c_array__)");
-    }
-    capsules_ = nb::cast<nb::tuple>(owner.attr("__arrow_c_array__")());
-    schema_ = static_cast<const ArrowSchema*>(PyCapsule_GetPointer(capsules_[0].ptr(), "arrow_schema"));
-    array_ = static_cast<const ArrowArray*>(PyCapsule_GetPointer(capsules_[1].ptr(), "arrow_array"));
-    if (!schema_ || !array_) throw nb::python_error();
-  }
-  [[nodiscard]] TextColumn texts() const { return {*schema_, *array_}; }
-
- private:
-  nb::tuple capsules_;
-  const ArrowSchema* schema_;
-  const ArrowArray* array_;
-};
+using undust::utf8_of;
 
 // What a consumer did not take over is released with the capsule.
 template <typename Struct>
@@ -62,17 +47,6 @@ nb::tuple arrow_capsules(const Column& column) {
       array, "arrow_array", [](PyObject* self) { release_capsule<ArrowArray>(self, "arrow_array"); }));
   return nb::make_tuple(schema_capsule, array_capsule);
 }
-
-// The UTF-8 of a str; nothing for one with lone surrogates, which no URL has.
-std::optional<std::string_view> utf8_of(nb::handle text) {
-  Py_ssize_t size = 0;
-  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (bytes) return std::string_view(bytes, static_cast<std::size_t>(size));
-  PyErr_Clear();
-  return std::nullopt;
-}
-
-nb::str str_of(std::string_view text) { return nb::str(text.data(), text.size()); }
 
 // Appends the normal form, or the text itself where it is no URL, and counts which.
 void append_normalized(std::string_view text, unsigned steps, std::string& out, BatchCounts& counts) {
@@ -229,5 +203,6 @@ NB_MODULE(_core, m) {
            "The registered domain of a URL, or None if it is no URL.")
       .def("sites", &sites, "urls"_a, "The registered domain of each URL of a column.");
 
+  bind_program(m);
   bind_sources(m);
 }

@@ -50,6 +50,87 @@ class Suffixes:
     def sites(self, urls: object) -> Column:
         """The registered domain of each URL of a column."""
 
+class RuleProblem(ValueError):
+    """
+    What is wrong with a rule, and the mend: the rule's number (-1 where there is one rule only), the field, the column in it.
+    """
+
+    rule: int = -1
+
+    field: str = ''
+
+    column: int = 0
+
+class Counts:
+    """What happened to the URLs of a batch."""
+
+    @property
+    def changed(self) -> int: ...
+
+    @property
+    def not_urls(self) -> int: ...
+
+    @property
+    def skipped(self) -> int:
+        """User name, or too long."""
+
+    @property
+    def unresolved(self) -> int:
+        """No URL repeated within 256 steps and 64 KiB."""
+
+    @property
+    def uses(self) -> list[int]:
+        """By rule, how many URLs it changed; empty if not asked for."""
+
+class Program:
+    """A compiled rule set."""
+
+    def __init__(self, rules: list[dict[str, object]], suffixes: Suffixes) -> None: ...
+
+    def canonical(self, url: str) -> str:
+        """The canonical form of a URL; what is none comes back as it is."""
+
+    def key(self, url: str) -> str:
+        """The canonical form with the masks applied."""
+
+    def batch(self, urls: object, keys: bool = False, threads: int = 1) -> Column:
+        """The canonical forms, or keys, of a column."""
+
+    def batch_counted(self, urls: object, keys: bool = False, threads: int = 1, uses: bool = False) -> tuple[Column, Counts]:
+        """The same, and what happened."""
+
+    def lines(self, data: bytes, keys: bool = False, threads: int = 1) -> tuple[bytes, int, int, int]:
+        """
+        The lines of a text in canonical form, or as keys; how many there are, changed, are no URLs.
+        """
+
+    def lines_counted(self, data: bytes, keys: bool = False, threads: int = 1, uses: bool = False) -> tuple[bytes, int, Counts]:
+        """The same lines, how many there are, and what happened."""
+
+    def explain(self, url: str) -> tuple[str, list[tuple[int, str]], str, list[tuple[int, str]], str, str]:
+        """
+        The normal form; each step, with the rule and the URL after it, up to a keep, a repeated URL or the bounds;
+        the canonical form; the masks likewise; the key; and how it ended.
+        """
+
+    def step(self, url: str) -> tuple[int | None, str]:
+        """
+        The first rule that changes or keeps the normal form of a URL, and the URL after it.
+        """
+
+    def matches(self, url: str) -> list[tuple[int, str]]:
+        """
+        Every rule that matches the normal form, whatever stands before it, and what it makes of it.
+        """
+
+def parse_rule(text: str) -> tuple[str, str, str | None, list[str], list[str]]:
+    """
+    One line of text as kind, from, to, when and unless, each in its canonical form.
+    """
+
+def check_rule(rule: dict[str, object]) -> None:
+    """Raise a RuleProblem if the rule is wrong."""
+
 def count_lines(data: bytes) -> int:
     """How many line feeds there are."""
 

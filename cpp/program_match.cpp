@@ -1,0 +1,416 @@
+#include "program_match.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "bytes.hpp"
+#include "pattern_literal.hpp"
+#include "program_search.hpp"
+
+namespace undust {
+namespace {
+
+// The pieces of one side, read one after the other.
+struct Cursor {
+  const Pieces& pieces;
+  const Piece* at;
+
+  [[nodiscard]] std::string_view text_of(const Piece& piece) const { return pieces.text_of(piece); }
+};
+
+// A bit for each class that a byte belongs to.
+constexpr std::array<std::uint8_t, 256> kClassBits = [] {
+  std::array<std::uint8_t, 256> bits{};
+  const auto add = [&bits](RunClass run_class, const ByteSet& set) {
+    for (std::size_t i = 0; i < 256; ++i) bits[i] |= static_cast<std::uint8_t>(set[i] << static_cast<int>(run_class));
+  };
+  ByteSet any{};
+  for (std::size_t i = 0; i < 256; ++i) any[i] = i != '&' && i != ';';
+  add(RunClass::kAny, any);
+  add(RunClass::kInt, kDigit);
+  add(RunClass::kAlpha, kLower | kUpper);
+  add(RunClass::kHex, kDigit | bytes_of("ABCDEFabcdef"));
+  add(RunClass::kWord, kLower | kUpper | kDigit | bytes_of("_-"));
+  return bits;
+}();
+
+bool is_in(RunClass run_class, char c) {
+  return kClassBits[static_cast<unsigned char>(c)] >> static_cast<int>(run_class) & 1;
+}
+
+// "x" is a hexadecimal digit, "9" a decimal one, "-" itself.
+constexpr std::string_view kUuidShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", kDateShape = "9999-99-99";
+
+bool has_shape(std::string_view text, std::string_view shape) {
+  if (text.size() < shape.size()) return false;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool fits = shape[i] == '-' ? text[i] == '-' : is_in(shape[i] == 'x' ? RunClass::kHex : RunClass::kInt, text[i]);
+    if (!fits) return false;
+  }
+  return true;
+}
+
+bool match_whole_run(const Piece& run, const Pieces& pieces, std::string_view text) {
+  switch (run.run_class) {
+    case RunClass::kUuid: return text.size() == kUuidShape.size() && has_shape(text, kUuidShape);
+    case RunClass::kDate: return text.size() == kDateShape.size() && has_shape(text, kDateShape);
+    case RunClass::kOneOf:
+      return std::any_of(&run + 1, &run + 1 + run.size, [&](const Piece& item) { return pieces.text_of(item) == text; });
+    default:
+      if (text.empty()) return false;
+      for (const char c : text) {
+        if (!is_in(run.run_class, c)) return false;
+      }
+      return true;
+  }
+}
+
+bool is_inside_triplet(std::string_view text, std::size_t at) {
+  return (at >= 1 && text[at - 1] == '%') || (at >= 2 && text[at - 2] == '%');
+}
+
+// Several captures in one text. Row i holds a bit for each place from which pieces i… match
+// up to the end; the last row holds the end alone.
+class Mixture {
+ public:
+  Mixture(const Pieces& pieces, std::string_view text, Match& match)
+      : pieces_(pieces), text_(text), words_(text.size() / 64 + 1), match_(match) {}
+
+  void add(const Piece& piece) { sequence_[count_++] = &piece; }
+
+  [[nodiscard]] bool run() {
+    match_.reachable.assign((count_ + 1) * words_, 0);
+    set(count_, text_.size());
+    for (std::size_t i = count_; i-- > 0;) {
+      const Piece& piece = *sequence_[i];
+      if (piece.kind == PieceKind::kLiteral) {
+        reach_by_text(i, pieces_.text_of(piece));
+      } else if (piece.run_class == RunClass::kOneOf) {
+        for (std::uint32_t item = 1; item <= piece.size; ++item) reach_by_text(i, pieces_.text_of((&piece)[item]));
+      } else if (piece.run_class == RunClass::kUuid || piece.run_class == RunClass::kDate) {
+        reach_by_shape(i, piece.run_class == RunClass::kUuid ? kUuidShape : kDateShape);
+      } else {
+        reach_by_run(i, piece.run_class);
+      }
+    }
+    if (!get(0, 0)) return false;
+    take_greedily();
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool get(std::size_t row, std::size_t place) const {
+    return match_.reachable[row * words_ + place / 64] >> (place % 64) & 1;
+  }
+  void set(std::size_t row, std::size_t place) {
+    if (!is_inside_triplet(text_, place)) match_.reachable[row * words_ + place / 64] |= std::uint64_t{1} << (place % 64);
+  }
+
+  void reach_by_text(std::size_t row, std::string_view literal) {
+    for_each_place(text_, literal, [&](std::size_t place) {
+      if (get(row + 1, place + literal.size())) set(row, place);
+      return true;
+    });
+  }
+
+  void reach_by_shape(std::size_t row, std::string_view shape) {
+    for (std::size_t place = 0; place + shape.size() <= text_.size(); ++place) {
+      if (get(row + 1, place + shape.size()) && has_shape(text_.substr(place), shape)) set(row, place);
+    }
+  }
+
+  void reach_by_run(std::size_t row, RunClass run_class) {
+    bool is_live = false;
+    for (std::size_t place = text_.size(); place-- > 0;) {
+      is_live = is_in(run_class, text_[place]) && (is_live || get(row + 1, place + 1));
+      if (is_live) set(row, place);
+    }
+  }
+
+  // The longest end of piece `row` at `place` from which the rest can match.
+  [[nodiscard]] std::size_t longest_end(std::size_t row, std::size_t place) const {
+    const Piece& piece = *sequence_[row];
+    if (piece.kind == PieceKind::kLiteral) return place + piece.size;
+    if (piece.run_class == RunClass::kUuid) return place + kUuidShape.size();
+    if (piece.run_class == RunClass::kDate) return place + kDateShape.size();
+    std::size_t end = place, best = place;
+    if (piece.run_class == RunClass::kOneOf) {
+      for (std::uint32_t item = 1; item <= piece.size; ++item) {
+        const std::string_view text = pieces_.text_of((&piece)[item]);
+        end = place + text.size();
+        if (end > best && text_.substr(place).starts_with(text) && get(row + 1, end)) best = end;
+      }
+      return best;
+    }
+    while (end < text_.size() && is_in(piece.run_class, text_[end])) {
+      if (get(row + 1, ++end)) best = end;
+    }
+    return best;
+  }
+
+  void take_greedily() {
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const std::size_t end = longest_end(i, place);
+      const Piece& piece = *sequence_[i];
+      if (piece.kind == PieceKind::kRun && piece.slot != kForgotten) match_.texts[piece.slot] = text_.substr(place, end - place);
+      place = end;
+    }
+  }
+
+  const Pieces& pieces_;
+  std::string_view text_;
+  std::size_t words_;
+  Match& match_;
+  std::array<const Piece*, 2 * kMostCaptures + 1> sequence_;
+  std::size_t count_ = 0;
+};
+
+const Piece* after(const Piece* piece) { return piece + 1 + (piece->kind == PieceKind::kRun ? piece->size : 0); }
+
+// Literals and runs that must be all of `text`; moves the cursor behind them.
+bool match_mixture(Cursor& cursor, std::string_view text, Match& match) {
+  const Piece* first = cursor.at;
+  if (first->ends) {
+    cursor.at = after(first);
+    if (first->kind == PieceKind::kLiteral) return cursor.text_of(*first) == text;
+    if (!match_whole_run(*first, cursor.pieces, text)) return false;
+    if (first->slot != kForgotten) match.texts[first->slot] = text;
+    return true;
+  }
+  const Piece* last = first;
+  while (!last->ends) last = after(last);
+  cursor.at = after(last);
+
+  if (first->kind == PieceKind::kLiteral) {
+    const std::string_view literal = cursor.text_of(*first++);
+    if (!text.starts_with(literal)) return false;
+    text.remove_prefix(literal.size());
+  }
+  const bool has_suffix = last->kind == PieceKind::kLiteral;
+  if (has_suffix) {
+    const std::string_view literal = cursor.text_of(*last);
+    if (!text.ends_with(literal) || is_inside_triplet(text, text.size() - literal.size())) return false;
+    text.remove_suffix(literal.size());
+  }
+  const Piece* end = has_suffix ? last : after(last);
+  if (after(first) == end) {
+    if (!match_whole_run(*first, cursor.pieces, text)) return false;
+    if (first->slot != kForgotten) match.texts[first->slot] = text;
+    return true;
+  }
+  Mixture mixture(cursor.pieces, text, match);
+  for (; first != end; first = after(first)) mixture.add(*first);
+  return mixture.run();
+}
+
+bool match_scheme(const Pattern& pattern, const UrlView& url, Match& match) {
+  switch (pattern.scheme) {
+    case SchemeShape::kHttp: return !url.is_https && !url.is_scheme_masked;
+    case SchemeShape::kHttps: return url.is_https && !url.is_scheme_masked;
+    case SchemeShape::kCapture:
+      if (pattern.scheme_slot != kForgotten) match.texts[pattern.scheme_slot] = url.url.substr(0, url.is_https ? 5 : 4);
+      return true;
+    default: return true;
+  }
+}
+
+// Segments or labels, of which `count` are named one by one and the others go to {p**}.
+// Between two of them in the URL there is one separator.
+bool match_parts(Cursor& cursor, std::uint32_t count, const std::vector<std::string_view>& parts, Match& match,
+                 std::uint32_t pieces) {
+  const Piece* end = cursor.at + pieces;
+  std::size_t part = 0;
+  while (cursor.at != end) {
+    if (cursor.at->kind != PieceKind::kMany) {
+      if (!match_mixture(cursor, parts[part++], match)) return false;
+      continue;
+    }
+    const std::size_t many = parts.size() - count;
+    if (const std::uint8_t slot = cursor.at->slot; slot != kForgotten) {
+      const char* start = many ? parts[part].data() : nullptr;
+      const std::string_view stop = many ? parts[part + many - 1] : std::string_view();
+      match.texts[slot] = many ? std::string_view(start, static_cast<std::size_t>(stop.data() + stop.size() - start)) : stop;
+    }
+    part += many;
+    ++cursor.at;
+  }
+  return true;
+}
+
+bool match_host(const Pattern& pattern, Cursor& cursor, const UrlView& url, Match& match) {
+  const Piece& piece = *cursor.at;
+  const Piece* end = cursor.at + pattern.host_pieces;
+  switch (pattern.host) {
+    case HostShape::kUnwritten: return true;
+    case HostShape::kLiteral: cursor.at = end; return url.port == pattern.port && url.host == cursor.text_of(piece);
+    case HostShape::kLabels: {
+      if (url.port != pattern.port) return false;
+      const bool is_all = pattern.host_many && pattern.labels == 0;
+      if (is_all) {
+        if (piece.slot != kForgotten) match.texts[piece.slot] = url.host;
+        cursor.at = end;
+        return true;
+      }
+      const std::size_t labels = url.labels.size();
+      if (pattern.host_many ? labels <= pattern.labels : labels != pattern.labels) return false;
+      if (url.host.starts_with('[')) return false;
+      return match_parts(cursor, pattern.labels, url.labels, match, pattern.host_pieces);
+    }
+    default: break;
+  }
+  const bool with_port = pattern.host == HostShape::kWithPort;
+  const std::string_view host = with_port ? url.authority : url.host;
+  if (!with_port && url.port != pattern.port) return false;
+  cursor.at = end;
+  // Whole hosts of no class are never cut, so they may hold anything.
+  if (piece.run_class != RunClass::kAny && !match_whole_run(piece, cursor.pieces, host)) return false;
+  if (piece.slot != kForgotten) match.texts[piece.slot] = host;
+  return true;
+}
+
+bool match_path(const Pattern& pattern, Cursor& cursor, const UrlView& url, Match& match) {
+  return match_parts(cursor, pattern.segments, url.segments, match, pattern.path_pieces);
+}
+
+bool fits(const Piece& name, Cursor& cursor, const UrlParameter& parameter, Match& match) {
+  switch (name.value) {
+    case Value::kNoEquals: return !parameter.has_equals;
+    case Value::kEmpty: return parameter.has_equals && parameter.value().empty();
+    case Value::kAnything: return parameter.value().find(';') == std::string_view::npos;
+    case Value::kText: break;
+  }
+  return parameter.has_equals && match_mixture(cursor, parameter.value(), match);
+}
+
+// Takes the first parameter that fits; false if there is none.
+bool take_parameter(Cursor& cursor, const UrlView& url, Match& match) {
+  const Piece& name = *cursor.at++;
+  const Piece* value = cursor.at;
+  const std::string_view wanted = cursor.text_of(name);
+  for (std::size_t i = 0; i < url.parameters.size(); ++i) {
+    if (match.takers[i] != Match::kUntaken || url.parameters[i].name() != wanted) continue;
+    cursor.at = value;
+    if (!fits(name, cursor, url.parameters[i], match)) continue;
+    match.takers[i] = kForgotten;
+    return true;
+  }
+  return false;
+}
+
+bool is_named(const Piece& list, const Cursor& cursor, std::string_view name) {
+  return std::any_of(&list + 1, &list + 1 + list.size, [&](const Piece& item) {
+    const std::string_view text = cursor.text_of(item);
+    return item.is_prefix ? name.starts_with(text) : name == text;
+  });
+}
+
+// Takes every parameter so named. What is forgotten must be there, and hold no ";".
+bool take_listed(const Piece& list, const Cursor& cursor, const UrlView& url, Match& match) {
+  bool is_any = false;
+  for (std::size_t i = 0; i < url.parameters.size(); ++i) {
+    const UrlParameter& parameter = url.parameters[i];
+    if (match.takers[i] != Match::kUntaken || !is_named(list, cursor, parameter.name())) continue;
+    if (list.slot == kForgotten && parameter.text.find(';') != std::string_view::npos) continue;
+    match.takers[i] = list.slot;
+    is_any = true;
+  }
+  return is_any || list.slot != kForgotten;
+}
+
+bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Match& match) {
+  if (pattern.query_pieces == 0) return pattern.open_query || url.parameters.empty();
+  match.takers.assign(url.parameters.size(), Match::kUntaken);
+  const Piece* const first = cursor.at;
+  const Piece* const end = first + pattern.query_pieces;
+  std::uint8_t rest_slot = kForgotten;
+  bool has_lists = false;
+  // Parameters by name first, then lists, then the rest, wherever they stand.
+  while (cursor.at != end) {
+    if (cursor.at->kind == PieceKind::kParameter) {
+      if (!take_parameter(cursor, url, match)) return false;
+      continue;
+    }
+    if (cursor.at->kind == PieceKind::kRest) rest_slot = cursor.at->slot;
+    if (cursor.at->kind == PieceKind::kList) has_lists = true, cursor.at += cursor.at->size;
+    ++cursor.at;
+  }
+  for (const Piece* piece = first; has_lists && piece != end;) {
+    if (piece->kind == PieceKind::kList && !take_listed(*piece, cursor, url, match)) return false;
+    const bool has_items = piece->kind == PieceKind::kList || (piece->kind == PieceKind::kRun);
+    piece += 1 + (has_items ? piece->size : 0);
+  }
+  for (std::uint8_t& taker : match.takers) {
+    if (taker != Match::kUntaken) continue;
+    if (!pattern.open_query) return false;
+    taker = rest_slot;
+  }
+  return true;
+}
+
+void split_at(std::string_view text, char separator, std::vector<std::string_view>& parts) {
+  parts.clear();
+  std::size_t start = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != separator) continue;
+    parts.push_back(text.substr(start, at - start));
+    start = at + 1;
+  }
+  parts.push_back(text.substr(start));
+}
+
+void split_query(std::string_view query, std::vector<UrlParameter>& parameters) {
+  parameters.clear();
+  if (query.empty()) return;
+  UrlParameter parameter;
+  std::size_t start = 0;
+  for (std::size_t at = 0; at <= query.size(); ++at) {
+    if (at == query.size() || query[at] == '&') {
+      parameter.text = query.substr(start, at - start);
+      if (!parameter.has_equals) parameter.name_size = static_cast<std::uint32_t>(at - start);
+      parameters.push_back(parameter);
+      parameter = {};
+      start = at + 1;
+    } else if (query[at] == '=' && !parameter.has_equals) {
+      parameter.has_equals = true;
+      parameter.name_size = static_cast<std::uint32_t>(at - start);
+    }
+  }
+}
+
+}  // namespace
+
+void UrlView::read(std::string_view normal) {
+  url = normal;
+  is_https = url[4] == 's';
+  is_scheme_masked = false;
+  std::string_view rest = url.substr(is_https ? 8 : 7);
+  const auto path_at = rest.find('/');
+  authority = rest.substr(0, path_at);
+  path = rest.substr(path_at);
+  const auto mark = path.find('?');
+  query = mark == std::string_view::npos ? std::string_view() : path.substr(mark + 1);
+  path = path.substr(0, mark);
+
+  host = authority;
+  port = kNoPort;
+  if (const auto colon = authority.rfind(':'); colon != std::string_view::npos && authority.back() != ']') {
+    host = authority.substr(0, colon);
+    port = port_number(authority.substr(colon + 1));
+  }
+  split_at(host, '.', labels);
+  split_at(path.substr(1), '/', segments);
+  split_query(query, parameters);
+}
+
+bool match_pattern(const Pattern& pattern, const Pieces& pieces, const UrlView& url, Match& match) {
+  if (pattern.has_path) {
+    const std::size_t segments = url.segments.size();
+    if (pattern.path_many ? segments < pattern.segments : segments != pattern.segments) return false;
+  }
+  Cursor cursor{pieces, pieces.all.data() + pattern.first};
+  return match_scheme(pattern, url, match) && match_host(pattern, cursor, url, match) &&
+         match_path(pattern, cursor, url, match) && match_query(pattern, cursor, url, match);
+}
+
+}  // namespace undust

@@ -1,0 +1,50 @@
+// A normalized URL cut into what patterns speak of, and the match of one pattern with it.
+//
+// Nothing backtracks. Segments, labels and parameters are found by position or name; inside
+// one of them, the places from which the rest can still match are computed from the right,
+// then captures are taken greedily from the left. The time of one match is
+//   O(bytes of the URL × (captures + list items + parameters of the pattern)).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "pattern.hpp"
+
+namespace undust {
+
+struct UrlParameter {
+  std::string_view text;  // "name", "name=" or "name=value"
+  std::uint32_t name_size = 0;
+  bool has_equals = false;
+
+  [[nodiscard]] std::string_view name() const { return text.substr(0, name_size); }
+  [[nodiscard]] std::string_view value() const { return text.substr(name_size + (has_equals ? 1 : 0)); }
+};
+
+struct UrlView {
+  std::string_view url, authority, host, path, query;
+  std::int32_t port = kNoPort;
+  bool is_https = false;
+  bool is_scheme_masked = false;  // a mask wrote it as "*": then no literal scheme matches
+  std::vector<std::string_view> segments, labels;
+  std::vector<UrlParameter> parameters;
+
+  // `normal` is in normal form, without userinfo, and outlives the view.
+  void read(std::string_view normal);
+};
+
+// What a pattern took, and the memory that matching needs.
+struct Match {
+  static constexpr std::uint8_t kUntaken = 254;
+
+  std::array<std::string_view, kMostCaptures> texts;  // by slot; no data() for {p**} of no segment
+  std::vector<std::uint8_t> takers;                   // by parameter: a slot, kForgotten or kUntaken
+  std::vector<std::uint64_t> reachable;               // rows of places, of one mixture at a time
+};
+
+[[nodiscard]] bool match_pattern(const Pattern& pattern, const Pieces& pieces, const UrlView& url, Match& match);
+
+}  // namespace undust

@@ -1,0 +1,283 @@
+#include "program_write.hpp"
+
+#include <algorithm>
+
+#include "bytes.hpp"
+
+namespace undust {
+namespace {
+
+enum class Where { kScheme, kHost, kPath, kValue, kParameter };
+
+constexpr ByteSet kLetter = kLower | kUpper;
+constexpr ByteSet kLabelBytes = kLetter | kDigit | bytes_of("_-");
+constexpr std::size_t kLongestLabel = 63;
+constexpr ByteSet kPlainInPath = bytes_of("!$&'()*+,=:@");
+constexpr ByteSet kPlainInName = bytes_of("!$'()*,:@/?");
+constexpr ByteSet kPlainInValue = kPlainInName | bytes_of("=");
+
+// Characters that would mean something else where the text goes.
+void append_escaped(std::string_view text, Holds holds, Where where, std::string& out) {
+  const bool to_path = holds == Holds::kValue && where == Where::kPath;
+  const bool to_value = holds != Holds::kValue && where == Where::kValue;
+  if (!to_path && !to_value) {
+    out.append(text);
+    return;
+  }
+  for (const char c : text) {
+    if (to_path && c == '+') {
+      out.append("%20");
+    } else if (to_path ? c == '?' : c == '&' || c == '+' || c == ';') {
+      append_triplet(static_cast<unsigned char>(c), out);
+    } else {
+      out.push_back(c);
+    }
+  }
+}
+
+void lower_from(std::size_t start, std::string& out) {
+  for (std::size_t at = start; at < out.size(); ++at) {
+    if (out[at] == '%') {
+      at += 2;
+    } else {
+      out[at] = lower(out[at]);
+    }
+  }
+}
+
+void append_plain(std::string_view text, const ByteSet& plain, bool in_query, std::string& out) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const int byte = triplet_at(text, at);
+    if (byte >= 0 && plain[static_cast<std::size_t>(byte)]) {
+      out.push_back(static_cast<char>(byte));
+      at += 2;
+    } else if (in_query && text[at] == '+') {
+      out.append("%20");
+    } else {
+      out.push_back(text[at]);
+    }
+  }
+}
+
+bool is_label(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestLabel &&
+         std::all_of(text.begin(), text.end(), [](char c) { return has(kLabelBytes, c); });
+}
+
+class Writer {
+ public:
+  Writer(const Pattern& to, const Pieces& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
+         std::string& out)
+      : to_(to), pieces_(pieces), url_(url), match_(match), scratch_(scratch), out_(out),
+        piece_(pieces.all.data() + to.first) {}
+
+  [[nodiscard]] bool write() {
+    out_.clear();
+    write_scheme();
+    out_.append("://");
+    if (!write_host() || !write_path()) return false;
+    write_query();
+    return true;
+  }
+
+ private:
+  // A masked scheme is still written: without it nothing could be normalized.
+  void write_scheme() {
+    const Form form = to_.scheme_form == Form::kMask ? Form::kNone : to_.scheme_form;
+    switch (to_.scheme) {
+      case SchemeShape::kHttp: out_.append("http"); break;
+      case SchemeShape::kHttps: out_.append("https"); break;
+      default: append_formed(match_.texts[to_.scheme_slot], Holds::kScheme, form, Where::kScheme);
+    }
+  }
+
+  [[nodiscard]] bool write_host() {
+    const Piece* end = piece_ + to_.host_pieces;
+    for (bool is_first = true; piece_ != end; is_first = false) {
+      if (!is_first) out_.push_back('.');
+      if (!write_mixture(Where::kHost)) return false;
+    }
+    if (to_.port != kNoPort) out_.push_back(':');
+    if (to_.port >= 0) out_.append(std::to_string(to_.port));
+    return true;
+  }
+
+  [[nodiscard]] bool write_path() {
+    const std::size_t start = out_.size();
+    const Piece* end = piece_ + to_.path_pieces;
+    bool has_runs = false;
+    while (piece_ != end) {
+      const bool is_run = piece_->kind == PieceKind::kRun;
+      const bool is_segments = is_run && piece_->at == static_cast<std::uint32_t>(Holds::kSegments);
+      const bool is_nothing = is_segments && piece_->form != Form::kMask && !match_.texts[piece_->slot].data();
+      if (is_nothing) {
+        ++piece_;
+        continue;
+      }
+      has_runs |= (is_run && !is_segments) || !piece_->ends;
+      out_.push_back('/');
+      (void)write_mixture(Where::kPath);
+    }
+    if (out_.size() == start) out_.push_back('/');
+    return !has_runs || !has_dot_segment(std::string_view(out_).substr(start));
+  }
+
+  [[nodiscard]] static bool has_dot_segment(std::string_view path) {
+    for (auto at = path.find("/."); at != std::string_view::npos; at = path.find("/.", at + 1)) {
+      std::string_view rest = path.substr(at + 2);
+      if (rest.starts_with('.')) rest.remove_prefix(1);
+      if (rest.empty() || rest.starts_with('/')) return true;
+    }
+    return false;
+  }
+
+  void write_query() {
+    const Piece* end = piece_ + to_.query_pieces;
+    if (piece_ == end) return;
+    query_at_ = out_.size();
+    while (piece_ != end) {
+      const Piece& piece = *piece_++;
+      if (piece.kind == PieceKind::kRest) {
+        write_parameters(piece);
+        continue;
+      }
+      begin_parameter();
+      out_.append(pieces_.text_of(piece));
+      if (piece.value != Value::kNoEquals) out_.push_back('=');
+      if (piece.value == Value::kText) (void)write_mixture(Where::kValue);
+    }
+    if (out_.size() == query_at_ + 1) out_.pop_back();  // "?" and nothing
+  }
+
+  void begin_parameter() {
+    out_.push_back(has_parameters_ ? '&' : '?');
+    has_parameters_ = true;
+  }
+
+  // Literals and captures up to the one that ends; false for a bad host label.
+  [[nodiscard]] bool write_mixture(Where where) {
+    for (bool is_last = false; !is_last;) {
+      const Piece& piece = *piece_++;
+      is_last = piece.ends;
+      if (piece.kind == PieceKind::kLiteral) {
+        out_.append(pieces_.text_of(piece));
+        continue;
+      }
+      const auto holds = static_cast<Holds>(piece.at);
+      const std::string_view text = match_.texts[piece.slot];
+      if (where == Where::kHost && holds != Holds::kHost && !is_label(text)) return false;
+      append_formed(text, holds, piece.form, where);
+    }
+    return true;
+  }
+
+  void append_formed(std::string_view text, Holds holds, Form form, Where where) {
+    const std::size_t start = out_.size();
+    if (form == Form::kMask) {
+      out_.push_back('*');
+      return;
+    }
+    append_escaped(text, holds, where, out_);
+    if (form == Form::kLower) {
+      lower_from(start, out_);
+    } else if (form == Form::kCapital) {
+      if (out_.size() > start && has(kLower, out_[start])) out_[start] = static_cast<char>(out_[start] ^ 0x20);
+    } else if (form == Form::kPlain) {
+      const bool in_query = where == Where::kValue;
+      scratch_.text.assign(out_, start);
+      out_.resize(start);
+      append_plain(scratch_.text, in_query ? kPlainInValue : kPlainInPath, in_query, out_);
+    }
+  }
+
+  void write_parameters(const Piece& piece) {
+    if (piece.form == Form::kMask) {
+      begin_parameter();
+      out_.push_back('*');
+      return;
+    }
+    auto& kept = scratch_.kept;
+    kept.clear();
+    for (std::uint32_t i = 0; i < match_.takers.size(); ++i) {
+      if (match_.takers[i] == piece.slot) kept.push_back(i);
+    }
+    if (piece.form == Form::kSorted) sort(kept);
+    if (piece.form == Form::kUnique || piece.form == Form::kFirst || piece.form == Form::kLast) drop_repeated(piece.form);
+    for (const std::uint32_t i : kept) {
+      begin_parameter();
+      write_parameter(url_.parameters[i], piece.form);
+    }
+  }
+
+  void write_parameter(const UrlParameter& parameter, Form form) {
+    const std::size_t start = out_.size();
+    if (form == Form::kPlain) {
+      append_plain(parameter.name(), kPlainInName, true, out_);
+      if (parameter.has_equals) out_.push_back('=');
+      append_plain(parameter.value(), kPlainInValue, true, out_);
+      return;
+    }
+    out_.append(parameter.text);
+    if (form == Form::kLower) lower_from(start, out_);
+    if (form == Form::kAmp) std::replace(out_.begin() + static_cast<std::ptrdiff_t>(start), out_.end(), ';', '&');
+  }
+
+  [[nodiscard]] static bool is_before(const UrlParameter& left, const UrlParameter& right) {
+    if (const int order = left.name().compare(right.name()); order != 0) return order < 0;
+    if (left.has_equals != right.has_equals) return right.has_equals;
+    return left.value() < right.value();
+  }
+
+  // By name and value; equal ones stay in order because their numbers decide.
+  void sort(std::vector<std::uint32_t>& numbers) const {
+    std::sort(numbers.begin(), numbers.end(), [this](std::uint32_t left, std::uint32_t right) {
+      const UrlParameter &a = url_.parameters[left], &b = url_.parameters[right];
+      return is_before(a, b) || (left < right && !is_before(b, a));
+    });
+  }
+
+  // Keeps the first (or last) of the parameters of one name, or the first of equal ones.
+  void drop_repeated(Form form) {
+    auto& kept = scratch_.kept;
+    auto& order = scratch_.order;
+    const auto by = [this, form](std::uint32_t number) {
+      const UrlParameter& parameter = url_.parameters[number];
+      return form == Form::kUnique ? parameter.text : parameter.name();
+    };
+    order = kept;
+    std::stable_sort(order.begin(), order.end(), [&by](std::uint32_t a, std::uint32_t b) { return by(a) < by(b); });
+    kept.clear();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const bool is_first = i == 0 || by(order[i - 1]) != by(order[i]);
+      const bool is_last = i + 1 == order.size() || by(order[i + 1]) != by(order[i]);
+      if (form == Form::kLast ? is_last : is_first) kept.push_back(order[i]);
+    }
+    std::sort(kept.begin(), kept.end());
+  }
+
+  const Pattern& to_;
+  const Pieces& pieces_;
+  const UrlView& url_;
+  const Match& match_;
+  WriteScratch& scratch_;
+  std::string& out_;
+  const Piece* piece_;
+  std::size_t query_at_ = 0;
+  bool has_parameters_ = false;
+};
+
+}  // namespace
+
+bool write_url(const Pattern& to, const Pieces& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
+               std::string& out) {
+  return Writer(to, pieces, url, match, scratch, out).write();
+}
+
+bool moves_host(const Pattern& to, const Pieces& pieces) {
+  const auto first = pieces.all.begin() + to.first + to.host_pieces;
+  return std::any_of(first, first + to.path_pieces + to.query_pieces, [](const Piece& piece) {
+    return piece.kind == PieceKind::kRun && piece.at == static_cast<std::uint32_t>(Holds::kHost);
+  });
+}
+
+}  // namespace undust

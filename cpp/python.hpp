@@ -1,0 +1,45 @@
+// What every file of the border needs: Python's texts and columns as the core reads them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "arrow.hpp"
+
+namespace undust {
+
+// Somebody's Arrow array, kept alive while we read it.
+class BorrowedColumn {
+ public:
+  explicit BorrowedColumn(nanobind::handle owner) {
+    if (!nanobind::hasattr(owner, "__arrow_c_array__")) {
+      throw nanobind::type_error("expected an Arrow array (anything with __arrow_c_array__)");
+    }
+    capsules_ = nanobind::cast<nanobind::tuple>(owner.attr("__arrow_c_array__")());
+    schema_ = static_cast<const ArrowSchema*>(PyCapsule_GetPointer(capsules_[0].ptr(), "arrow_schema"));
+    array_ = static_cast<const ArrowArray*>(PyCapsule_GetPointer(capsules_[1].ptr(), "arrow_array"));
+    if (!schema_ || !array_) throw nanobind::python_error();
+  }
+  [[nodiscard]] TextColumn texts() const { return {*schema_, *array_}; }
+
+ private:
+  nanobind::tuple capsules_;
+  const ArrowSchema* schema_;
+  const ArrowArray* array_;
+};
+
+// The UTF-8 of a str; nothing for one with lone surrogates, which no URL has.
+[[nodiscard]] inline std::optional<std::string_view> utf8_of(nanobind::handle text) {
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes) return std::string_view(bytes, static_cast<std::size_t>(size));
+  PyErr_Clear();
+  return std::nullopt;
+}
+
+[[nodiscard]] inline nanobind::str str_of(std::string_view text) { return nanobind::str(text.data(), text.size()); }
+
+}  // namespace undust
