@@ -29,10 +29,12 @@ settings.register_profile(
     deadline=None,
     derandomize=True,
     database=None,
-    max_examples=150,
+    max_examples=100,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("dev", deadline=None, max_examples=3000, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "dev", deadline=None, max_examples=3000, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ci")
 
 

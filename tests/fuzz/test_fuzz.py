@@ -28,7 +28,9 @@ FLAGS = (
 def sources_of_core() -> list[Path]:
     """Return the files of the core that do without Python."""
     files = sorted((REPOSITORY / "cpp").glob("*.cpp"))
-    return [file for file in files if "nanobind" not in file.read_text() and "python.hpp" not in file.read_text()]
+    return [
+        file for file in files if "nanobind" not in file.read_text() and "python.hpp" not in file.read_text()
+    ]
 
 
 def compile_object(compiler: str, source: Path, folder: Path) -> Path:
@@ -68,7 +70,7 @@ def objects(compiler: str) -> dict[str, Path]:
 def test_no_input_breaks_the_core(
     target: str, compiler: str, objects: dict[str, Path], tmp_path: Path
 ) -> None:
-    """No input reads or writes out of bounds, leaks, overflows, or breaks a promise that the target asserts."""
+    """No input reads or writes out of bounds, leaks, overflows, or breaks a promise of the target."""
     program = tmp_path / target
     others = {other.stem for other in TARGETS} - {target}
     linked = [str(file) for name, file in objects.items() if name not in others]
@@ -84,5 +86,7 @@ def test_no_input_breaks_the_core(
 
 def test_the_core_is_fuzzed_without_python() -> None:
     """Only the border to Python is left out, so a new file of the core is under the sanitizers at once."""
-    left_out = {file.name for file in (REPOSITORY / "cpp").glob("*.cpp")} - {f.name for f in sources_of_core()}
+    left_out = {file.name for file in (REPOSITORY / "cpp").glob("*.cpp")} - {
+        f.name for f in sources_of_core()
+    }
     assert all(name.endswith("bindings.cpp") for name in left_out)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.urls.hostile import unescaped
 from undust import normalize
 from undust.urls import STEPS, steps_without
 
@@ -20,11 +21,6 @@ def golden_rows() -> list[tuple[str, str, str]]:
             text, expected, reason = line.split("\t")
             rows.append((unescaped(text), unescaped(text if expected == "=" else expected), reason))
     return rows
-
-
-def unescaped(text: str) -> str:
-    """Return the text with Python's escapes resolved, other characters untouched."""
-    return text.encode("ascii", "backslashreplace").decode("unicode_escape")
 
 
 @pytest.mark.parametrize(("text", "expected", "reason"), golden_rows(), ids=lambda value: repr(value)[:60])
@@ -107,7 +103,9 @@ def test_no_step_decides_what_a_url_is() -> None:
 
 def test_unknown_step_is_named_with_the_known_ones() -> None:
     """A misspelled step is an error that lists the steps."""
-    with pytest.raises(ValueError, match=r"unknown normalization step 'prot'; the steps are case, .*fragment"):
+    with pytest.raises(
+        ValueError, match=r"unknown normalization step 'prot'; the steps are case, .*fragment"
+    ):
         normalize("http://h/", skip=["prot"])
 
 

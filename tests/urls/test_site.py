@@ -82,7 +82,9 @@ def test_no_url_has_no_site(text: str) -> None:
 
 def hosts_around_the_list(dice: random.Random) -> Iterator[str]:
     """Return hosts at, above and below rules of the list, with made-up labels among them."""
-    rules = [line.split()[0] for line in suffix_list().decode().splitlines() if line and not line.startswith("//")]
+    rules = [
+        line.split()[0] for line in suffix_list().decode().splitlines() if line and not line.startswith("//")
+    ]
     special = [rule for rule in rules if rule.startswith(("*", "!")) or not rule.isascii()]
     for rule in [*dice.sample(rules, 4000), *special]:
         labels = rule.removeprefix("!").split(".")

@@ -72,7 +72,19 @@ def test_tolerance(text: str, piece: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "h", "//h/", "ftp://h/", "http:", "http://", "http://a b/", "http://h:x/", "http://[::1/", "http://\ud800/"]
+    "text",
+    [
+        "",
+        "h",
+        "//h/",
+        "ftp://h/",
+        "http:",
+        "http://",
+        "http://a b/",
+        "http://h:x/",
+        "http://[::1/",
+        "http://\ud800/",
+    ],
 )
 def test_no_url(text: str) -> None:
     """What no browser would take for an http(s) URL is None, never an error."""

@@ -30,5 +30,7 @@ def map_column(urls: Any, work: Callable[[Any], Column]) -> pa.Array | pa.Chunke
 
     if not hasattr(urls, "__arrow_c_array__") and hasattr(urls, "__arrow_c_stream__"):
         column = pa.chunked_array(urls)
-        return pa.chunked_array([pa.array(work(chunk)) for chunk in column.chunks or [pa.array([], column.type)]])
+        return pa.chunked_array(
+            [pa.array(work(chunk)) for chunk in column.chunks or [pa.array([], column.type)]]
+        )
     return pa.array(work(one_array(urls)))
