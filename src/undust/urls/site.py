@@ -24,7 +24,8 @@ def suffix_list() -> bytes:
 
 
 @cache
-def _suffixes() -> _core.Suffixes:
+def suffixes() -> _core.Suffixes:
+    """Return the bundled list as the core holds it; one is enough for all."""
     return _core.Suffixes(suffix_list())
 
 
@@ -39,5 +40,5 @@ def site_of(urls: Any) -> Any:
     ('shop.co.uk', '192.0.2.1', 'localhost')
     """
     if isinstance(urls, str):
-        return _suffixes().site(urls)
-    return map_column(urls, _suffixes().sites)
+        return suffixes().site(urls)
+    return map_column(urls, suffixes().sites)

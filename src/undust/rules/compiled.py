@@ -1,0 +1,90 @@
+"""A rule set as a program of the core: what a crawler calls for every URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from undust.urls.columns import map_column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from undust.rules.language import Rule
+    from undust.rules.ruleset import RuleSet
+
+
+Outcome = Literal["resolved", "cycle", "unresolved", "skipped", "no URL"]
+"""How the way of a URL ends.
+
+`resolved`: no rule changes it any more. `cycle`: a URL came back, and the smallest of the cycle was taken.
+`unresolved`: 256 steps or 64 KiB were not enough. `skipped`: too long, or with a user name in it. `no URL`:
+not a URL of http or https.
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an explanation: the rule that acted, and the URL after it."""
+
+    rule: Rule
+    number: int
+    """The place of the rule in its set, from 1 on."""
+    url: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a URL came to its canonical form and its key."""
+
+    url: str
+    normalized: str
+    steps: tuple[Step, ...]
+    """What the rules did, one by one, up to a URL that no rule changes or that was there before; a rule
+    that keeps a URL is the last step, and its URL is the one before."""
+    canonical: str
+    masks: tuple[Step, ...]
+    """What the masks made of the canonical form."""
+    key: str
+    outcome: Outcome
+
+
+class Canonicalizer:
+    """A function from URLs to canonical URLs; made by `RuleSet.compile()`.
+
+    It ends, it is idempotent, it gives all members of a cycle one result, it never leaves the site and
+    never raises, whatever the rules and the URL.
+    """
+
+    def __init__(self, rules: RuleSet) -> None:
+        self.rules = rules
+        self.program = rules.program
+
+    def __call__(self, url: str) -> str:
+        """Return the canonical form of a URL: what to fetch."""
+        return self.program.canonical(url)
+
+    def canonical(self, url: str) -> str:
+        """Return the canonical form of a URL: what to fetch."""
+        return self.program.canonical(url)
+
+    def key(self, url: str) -> str:
+        """Return the key of a URL, to compare and deduplicate by; only masks make it differ from the form."""
+        return self.program.key(url)
+
+    def batch(self, urls: Any, *, keys: bool = False, threads: int = 1) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
+        """Return the canonical forms, or the keys, of a column: any Arrow object, or a list."""
+        return map_column(urls, lambda column: self.program.batch(column, keys, threads))
+
+    def explain(self, url: str) -> Explanation:
+        """Return each step from the URL to its canonical form and its key, with the rule that made it."""
+        normalized, steps, canonical, masks, key, outcome = self.program.explain(url)
+        done = [
+            tuple(Step(self.rules[place], place + 1, after) for place, after in each)
+            for each in (steps, masks)
+        ]
+        return Explanation(url, normalized, done[0], canonical, done[1], key, cast("Outcome", outcome))
+
+    def __reduce__(self) -> tuple[type[Canonicalizer], tuple[RuleSet]]:
+        """Travel to other processes as rules; they are compiled again there."""
+        return Canonicalizer, (self.rules,)

@@ -1,0 +1,170 @@
+"""The rule file: JSON with a format, a version and a list of rules.
+
+    {"format": "undust-rules", "version": 1, "rules": […]}
+
+Each field of a rule stands on a line of its own, so that a review sees what changed. Keys that undust
+does not know, in a rule or beside the list, are kept. What is wrong is told with file, line and mend;
+lines are looked up only then, so that a sound file loads at the speed of the JSON parser.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from undust.errors import InvalidRule, UnknownVersion
+from undust.rules.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FORMAT = "undust-rules"
+VERSION = 1
+EMPTY_HEADER: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+
+
+def read(data: bytes, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what a rule file holds beside its rules, and its rules; `name` is for messages."""
+    text = _decoded(data, name)
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRule(_json_problem(error, text, name)) from None
+    header, rules = _checked(content, name)
+    try:
+        require_unique(rules)
+    except Problem as problem:
+        raise located(problem, name, data) from None
+    return header, rules
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"{name}:{line}: byte {error.start} is not UTF-8; save the file as UTF-8"
+        raise InvalidRule(message) from None
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    message = f"{word} is no JSON number"
+    raise ValueError(message)
+
+
+def _json_problem(error: Exception, text: str, name: str) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        what = error.msg[:1].lower() + error.msg[1:]
+        return f"{name}:{error.lineno}: not JSON, column {error.colno}: {what}; mend it there"
+    if isinstance(error, RecursionError):
+        return f"{name}: nested too deeply for a rule file; give the file that undust wrote"
+    line = text.count("\n", 0, max(text.find(str(error).split()[0]), 0)) + 1
+    return f"{name}:{line}: {error}; leave the field out if the number is unknown"
+
+
+def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # noqa: ANN401
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        start = f'{{"format": "{FORMAT}", "version": {VERSION}, "rules": ['
+        message = f"{name}: not a rule file; one starts with {start}"
+        raise InvalidRule(message)
+    version = content.get("version")
+    if version != VERSION or isinstance(version, bool):
+        shown = "no version" if version is None else f"version {json.dumps(version)}"
+        message = (
+            f"{name}: {shown} of the rule format, and this undust reads version {VERSION}; update undust"
+        )
+        raise UnknownVersion(message)
+    rules = content.pop("rules", None)
+    if not isinstance(rules, list):
+        message = f'{name}: no list of rules; add "rules": []'
+        raise InvalidRule(message)
+    return content, rules
+
+
+def require_unique(rules: Iterable[Mapping[str, Any]]) -> None:
+    """Raise a `Problem` if two rules say the same, and so would have one id."""
+    seen: dict[tuple[Any, ...], int] = {}
+    for number, rule in enumerate(rules, 1):
+        try:
+            before = seen.setdefault(said_by(rule), number)
+        except (AttributeError, TypeError):
+            continue  # not even an object, or no texts: the core says what is wrong with it
+        if before != number:
+            message = f"says the same as rule {before}, so both have one id; remove one of them"
+            raise Problem(message, number=number)
+
+
+def said_by(rule: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what the id of a rule stands for."""
+    get = rule.get
+    when, unless = get("when"), get("unless")
+    return (
+        get("site"),
+        get("kind"),
+        get("from"),
+        get("to"),
+        tuple(when) if when else (),
+        tuple(unless) if unless else (),
+    )
+
+
+def located(problem: Problem, name: str, data: bytes | None = None) -> InvalidRule:
+    """Return a problem with the file, and the line if there is the text to look it up."""
+    line = None if data is None else _line_of(_decoded(data, name), problem.number or 1, problem.field)
+    place = name if line is None else f"{name}:{line}"
+    return InvalidRule(f"{place}: {problem}")
+
+
+def _line_of(text: str, number: int, field: str | None) -> int | None:
+    """Return the line of a field of a rule, or where its rule starts."""
+    span = _span_of(text, number)
+    if span is None:
+        return None
+    start, end = span
+    if field is not None:
+        key = field.partition("[")[0]  # a list has the field "when[1]"
+        found = text.find(json.dumps(key), start, end)
+        start = found if found >= 0 else start
+    return text.count("\n", 0, start) + 1
+
+
+def _span_of(text: str, number: int) -> tuple[int, int] | None:
+    decode = json.JSONDecoder().raw_decode
+    at = _after_space(text, 0) + 1
+    while text[at : at + 1] != "}":
+        key, at = decode(text, _after_space(text, at))
+        at = _after_space(text, _after_space(text, at) + 1)
+        if key == "rules" and text[at] == "[":
+            start = end = at
+            for _ in range(number):
+                start = _after_space(text, _after_space(text, end) + 1)
+                _, end = decode(text, start)
+            return start, end
+        _, at = decode(text, at)
+        at = _after_space(text, at)
+        at = _after_space(text, at + 1) if text[at] == "," else at
+    return None
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1] in {" ", "\n", "\r", "\t", "\ufeff"}:
+        at += 1
+    return at
+
+
+def written(header: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return the bytes of a rule file; the same rules give the same bytes."""
+    head = "".join(f"  {_json(key)}: {_json(value)},\n" for key, value in header.items())
+    body = ",\n".join(map(_written_rule, rules))
+    text = "{\n" + head + '  "rules": [' + (f"\n{body}\n  ]\n}}\n" if body else "]\n}\n")
+    # JSON may hold half of a surrogate pair, which UTF-8 cannot; its escape means the same.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _written_rule(rule: Mapping[str, Any]) -> str:
+    fields = ",\n".join(f"      {_json(key)}: {_json(value)}" for key, value in rule.items())
+    return f"    {{\n{fields}\n    }}"
+
+
+def _json(value: Any) -> str:  # noqa: ANN401 -- any JSON value
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

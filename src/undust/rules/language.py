@@ -1,0 +1,148 @@
+"""One rule: what it says, and what is known about it.
+
+The language itself (what is legal, what it matches, what it writes) lives in the core, which alone
+parses it. Here is the object that people hold in hand: frozen, comparable, one line of text or one
+JSON object at will.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, fields, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+from urllib.parse import quote
+
+from undust import _core
+from undust.rules import evidence
+from undust.rules.problems import Problem, asked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind = Literal["replace", "rewrite", "keep"]
+Status = Literal["active", "disabled"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+STATUSES: tuple[Status, ...] = get_args(Status)
+ANY_SITE = "*"
+
+JSON_NAMES = {"source": "from", "target": "to"}
+"""Fields whose JSON key is a word that Python has taken."""
+
+_LISTS = ("when", "unless", "except_sites")
+_ID_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of one site, with its evidence; making one checks it.
+
+    >>> rule = Rule.parse('replace ".php3?" -> "?"', site="shop.test")
+    >>> print(rule)
+    replace ".php3?" → "?"
+    >>> rule.source, rule.target, rule.id
+    ('.php3?', '?', '141301a69d8ab534')
+    """
+
+    site: str
+    kind: Kind
+    source: str
+    """The left side; `from` in JSON."""
+    target: str | None = None
+    """The right side, `to` in JSON; None for a rule that keeps."""
+    when: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    except_sites: tuple[str, ...] = ()
+    status: Status = "active"
+    learned_by: str | None = None
+    """The learner that proposed it, or whoever wrote it."""
+    support: int | None = None
+    """Pairs of URLs it sent to one form on data that no learner saw."""
+    false_positives: int | None = None
+    """Pairs among them that are different pages."""
+    fpr: float | None = None
+    fpr_upper: float | None = None
+    """Upper confidence bound of `fpr`."""
+    saves: int | None = None
+    """URLs it removed on held-out data."""
+    examples: tuple[tuple[str, str], ...] = ()
+    """Pairs of a URL and what the rule makes of it."""
+    validated: Mapping[str, Any] | None = field(default=None, hash=False)
+    """`when` (a time) and `how` (`held-out`, `live`), and what the proof noted besides."""
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Keys of the JSON object that undust does not know, kept as they are."""
+
+    def __post_init__(self) -> None:
+        for name in _LISTS:
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "examples", tuple(map(tuple, self.examples)))
+        asked(_core.check_rule, self.to_json())
+
+    @classmethod
+    def parse(cls, text: str, *, site: str) -> Self:
+        """Return the rule that a line of text says: `KIND FROM [→ TO] [when P, P] [unless P, P]`."""
+        try:
+            kind, source, target, when, unless = asked(_core.parse_rule, text)
+        except Problem as problem:
+            # Here the column is one of the line, so the field would only mislead.
+            raise Problem(problem.message, column=problem.column) from None
+        return cls(site, cast("Kind", kind), source, target, tuple(when), tuple(unless))
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return the rule that a JSON object of a rule file holds."""
+        evidence.check(data)
+        known = {name: data[key] for name, key in _KEYS.items() if data.get(key) is not None}
+        extra = {key: value for key, value in data.items() if key not in _KNOWN}
+        return cls(**known, extra=extra)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rule as the JSON object of a rule file; what is unknown or empty is left out."""
+        data: dict[str, Any] = {"id": self.id}
+        for name, key in _KEYS.items():
+            value = getattr(self, name)
+            if value is not None and value != ():
+                data[key] = _plain(value)
+        return data | dict(self.extra)
+
+    @property
+    def id(self) -> str:
+        """A short hash of what the rule says; its status and its evidence do not change it."""
+        return identity((self.site, self.kind, self.source, self.target, self.when, self.unless))
+
+    def with_status(self, status: Status) -> Self:
+        """Return the same rule, switched on or off."""
+        return replace(self, status=status)
+
+    def __str__(self) -> str:
+        """Return the rule as one line of text, without its site."""
+        is_quoted = self.kind == "replace"
+        words = [self.kind, _side(self.source, is_quoted=is_quoted)]
+        if self.target is not None:
+            words += ["→", _side(self.target, is_quoted=is_quoted)]
+        for word, patterns in (("when", self.when), ("unless", self.unless)):
+            if patterns:
+                words += [word, ", ".join(_side(pattern, is_quoted=False) for pattern in patterns)]
+        return " ".join(words)
+
+
+_KEYS = {each.name: JSON_NAMES.get(each.name, each.name) for each in fields(Rule) if each.name != "extra"}
+_KNOWN = frozenset({"id", *_KEYS.values()})
+
+
+def identity(said: tuple[Any, ...]) -> str:
+    """Return the id of a rule by its site, kind, from, to, when and unless, in hexadecimal digits."""
+    text = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
+    return blake2b(text.encode("ascii"), digest_size=_ID_BYTES).hexdigest()
+
+
+def _side(text: str, *, is_quoted: bool) -> str:
+    # White space ends a side in the text form; as a triplet it means the same.
+    if is_quoted:
+        return '"' + text.replace('"', "%22") + '"'
+    return re.sub(r"\s", lambda space: quote(space[0]), text)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,112 @@
+"""A rule set as a table for people: what each rule says, what it saves, how sure that is."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+
+    from undust.rules.language import Rule
+    from undust.rules.ruleset import RuleSet
+
+WIDTH = 100
+"""Columns of a table that goes nowhere in particular, such as a string or a pipe."""
+SHORTEST_ID = 8
+_OFF = "dim"
+
+
+def short_ids(rules: Iterable[Rule]) -> dict[str, str]:
+    """Return for each id the shortest start, of at least eight digits, that no other id has."""
+    ids = sorted({rule.id for rule in rules})
+    short: dict[str, str] = {}
+    for place, whole in enumerate(ids):
+        beside = (*ids[max(place - 1, 0) : place], *ids[place + 1 : place + 2])
+        size = max((_common(whole, other) + 1 for other in beside), default=SHORTEST_ID)
+        short[whole] = whole[: max(size, SHORTEST_ID)]
+    return short
+
+
+def _common(one: str, other: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), len(one))
+
+
+def as_text(rules: RuleSet) -> str:
+    """Return the table as plain text."""
+    out = io.StringIO()
+    console = Console(file=out, width=WIDTH, color_system=None, legacy_windows=False)
+    console.print(table(list(rules)))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def table(rules: Sequence[Rule]) -> RenderableType:
+    """Return the rules as a table, with a line below that counts them."""
+    has_evidence = any(rule.saves is not None or rule.fpr_upper is not None for rule in rules)
+    grid = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column("#", justify="right", no_wrap=True)
+    grid.add_column("id", no_wrap=True, style="cyan")
+    if has_evidence:
+        grid.add_column("saves", justify="right", no_wrap=True)
+        grid.add_column("fpr <", justify="right", no_wrap=True)
+    grid.add_column("rule", overflow="fold", ratio=1)
+    short = short_ids(rules)
+    site = None
+    for number, rule in enumerate(rules, 1):
+        if rule.site != site:
+            site = rule.site
+            grid.add_row(*[""] * (len(grid.columns) - 1), Text(site_name(site), style="bold"))
+        evidence = (_count(rule.saves), _rate(rule.fpr_upper)) if has_evidence else ()
+        grid.add_row(str(number), short[rule.id], *evidence, described(rule))
+    return Group(grid, Text(summary(rules)))
+
+
+def site_name(site: str) -> str:
+    """Return how people call a site."""
+    return "all sites" if site == "*" else site
+
+
+def described(rule: Rule) -> Text:
+    """Return a rule over a few short lines: left side, right side, conditions."""
+    lines = Text()
+    quote = '"' if rule.kind == "replace" else ""
+    lines.append(f"{rule.kind:<8}", style="magenta").append(f"{quote}{rule.source}{quote}")
+    if rule.target is not None:
+        lines.append("\n      → ", style="magenta").append(f"{quote}{rule.target}{quote}")
+    conditions = (("when", rule.when), ("unless", rule.unless), ("except", rule.except_sites))
+    for word, texts in conditions:
+        if texts:
+            lines.append(f"\n{word:>7} ", style="magenta").append(", ".join(texts))
+    if rule.status == "disabled":
+        lines.stylize(_OFF)
+        lines.append("\n    off", style="bold red")
+    return lines
+
+
+def summary(rules: Sequence[Rule]) -> str:
+    """Return how many rules there are, of how many sites, and how many are off."""
+    sites = len({rule.site for rule in rules})
+    off = sum(rule.status == "disabled" for rule in rules)
+    saved = sum(rule.saves or 0 for rule in rules if rule.status == "active")
+    words = [f"{_counted(len(rules), 'rule')} of {_counted(sites, 'site')}"]
+    words += [f"{off:,} off"] if off else []
+    words += [f"saves {_counted(saved, 'URL')} of those held out"] if saved else []
+    return ", ".join(words)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _rate(value: float | None) -> str:
+    return "" if value is None else f"{value:.2%}"

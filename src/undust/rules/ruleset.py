@@ -1,0 +1,212 @@
+"""An ordered set of rules, and the file it lives in.
+
+A crawler loads a hundred thousand rules to run them, not to look at them: so the set holds the JSON
+objects of the file, the core reads those, and a `Rule` is made when somebody asks for it. Sets do not
+change; what sounds like a change gives a new set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, overload
+
+from undust import _core
+from undust.errors import RuleError
+from undust.rules import files
+from undust.rules.compiled import Canonicalizer
+from undust.rules.language import Rule, Status, identity
+from undust.rules.problems import Problem, asked
+from undust.streams import open_output, read_blocks
+from undust.urls.site import suffixes
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from undust.rules.check import Finding
+    from undust.rules.difference import Difference
+
+MANY = "rules"
+"""What a set without a file is called in messages."""
+
+
+class RuleSet(Sequence[Rule]):
+    """Rules in order of preference, no two with one id.
+
+    >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+    >>> rules.compile()("http://shop.test/a.php3?b")
+    'http://shop.test/a?b'
+    """
+
+    def __init__(self, rules: Iterable[Rule | Mapping[str, Any]] = (), *, name: str = MANY) -> None:
+        raw = [rule.to_json() if isinstance(rule, Rule) else dict(rule) for rule in rules]
+        files.require_unique(raw)
+        self._start(dict(files.EMPTY_HEADER), raw, name)
+
+    def _start(self, header: dict[str, Any], raw: list[dict[str, Any]], name: str) -> None:
+        self.name = name
+        self._header = header
+        self.raw = raw
+        self._program: _core.Program | None = None
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Return the rules of a file; `-` is standard input, and it may be packed with gzip or zstd."""
+        return cls.loads(b"".join(read_blocks(str(path))), name=str(path))
+
+    @classmethod
+    def loads(cls, data: bytes | str, *, name: str = MANY) -> Self:
+        """Return the rules in the text of a rule file; `name` is what messages call it."""
+        data = data.encode() if isinstance(data, str) else data
+        header, raw = files.read(data, name)
+        rules = cls.__new__(cls)
+        rules._start(header, raw, name)  # noqa: SLF001 -- its own
+        try:
+            _ = rules.program
+        except Problem as problem:
+            raise files.located(problem, name, data) from None
+        return rules
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file, whole or not at all; the same rules give the same bytes."""
+        with open_output(str(path)) as output:
+            output.write(self.dumps())
+
+    def dumps(self) -> bytes:
+        """Return the bytes of the rule file."""
+        return files.written(self._header, map(_with_id, self.raw))
+
+    def compile(self) -> Canonicalizer:
+        """Return the function that these rules are."""
+        return Canonicalizer(self)
+
+    @property
+    def program(self) -> _core.Program:
+        """The rules as the core runs them; made once."""
+        if self._program is None:
+            self._program = asked(_core.Program, self.raw, suffixes())
+        return self._program
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_program": None}
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    @overload
+    def __getitem__(self, place: int) -> Rule: ...
+    @overload
+    def __getitem__(self, place: slice) -> Self: ...
+    def __getitem__(self, place: int | slice) -> Rule | Self:
+        if isinstance(place, slice):
+            return self._like(self.raw[place])
+        return self._rule(range(len(self.raw))[place])
+
+    def __iter__(self) -> Iterator[Rule]:
+        return map(self._rule, range(len(self.raw)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RuleSet):
+            return NotImplemented
+        return self._header == other._header and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # rules carry evidence of any kind
+
+    def __repr__(self) -> str:
+        return f"<RuleSet {self.name!r} of {len(self)} rules>"
+
+    def __str__(self) -> str:
+        """Return a table that a person can read."""
+        from undust.rules.listing import as_text  # noqa: PLC0415 -- loads rich, which a crawler never needs
+
+        return as_text(self)
+
+    def _rule(self, place: int) -> Rule:
+        try:
+            return Rule.from_json(self.raw[place])
+        except Problem as problem:
+            numbered = Problem(problem.message, problem.field, problem.column, place + 1)
+            raise files.located(numbered, self.name) from None
+
+    def _like(self, raw: list[dict[str, Any]]) -> Self:
+        rules = type(self).__new__(type(self))
+        rules._start(self._header, raw, self.name)  # noqa: SLF001 -- its own
+        return rules
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the rules, in order."""
+        return tuple(map(_id_of, self.raw))
+
+    def find(self, id: str) -> Rule:  # noqa: A002 -- the name that rule files use
+        """Return the rule whose id starts so."""
+        return self._rule(self._place(id, self.ids))
+
+    def _place(self, start: str, ids: Sequence[str]) -> int:
+        places = [place for place, whole in enumerate(ids) if whole.startswith(start)] if start else []
+        if len(places) == 1:
+            return places[0]
+        if places:
+            shown = ", ".join(ids[place] for place in places[:3])
+            message = f"{self.name}: the id {start} may be {shown}; write more of it"
+        else:
+            message = f"{self.name}: no rule has the id {start!r}; `undust rules list {self.name}` shows them"
+        raise RuleError(message)
+
+    def enable(self, *ids: str) -> Self:
+        """Return the set with these rules switched on; a unique start of an id is enough."""
+        return self._with_status("active", ids)
+
+    def disable(self, *ids: str) -> Self:
+        """Return the set with these rules switched off; they stay in the file, and stay off when merged."""
+        return self._with_status("disabled", ids)
+
+    def _with_status(self, status: Status, starts: Iterable[str]) -> Self:
+        ids = self.ids
+        places = {self._place(start, ids) for start in starts}
+        return self._like(
+            [rule | {"status": status} if place in places else rule for place, rule in enumerate(self.raw)]
+        )
+
+    def merge(self, other: RuleSet) -> Self:
+        """Return these rules, then those that only `other` has.
+
+        A rule that both have keeps its place here and takes its evidence from `other`, which is taken
+        for the newer one; it is off if either has switched it off.
+        """
+        newer = {files.said_by(rule): rule for rule in other.raw}
+        merged = [_merged(rule, newer.pop(files.said_by(rule), None)) for rule in self.raw]
+        return self._like([*merged, *newer.values()])
+
+    def diff(self, other: RuleSet) -> Difference:
+        """Return what turns this set into the other one."""
+        from undust.rules.difference import difference  # noqa: PLC0415 -- only reviews need it
+
+        return difference(list(self), list(other))
+
+    def check(self) -> tuple[Finding, ...]:
+        """Return what a person should know before these rules are deployed."""
+        from undust.rules.check import check  # noqa: PLC0415 -- only reviews need it
+
+        return check(self)
+
+
+def load(path: str | PathLike[str]) -> RuleSet:
+    """Return the rules of a file."""
+    return RuleSet.load(path)
+
+
+def _id_of(rule: Mapping[str, Any]) -> str:
+    return identity(files.said_by(rule))
+
+
+def _with_id(rule: Mapping[str, Any]) -> dict[str, Any]:
+    # An id that a person's edit has made stale must not survive: other tools find rules by it.
+    return {"id": _id_of(rule), **{key: value for key, value in rule.items() if key != "id"}}
+
+
+def _merged(rule: dict[str, Any], newer: dict[str, Any] | None) -> dict[str, Any]:
+    if newer is None:
+        return rule
+    is_off = "disabled" in {rule.get("status"), newer.get("status")}
+    merged = rule | newer
+    return merged | {"status": "disabled"} if is_off else merged
