@@ -5,11 +5,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.pipeline import read
+    from undust.rules import Canonicalizer, Rule, RuleSet, load
     from undust.urls.normalize import normalize
 
-__all__ = ["normalize", "read"]
+__all__ = ["Canonicalizer", "Rule", "RuleSet", "load", "normalize", "read"]
 
-_HOMES = {"normalize": "undust.urls.normalize", "read": "undust.pipeline"}
+_HOMES = {
+    "Canonicalizer": "undust.rules",
+    "Rule": "undust.rules",
+    "RuleSet": "undust.rules",
+    "load": "undust.rules",
+    "normalize": "undust.urls.normalize",
+    "read": "undust.pipeline",
+}
 
 
 def __getattr__(name: str) -> object:
