@@ -41,7 +41,8 @@ HOSTS = USUAL_HOSTS * 20 + pieces(r"""
     [::01.2.3.4] [::1%25eth0] [12345::] [1:2:3:4:5:6:7::] [::1:2:3:4:5:6:7] [1:0:0:2:0:0:0:3]
     [1:0:0:2:0:0:3:4] [v1.x] bücher.example BÜCHER.example bu\u0308cher.example faß.example 中国.中国
     例え.テスト ＡＢＣ.example a\u3002b.example a\uff0eb １２７.０.０.１ xn--bcher-kva.example
-    XN--BCHER-KVA.example xn-- xn--a xn--a-é.example xn--a-.é אב.example א1.example 1א.example a\u00adb.example \u00ad \u200d.example
+    XN--BCHER-KVA.example xn-- xn--a xn--a-é.example xn--a-.é אב.example א1.example 1א.example
+    a\u00adb.example \u00ad \u200d.example
     😀.example b%C3%BCcher.example ex%61mple.com a%2eb a%2Fb a%00b a%zz a% % %C3 a%20b %ff.com a\x20b
     a\tb.example a\nb a!b a$b a'b (a) a*b a+b a,b a;b a=b a&b a~b a"b a<b a>b a^b a`b a{b} a|b a\x01b
     a\x7fb '' xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.example

@@ -6,9 +6,8 @@ from functools import partial
 
 import click
 
-from undust import _core
 from undust.cli import lines, options
-from undust.urls import STEPS, steps_without
+from undust.urls import STEPS, normalize_lines
 
 
 class WithSteps(click.Command):
@@ -58,5 +57,5 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust normalize crawl-*.txt.gz -o urls.txt.zst --skip fragment
       cut -f 1 access.tsv | undust normalize | sort -u
     """  # noqa: D301 -- click keeps the lines behind a \b
-    work = partial(_core.normalize_lines, steps=steps_without(skip), threads=threads)
+    work = partial(normalize_lines, skip=skip, threads=threads)
     lines.run(files, output, work, as_json=as_json, quiet=quiet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undust.urls.normalize import STEPS, normalize, steps_without
+from undust.urls.normalize import STEPS, normalize, normalize_lines, steps_without
 from undust.urls.site import site_of, suffix_list
 from undust.urls.url import Url
 
@@ -17,6 +17,7 @@ __all__ = [
     "TokenView",
     "Url",
     "normalize",
+    "normalize_lines",
     "site_of",
     "steps_without",
     "suffix_list",

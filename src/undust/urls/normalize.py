@@ -70,3 +70,14 @@ def normalize(urls: Any, *, skip: Iterable[str] = (), threads: int = 1) -> Any:
 # Apart, since the closure would slow down every call for a single URL.
 def _normalize_column(urls: Any, steps: int, threads: int) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
     return map_column(urls, lambda column: _core.normalize(column, steps, threads)[0])
+
+
+def normalize_lines(
+    data: bytes, *, skip: Iterable[str] = (), threads: int = 1
+) -> tuple[bytes, int, int, int]:
+    """Return lines of URLs in normal form; how many there are, how many changed, how many are no URLs.
+
+    >>> normalize_lines(b"HTTP://h\\nx\\n")
+    (b'http://h/\\nx\\n', 2, 1, 1)
+    """
+    return _core.normalize_lines(data, steps_without(skip), threads)
