@@ -1,0 +1,37 @@
+"""Which URLs show the same page, and how we know: one site's observations to its clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undust.duplicates.clusters import SiteClusters, clusters_from
+from undust.duplicates.declarations import Declaration, by_declaration
+from undust.duplicates.distrust import Distrusted, Judge, components
+from undust.duplicates.evidence import by_canonical, by_digest, by_label, by_redirect, by_sketch
+from undust.duplicates.glue import VALUES
+from undust.duplicates.nodes import nodes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+__all__ = ["Declaration", "Distrusted", "SiteClusters", "find_in_site"]
+
+
+def find_in_site(
+    observations: pa.Table,
+    site: str,
+    declarations: Iterable[Declaration] = (),
+    glue_values: int = VALUES,
+    threads: int = 1,
+) -> SiteClusters:
+    """Return the clusters of one site, all of whose observations are given."""
+    nodes = nodes_of(observations, site, threads)
+    judge = Judge(nodes, glue_values)
+    accepted = judge.hear_content([by_digest(nodes), by_sketch(nodes)])
+    for statement in (by_declaration(nodes, declarations), by_canonical(nodes), by_redirect(nodes)):
+        accepted.append(judge.hear_statement(statement, accepted))
+    labels = by_label(nodes)
+    edges = [labels, *judge.hear_labels(labels, accepted)]
+    return clusters_from(nodes, components(edges, len(nodes)), edges, judge.is_trusted, judge.distrusted)
