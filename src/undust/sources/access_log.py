@@ -22,9 +22,7 @@ from undust.urls import Url
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LINE = re.compile(
-    rb'\S+ (?P<second>\S+) (?P<third>\S+) .*?\[[^\]]{10,40}\] "(?:[^"\\]|\\.)*.*" (?:\d{3}|-|000)(?: |$)'
-)
+_LINE = re.compile(rb'\S+ (?P<second>\S+) (?P<third>\S+) [^\[]*\[[^\]]{10,40}\] ".*" (?:\d{3}|-)(?: |$)')
 
 NO_FIT = "not in the format of the log"
 NO_REQUEST = "without a request line"

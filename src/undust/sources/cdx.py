@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.errors import SourceError
 from undust.sources.json_lines import NOT_JSON, json_columns
 from undust.sources.lines import Lines, head_lines, whole_lines
 from undust.sources.rows import Place, batch_of, note_rows, note_where
@@ -76,6 +77,9 @@ def read_cdx(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         column = lines.column()
         start = 0
         if lines.first == 1 and len(column) and (names := _header(column[0].as_py())):
+            if "url" not in names:
+                message = f"{reading.name}: its header names no field for the URL ('a'); mend the first line"
+                raise SourceError(message)
             layouts = {len(names): names}
             separator = b"\t" if b"\t" in column[0].as_py() else b" "
             start = 1

@@ -47,12 +47,10 @@ def chosen(header: Sequence[str], reading: Reading, url_like: Sequence[str] = ()
     lowered = {name.strip().lower(): name for name in reversed(header)}
     found: dict[str, str] = {}
     for ours, names in candidates(reading).items():
-        theirs = next((name for name in names if name in header), None)
-        found_name = theirs or next(
-            (lowered[name.lower()] for name in names if name.lower() in lowered), None
-        )
-        if found_name is not None:
-            found[ours] = found_name
+        exact = [name for name in names if name in header]
+        near = [lowered[name.lower()] for name in names if name.lower() in lowered]
+        if exact or near:
+            found[ours] = (exact or near)[0]
         elif ours in reading.options.columns:
             msg = f"{reading.name}: there is no column '{names[0]}'; its columns are {_listed(header)}"
             raise SourceError(msg)
@@ -66,5 +64,8 @@ def chosen(header: Sequence[str], reading: Reading, url_like: Sequence[str] = ()
 
 
 def _listed(header: Sequence[str], at_most: int = 20) -> str:
-    shown = [name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…" for name in header[:at_most]]
+    shown = [
+        "".join(char if char.isprintable() else "?" for char in name[:_LONGEST_NAME])
+        for name in header[:at_most]
+    ]
     return ", ".join(shown) + (", …" if len(header) > at_most else "")

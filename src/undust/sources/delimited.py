@@ -197,7 +197,7 @@ def _ends_inside(line: bytes, delimiter: bytes, *, is_inside: bool) -> bool:
     at = 0
     while True:
         if is_inside or line[at : at + 1] == b'"':
-            at = _closing_quote(line, at if is_inside else at + 1)
+            at = _closing_quote(line, at if is_inside else at + 1, delimiter)
             if at < 0:
                 return True
             is_inside = False
@@ -207,12 +207,13 @@ def _ends_inside(line: bytes, delimiter: bytes, *, is_inside: bool) -> bool:
         at += 1
 
 
-def _closing_quote(text: bytes, at: int) -> int:
-    """Return the place behind the quote that closes a value, or -1; two quotes are one in the value."""
+def _closing_quote(text: bytes, at: int, delimiter: bytes) -> int:
+    """Return the place behind the quote that closes a value, which a delimiter follows or nothing; or -1."""
     while (quote := text.find(b'"', at)) >= 0:
-        if text[quote + 1 : quote + 2] != b'"':
+        following = text[quote + 1 : quote + 2]
+        if following in {b"", delimiter}:
             return quote + 1
-        at = quote + 2
+        at = quote + 2 if following == b'"' else quote + 1
     return -1
 
 
@@ -222,7 +223,7 @@ def _fields(record: bytes, delimiter: bytes) -> list[bytes]:
     at = 0
     while True:
         value = b""
-        if record[at : at + 1] == b'"' and (closed := _closing_quote(record, at + 1)) > 0:
+        if record[at : at + 1] == b'"' and (closed := _closing_quote(record, at + 1, delimiter)) > 0:
             value = record[at + 1 : closed - 1].replace(b'""', b'"')
             at = closed
         end = record.find(delimiter, at)

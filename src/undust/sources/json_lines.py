@@ -8,14 +8,12 @@ to mean the same, and line by line through `json` if not.
 from __future__ import annotations
 
 import json
-import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json as arrow_json
-
-from undust.sources.values import text_from_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,26 +115,18 @@ def _by_python(lines: pa.Array, keys: list[str]) -> Columns:
     rows = [row for row, value in enumerate(objects) if value is not None]
     damaged = [row for row, value in enumerate(objects) if value is None]
     kept = [value for value in objects if value is not None]
-    columns = {key: pa.array([_text_of(value.get(key)) for value in kept], pa.string()) for key in keys}
+    columns = {key: pa.array([_bytes_of(value.get(key)) for value in kept], pa.binary()) for key in keys}
     return Columns(columns, pa.array(rows, pa.int64()), pa.array(damaged, pa.int64()))
 
 
-def _text_of(value: Any) -> str | None:  # noqa: ANN401 -- any JSON value
+def _bytes_of(value: Any) -> bytes | None:  # noqa: ANN401 -- any JSON value
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]  # what Scrapy's item loaders make of a field by default
     if value is None:
         return None
-    if not isinstance(value, str):
-        return json.dumps(value)
-    return value if value.isascii() or not _LONE.search(value) else text_from_bytes(_bytes_of(value))
-
-
-_LONE = re.compile("[\ud800-\udfff]")
-
-
-def _bytes_of(text: str) -> bytes:
-    """Return the bytes of a text, those that were no UTF-8 as they were in the file."""
-    return b"".join(
-        char.encode("utf-8", "surrogateescape" if "\udc80" <= char <= "\udcff" else "surrogatepass")
-        for char in text
-    )
+    text = value if isinstance(value, str) else json.dumps(value)
+    # Bytes that were no UTF-8 become what they were; half a character, which an escape can write, stays one.
+    for errors in ("strict", "surrogateescape", "surrogatepass"):
+        with suppress(UnicodeEncodeError):
+            return text.encode("utf-8", errors)
+    return None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _START = re.compile(rb"<!--|<((?:[\w.-]+:)?)(url|sitemap)(?=[\s>])")
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
+_RAW_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)")
 _ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]")
 
 INDEXED = "a sitemap that an index names; it is read if you give it too"
@@ -144,12 +145,20 @@ def _entry(data: bytes, start: re.Match[bytes], offset: int, reading: Reading) -
         data, offset = data[again:], offset + again
     name = start[1] + start[2]
     try:
-        texts = _child_texts(text_from_bytes(data + b"</%b>" % name))
+        texts = _mended_texts(text_from_bytes(data + b"</%b>" % name))
     except ExpatError:
         reading.skip("broken XML", f"offset {offset}", data)
         return
     prefix = start[1].decode()
     yield _Entry(start[2] == b"url", texts.get(f"{prefix}loc"), texts.get(f"{prefix}lastmod"), offset)
+
+
+def _mended_texts(element: str) -> dict[str, str]:
+    """Return the texts of an element's children; an ampersand that should have been `&amp;` is one."""
+    try:
+        return _child_texts(element)
+    except ExpatError:
+        return _child_texts(_RAW_AMPERSAND.sub("&amp;", element))
 
 
 def _child_texts(element: str) -> dict[str, str]:

@@ -165,13 +165,13 @@ def _before_field(piece: Field, following: Field, text: str) -> Part:
 def _merged(pieces: list[str | Field]) -> list[str | Field]:
     """Join neighbouring texts, and a target with the query right behind it."""
     merged: list[str | Field] = []
-    for piece in pieces:
+    for piece in (piece for piece in pieces if piece != ""):
         last = merged[-1] if merged else None
         if isinstance(piece, str) and isinstance(last, str):
             merged[-1] = last + piece
         elif piece is not Field.QUERY or last not in {Field.TARGET, Field.QUERY}:
             merged.append(piece)
-    return [piece for piece in merged if piece != ""]
+    return merged
 
 
 def _apache_pieces(text: str) -> list[str | Field]:

@@ -36,10 +36,10 @@ def sketches(column: pa.Array) -> Converted:
         if not lists.flatten().null_count:
             return _no_empty_lists(_folded_lists(lists)), no_rows()
     convert = _sketch_of_values if is_list else _sketch_of_text
-    rows = [None if value is None else convert(value) for value in column.to_pylist()]
-    wanted = pa.array([value is None or value in ("", []) for value in column.to_pylist()])
-    got = pa.array(rows, SKETCH)
-    return _no_empty_lists(got), pc.indices_nonzero(pc.and_(pc.invert(wanted), pc.is_null(got)))
+    values = column.to_pylist()
+    got = pa.array([None if value is None else convert(value) for value in values], SKETCH)
+    is_absent = pa.array([value is None or value in ("", b"", []) for value in values], pa.bool_())
+    return _no_empty_lists(got), pc.indices_nonzero(pc.and_not(pc.is_null(got), is_absent))
 
 
 def _no_empty_lists(lists: pa.Array) -> pa.Array:

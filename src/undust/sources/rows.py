@@ -60,7 +60,7 @@ Place = Callable[[int], str]
 
 def batch_of(raw: Mapping[str, pa.Array], place: Place, reading: Reading) -> pa.RecordBatch:
     """Return the rows of `raw` that are sightings, and count the others and the values that were lost."""
-    column = absolute(urls(raw["url"]), reading)
+    column = absolute(urls(raw["url"]), reading, is_log=METHOD in raw)
     keep = _sightings(column, raw, place, reading)
     column = column.take(keep)
     batch: dict[str, pa.Array] = {"url": column}
@@ -109,7 +109,7 @@ def no_base(reading: Reading) -> SourceError:
     )
 
 
-def absolute(column: pa.Array, reading: Reading) -> pa.Array:
+def absolute(column: pa.Array, reading: Reading, *, is_log: bool) -> pa.Array:
     """Return URLs with the base before those that are only a path."""
     is_path = pc.starts_with(column, "/")
     if not pc.any(is_path).as_py():
@@ -117,8 +117,8 @@ def absolute(column: pa.Array, reading: Reading) -> pa.Array:
     base = base_of(reading)
     if base is not None:
         return pc.if_else(is_path, pc.binary_join_element_wise(base, column, ""), column)
-    # A list of links may hold a stray path; a log of paths alone needs the person's help.
-    if not reading.rows and pc.all(is_path).as_py():
+    # A list of links may hold a stray path; a log, or nothing but paths, needs the person's help.
+    if is_log or (not reading.rows and pc.all(is_path).as_py()):
         raise no_base(reading)
     return column
 

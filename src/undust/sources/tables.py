@@ -25,7 +25,7 @@ from undust.sources.columns import candidates, chosen
 from undust.sources.json_lines import NOT_JSON, json_columns
 from undust.sources.lines import TOO_LONG, blocks_of, head_lines, whole_lines
 from undust.sources.rows import Place, batch_of, note_rows
-from undust.sources.values import texts
+from undust.sources.values import texts, urls
 from undust.streams import LONGEST_LINE
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from undust.sources.reading import Reading
 
+URLS = {"url", "canonical", "redirect"}
 PARQUET_MARK = b"PAR1"
 _URL = re.compile(r"\s*https?://", re.IGNORECASE)
 _NEXT_OBJECT = re.compile(rb"[,\[\n]\s*\{")
@@ -127,7 +128,7 @@ def _batch(
         if len(filled) == 1:
             raw[ours] = filled[0]
         elif filled:
-            raw[ours] = pc.coalesce(*map(texts, filled))
+            raw[ours] = pc.coalesce(*map(urls if ours in URLS else texts, filled))
     some = next(iter(columns.values()))
     raw.setdefault("url", pa.nulls(len(some), pa.string()))
     return batch_of(raw, place, reading)
