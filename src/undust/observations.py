@@ -84,7 +84,7 @@ class FileReport:
     def __str__(self) -> str:
         remarks = "\n".join(str(remark) for remark in self.remarks)
         indented = "".join(f"\n  {line}" for line in remarks.splitlines())
-        return f"{self.name}: {self.rows:,} rows of {self.format}{indented}"
+        return f"{self.name}: {self.rows:,} row{'s' * (self.rows != 1)} of {self.format}{indented}"
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
