@@ -4,19 +4,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from undust.pipeline import read
+    from undust.engines.local import LocalEngine
+    from undust.pipeline import find_duplicates, read, split
     from undust.rules import Canonicalizer, Rule, RuleSet, load
     from undust.urls.normalize import normalize
 
-__all__ = ["Canonicalizer", "Rule", "RuleSet", "load", "normalize", "read"]
+__all__ = [
+    "Canonicalizer",
+    "LocalEngine",
+    "Rule",
+    "RuleSet",
+    "find_duplicates",
+    "load",
+    "normalize",
+    "read",
+    "split",
+]
 
 _HOMES = {
     "Canonicalizer": "undust.rules",
+    "LocalEngine": "undust.engines.local",
     "Rule": "undust.rules",
     "RuleSet": "undust.rules",
+    "find_duplicates": "undust.pipeline",
     "load": "undust.rules",
     "normalize": "undust.urls.normalize",
     "read": "undust.pipeline",
+    "split": "undust.pipeline",
 }
 
 

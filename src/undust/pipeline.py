@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from undust.errors import UnknownFormat
+from undust.duplicates import WITH_NOTES, Duplicates, Summary, find_in_site, rows_of_site
+from undust.duplicates.clusters import SCHEMA as CLUSTERS
+from undust.duplicates.glue import VALUES
+from undust.engines import SITE
+from undust.engines.local import sites_in
+from undust.errors import SourceError, UnknownFormat
 from undust.observations import SCHEMA, FileReport, Observations, Remark
 from undust.sources import named_format
 from undust.sources.files import find_files, note_unknown, read_file
 from undust.sources.reading import Reading, ReadOptions
 from undust.streams import STANDARD, require_readable
+from undust.urls import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from undust.duplicates import Declaration
+    from undust.engines import Engine
+
+WITH_SITE = SCHEMA.append(pa.field(SITE, pa.string(), nullable=False))
+"""Observations on their way to an engine; what is no URL belongs to the site without a name."""
 
 
 def read(  # noqa: PLR0913 -- one for each thing that a person may have to say about files
@@ -27,6 +41,7 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     log_format: str | None = None,
     strict: bool = False,
     watch: Callable[[int, int | None], object] | None = None,
+    engine: Engine | None = None,
 ) -> Observations:
     """Return the observations in files: paths, folders, patterns, or `-` for standard input.
 
@@ -38,6 +53,7 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
         log_format: The `LogFormat` or `log_format` of logs in no stock format.
         strict: Raise at the first record that cannot be read, instead of counting it.
         watch: Is told, now and then, how many bytes were read and how many there are, if that is known.
+        engine: Where the rows are kept, if there may be more than fit into memory.
 
     """
     if format is not None:
@@ -46,18 +62,118 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     files = find_files([fspath(path) for path in paths])
     require_readable(file.path for file in files)
     on_bytes = _adding_up(watch, [file.path for file in files]) if watch else None
-    batches: list[pa.RecordBatch] = []
-    reports = []
-    for path, is_named in files:
+    reports: list[FileReport] = []
+    is_named = dict(files)
+
+    def rows_of(path: str) -> Iterator[pa.RecordBatch]:
         reading = Reading("standard input" if path == STANDARD else path, options)
         try:
-            batches.extend(read_file(path, reading, format, on_bytes))
+            yield from read_file(path, reading, format, on_bytes)
         except UnknownFormat as error:
-            if is_named or strict:
+            if is_named[path] or strict:
                 raise
             note_unknown(error, reading)
         reports.append(_report(reading))
-    return Observations(pa.Table.from_batches(batches, SCHEMA), tuple(reports))
+
+    if engine is None:
+        table = pa.Table.from_batches((batch for file in files for batch in rows_of(file.path)), SCHEMA)
+    else:
+        table = engine.read([file.path for file in files], lambda path: map(_with_site, rows_of(path)), WITH_SITE)
+    return Observations(table, tuple(reports))
+
+
+def find_duplicates(
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    declarations: Iterable[Declaration] = (),
+    glue_values: int = VALUES,
+) -> Duplicates:
+    """Return which URLs are one page, site by site, each with the reason.
+
+    Args:
+        seen: What `read` returned, or any Arrow table with a column `url`.
+        declarations: What sites say about their own parameters (Clean-param, No-Vary-Search).
+        glue_values: So many values of a part that matters make a group of URLs suspicious.
+
+    """
+    by_site = _declared(declarations)
+    found, not_urls = [], 0
+    for site, rows in sites_in(_table_with_site(seen)):
+        if site:
+            found.append(find_in_site(rows, site, by_site.get(site, ()), glue_values))
+        else:
+            not_urls = len(rows)
+    return Duplicates(tuple(found), not_urls)
+
+
+def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    path: str | None,
+    engine: Engine,
+    *,
+    format: str | None = None,  # noqa: A002 -- the name of the option
+    declarations: Iterable[Declaration] = (),
+    glue_values: int = VALUES,
+) -> Summary:
+    """Do what `find_duplicates` does for more than fits into memory; write the clusters to a file.
+
+    Without a path nothing is written. The file has the columns site, url, cluster, evidence and size.
+    """
+    table = seen.table if isinstance(seen, Observations) else pa.table(seen)
+    function = partial(_rows_of_site, declared=_declared(declarations), glue_values=glue_values)
+    sited = table if SITE in table.schema.names else _table_with_site(table)
+    rows = engine.map_sites(sited, function, WITH_NOTES)
+    summary = Summary()
+    clusters = _without_notes(pa.RecordBatchReader.from_stream(rows), summary)
+    if path is None:
+        for _ in clusters:
+            pass
+    else:
+        engine.write(pa.RecordBatchReader.from_batches(CLUSTERS, clusters), path, format)
+    return summary
+
+
+def _rows_of_site(
+    site: str, rows: pa.Table, declared: Mapping[str, tuple[Declaration, ...]], glue_values: int
+) -> pa.Table:
+    return rows_of_site(site, rows, declared.get(site, ()), glue_values)
+
+
+def _without_notes(rows: pa.RecordBatchReader, summary: Summary) -> Iterator[pa.RecordBatch]:
+    for batch in rows:
+        notes = batch.column("note")
+        for note in notes.drop_null().to_pylist():
+            summary.add(Summary.from_json(note))
+        yield batch.filter(pc.is_null(notes)).select(CLUSTERS.names)
+
+
+def _with_site(rows: Any) -> Any:  # noqa: ANN401 -- a batch or a table
+    column = rows.column("url")
+    return rows.append_column(WITH_SITE.field(SITE), pc.fill_null(site_of(column), ""))
+
+
+def _table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
+    table = pa.table(seen)
+    if "url" not in table.column_names:
+        message = f"there is no column 'url' among {', '.join(table.column_names) or 'none'}; name it so first"
+        raise SourceError(message)
+    return _with_site(table.drop_columns(SITE) if SITE in table.column_names else table)
+
+
+def _declared(declarations: Iterable[Declaration]) -> dict[str, tuple[Declaration, ...]]:
+    by_site: dict[str, tuple[Declaration, ...]] = {}
+    for declaration in declarations:
+        site = site_of(f"http://{declaration.host}/") or ""
+        by_site[site] = (*by_site.get(site, ()), declaration)
+    return by_site
+
+
+def split(duplicates: Duplicates, held_out: float = 0.3) -> tuple[Duplicates, Duplicates]:
+    """Return two parts that share no cluster, to learn from one and to prove on the other.
+
+    Which part a cluster falls into depends on its smallest URL alone, so that more data moves nothing.
+    """
+    return duplicates.split(held_out)
 
 
 def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> Callable[[int], object]:

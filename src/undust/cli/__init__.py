@@ -7,6 +7,7 @@ import click
 from undust.cli.frame import Entry, Frame
 
 ENTRIES = {
+    "cluster": Entry("undust.cli.cluster", "Find which URLs show one page, and why."),
     "normalize": Entry("undust.cli.normalize", "Bring URLs into their standard form, line by line."),
     "completion": Entry("undust.cli.completion", "Print a script that lets your shell complete undust."),
 }

@@ -12,6 +12,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from undust.engines import Engine
     from undust.observations import Observations
 
 Result = TypeVar("Result")
@@ -28,7 +29,7 @@ class Inputs:
     log_format: str | None
     strict: bool
 
-    def read(self, *, quiet: bool = False) -> Observations:
+    def read(self, *, quiet: bool = False, engine: Engine | None = None) -> Observations:
         """Return the observations; say on stderr how far reading is, and what could not be read."""
         from undust.pipeline import read  # noqa: PLC0415 -- slow to load, and not for --help
 
@@ -38,6 +39,7 @@ class Inputs:
             "columns": self.columns,
             "log_format": self.log_format,
             "strict": self.strict,
+            "engine": engine,
         }
         if quiet or not sys.stderr.isatty():
             observations = read(*self.paths, **said)

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undust.duplicates.clusters import SiteClusters, clusters_from
+from undust.duplicates.clusters import SCHEMA, SiteClusters, clusters_from
 from undust.duplicates.declarations import Declaration, by_declaration
 from undust.duplicates.distrust import Distrusted, Judge, components
 from undust.duplicates.evidence import by_canonical, by_digest, by_label, by_redirect, by_sketch
+from undust.duplicates.found import Duplicates
 from undust.duplicates.glue import VALUES
 from undust.duplicates.nodes import nodes_of
+from undust.duplicates.summary import WITH_NOTES, Summary, with_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
-__all__ = ["Declaration", "Distrusted", "SiteClusters", "find_in_site"]
+__all__ = [
+    "WITH_NOTES",
+    "Declaration",
+    "Distrusted",
+    "Duplicates",
+    "SiteClusters",
+    "Summary",
+    "find_in_site",
+    "rows_of_site",
+]
 
 
 def find_in_site(
@@ -35,3 +46,13 @@ def find_in_site(
     labels = by_label(nodes)
     edges = [labels, *judge.hear_labels(labels, accepted)]
     return clusters_from(nodes, components(edges, len(nodes)), edges, judge.is_trusted, judge.distrusted)
+
+
+def rows_of_site(
+    site: str, observations: pa.Table, declarations: Iterable[Declaration] = (), glue_values: int = VALUES
+) -> pa.Table:
+    """Return the clusters of one site as rows of `WITH_NOTES`; the empty site holds what is no URL."""
+    if not site:
+        return with_note(site, SCHEMA.empty_table(), Summary(not_urls=len(observations)))
+    found = find_in_site(observations, site, declarations, glue_values)
+    return with_note(site, found.table(), Summary.of(found))

@@ -229,14 +229,12 @@ class Judge:
         )
 
     def _note_contradiction(self, edges: Edges) -> None:
-        hubs, count = np.unique(edges.hub, return_counts=True)
-        largest = hubs[np.argmax(count)]
+        hubs = np.unique(edges.hub)
         examples = [f"{self._text(edges.member[i])} → {self._text(edges.hub[i])}" for i in _spread(len(edges))]
         why = f"the content of source and target is known to differ ({len(hubs):,} targets)"
+        about = self._text(hubs[0]) if len(hubs) == 1 else ""
         kind = f"{edges.kind} contradicts content"
-        self.distrusted.append(
-            Distrusted(kind, edges.kind, len(edges), self._text(largest), why, tuple(examples))
-        )
+        self.distrusted.append(Distrusted(kind, edges.kind, len(edges), about, why, tuple(examples)))
 
     def _note(self, kind: str, evidence: str, members: Ints, about: str, why: str) -> None:
         members = np.sort(members)

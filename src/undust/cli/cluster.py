@@ -1,0 +1,101 @@
+"""`undust cluster`: which URLs of a crawl, a log or an index are one page, and how we know."""
+
+from __future__ import annotations
+
+import json
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import click
+
+from undust.cli import options
+from undust.cli.inputs import inputs as with_inputs
+from undust.streams import STANDARD
+
+if TYPE_CHECKING:
+    from undust.cli.inputs import Inputs
+
+OUTPUT_FORMATS = ["parquet", "jsonl", "csv"]
+
+
+def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+    from undust.engines.local import bytes_of  # noqa: PLC0415 -- slow to load, and not for --help
+
+    try:
+        return None if text is None else bytes_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command("cluster")
+@with_inputs
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    help="Write the clusters to FILE (.parquet, .jsonl or .csv); without it, only the summary is shown.",
+)
+@click.option(
+    "--output-format", type=click.Choice(OUTPUT_FORMATS), help="What to write, where the name does not tell."
+)
+@click.option(
+    "--glue-values",
+    metavar="N",
+    type=click.IntRange(min=2),
+    default=25,
+    show_default=True,
+    help="Suspect a group with N values of a part that matters elsewhere on the site.",
+)
+@click.option("--memory", metavar="SIZE", callback=_memory, help="Use no more than SIZE, such as 4GB; sort on disk.")
+@options.threads
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to stdout, and nothing else.")
+@options.quiet
+def command(  # noqa: PLR0913 -- one argument per option
+    inputs: Inputs,
+    output: str | None,
+    output_format: str | None,
+    glue_values: int,
+    memory: int | None,
+    *,
+    threads: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find which URLs show one page, from whatever the INPUT tells about them.
+
+    Reads crawls, capture indexes, tables and access logs. URLs are joined by a label that you
+    gave, a redirect, equal content, rel=canonical, or nearly equal text. Evidence that lies
+    (soft-404s, login walls, a canonical for the whole site) is recognised, told, and not used.
+
+    The output has one row per URL: site, url, cluster (counted within the site), evidence (why it
+    is there, as in 'digest+redirect'; nothing for a URL alone), and size (URLs in the cluster).
+
+    \b
+    Examples:
+      undust cluster crawl.jsonl.gz -o clusters.parquet
+      undust cluster index.cdxj access.log --base https://shop.test -o clusters.csv
+      undust cluster big/*.parquet --memory 4GB --json -o clusters.parquet
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    from undust.engines.local import LocalEngine  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.engines.writing import format_of  # noqa: PLC0415
+    from undust.pipeline import write_clusters  # noqa: PLC0415
+
+    if as_json and output == STANDARD:
+        message = "--json needs stdout for itself, so name a file with -o"
+        raise click.UsageError(message)
+    if output is not None:
+        output_format = output_format or ("jsonl" if output == STANDARD else format_of(output))
+    started = perf_counter()
+    with LocalEngine(memory, threads) as engine:
+        seen = inputs.read(quiet=quiet or as_json, engine=engine)
+        summary = write_clusters(seen, output, engine, format=output_format, glue_values=glue_values)
+    seconds = perf_counter() - started
+    if as_json:
+        told = summary.told() | {"skipped": seen.counts(), "seconds": round(seconds, 3)}
+        click.echo(json.dumps(told, ensure_ascii=False))
+    elif not quiet:
+        from undust.cli.cluster_summary import print_summary  # noqa: PLC0415 -- slow to load
+
+        print_summary(summary, seconds, is_on_stderr=output is not None or not sys.stdout.isatty())

@@ -1,0 +1,88 @@
+"""A table into a file: Parquet, JSON lines or CSV, a batch of rows at a time."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from undust.errors import UndustError
+from undust.streams import open_output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+PACKINGS = (".gz", ".zst")
+
+
+def format_of(path: str) -> str:
+    """Return the format that a name tells: `clusters.csv.gz` is `csv`."""
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes if suffix.lower() not in PACKINGS]
+    if suffixes and suffixes[-1] in FORMATS:
+        return FORMATS[suffixes[-1]]
+    message = f"{path}: its name tells no format; end it in .parquet, .jsonl or .csv, or give --output-format"
+    raise UndustError(message)
+
+
+def write_batches(
+    schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: str, format: str | None = None  # noqa: A002
+) -> None:
+    """Write all rows; the file is there whole or not at all."""
+    chosen = format or format_of(path)
+    with open_output(path) as output, _WRITERS[chosen](schema, output.write) as write:
+        for batch in batches:
+            write(batch)
+
+
+class _Sink(io.RawIOBase):
+    """A file object for Arrow, which asks where it is."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        super().__init__()
+        self._write = write
+        self._at = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 -- any buffer
+        self._write(bytes(data))
+        self._at += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._at
+
+
+@contextmanager
+def _parquet(schema: pa.Schema, write: Callable[[bytes], object]) -> Iterator[Callable[[pa.RecordBatch], object]]:
+    with pq.ParquetWriter(_Sink(write), schema, compression="zstd") as writer:
+        yield writer.write_batch
+
+
+@contextmanager
+def _csv(schema: pa.Schema, write: Callable[[bytes], object]) -> Iterator[Callable[[pa.RecordBatch], object]]:
+    options = pa_csv.WriteOptions(quoting_style="needed")
+    with pa_csv.CSVWriter(_Sink(write), schema, write_options=options) as writer:
+        yield writer.write_batch
+
+
+@contextmanager
+def _json_lines(
+    _: pa.Schema, write: Callable[[bytes], object]
+) -> Iterator[Callable[[pa.RecordBatch], object]]:
+    def write_batch(batch: pa.RecordBatch) -> None:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+        write("".join(lines).encode(errors="surrogateescape"))
+
+    yield write_batch
+
+
+_WRITERS = {"parquet": _parquet, "csv": _csv, "jsonl": _json_lines}
