@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "urls": "errors _core",
     "content": "errors _core urls",
     "sources": "errors _core packing streams observations urls content",
-    "engines": "errors observations",
+    "engines": "errors streams observations",
     "duplicates": "errors _core observations urls",
     "rules": "errors _core streams urls",
     "learners": "errors _core urls duplicates rules",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from shutil import get_terminal_size
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
 
 OUTPUT_FORMATS = ["parquet", "jsonl", "csv"]
+WIDTH = 100
+"""Of the summary where there is no terminal."""
 
 
 def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
@@ -93,9 +96,9 @@ def command(  # noqa: PLR0913 -- one argument per option
         summary = write_clusters(seen, output, engine, format=output_format, glue_values=glue_values)
     seconds = perf_counter() - started
     if as_json:
-        told = summary.told() | {"skipped": seen.counts(), "seconds": round(seconds, 3)}
+        told = summary.as_json() | {"skipped": seen.counts(), "seconds": round(seconds, 3)}
         click.echo(json.dumps(told, ensure_ascii=False))
     elif not quiet:
-        from undust.cli.cluster_summary import print_summary  # noqa: PLC0415 -- slow to load
-
-        print_summary(summary, seconds, is_on_stderr=output is not None or not sys.stdout.isatty())
+        width = get_terminal_size(fallback=(WIDTH, 0)).columns
+        is_free = output is None and sys.stdout is not None
+        click.echo(f"{summary.text(width)}\n\n{seconds:.1f} s", err=not is_free)

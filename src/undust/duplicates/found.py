@@ -57,6 +57,9 @@ class Duplicates:
         parts = [found.split(held_out) for found in self.sites]
         return Duplicates(tuple(part for part, _ in parts)), Duplicates(tuple(part for _, part in parts))
 
+    def __str__(self) -> str:
+        return self.summary.text()
+
     def __repr__(self) -> str:
         summary = self.summary
         return (

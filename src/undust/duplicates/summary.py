@@ -15,6 +15,7 @@ import pyarrow as pa
 from undust.duplicates.clusters import SCHEMA
 from undust.duplicates.distrust import Distrusted
 from undust.duplicates.nodes import Counts
+from undust.duplicates.telling import told
 
 if TYPE_CHECKING:
     from undust.duplicates.clusters import SiteClusters
@@ -103,7 +104,11 @@ class Summary:
         ]
         return cls(**told)
 
-    def told(self) -> dict[str, Any]:
+    def text(self, width: int = 100) -> str:
+        """Return what a person is told, in lines of at most `width` characters."""
+        return told(self, width)
+
+    def as_json(self) -> dict[str, Any]:
         """Return what programs are told."""
         return {
             "sites": self.sites,

@@ -1,39 +1,14 @@
-"""Where the work runs: four verbs, and nothing about URLs or rules.
+"""Where the work runs.
 
 Sites are independent, so the whole job is one function mapped over sites. An engine reads files into a
 table, brings the rows of a site together, calls the function once per site, and writes what
 came out. Whichever engine does it, the answer is the same.
 """
 
-from __future__ import annotations
+from undust.engines.contract import SITE, Engine
+from undust.engines.local import LocalEngine
 
-from typing import TYPE_CHECKING, Any, Protocol
+__all__ = ["ENGINES", "SITE", "Engine", "LocalEngine"]
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import pyarrow as pa
-
-    Reader = Callable[[str], Iterator[pa.RecordBatch]]
-    """The rows of one file."""
-    SiteFunction = Callable[[str, pa.Table], pa.Table]
-    """A site and its rows to a table of the schema that was promised."""
-
-SITE = "site"
-"""The column that says to which site a row belongs."""
-
-
-class Engine(Protocol):
-    """Where the work runs; a table is whatever the engine makes it, and is only passed on."""
-
-    def read(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> Any:  # noqa: ANN401
-        """Return the rows of all files as one table."""
-
-    def map_sites(self, table: Any, function: SiteFunction, schema: pa.Schema) -> Any:  # noqa: ANN401
-        """Return what the function makes of each site, in the order of the sites."""
-
-    def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
-        """Write a table to a file; its name tells the format unless it is given."""
-
-    def collect(self, table: Any) -> pa.Table:  # noqa: ANN401
-        """Return a table as Arrow has it."""
+ENGINES = (LocalEngine,)
+"""The engines, each a class that has the four verbs of `Engine`."""

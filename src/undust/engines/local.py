@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.engines import SITE
+from undust.engines.contract import SITE
 from undust.engines.spool import ROWS, Spool, Spooled
 from undust.engines.writing import write_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from undust.engines import Reader, SiteFunction
+    from undust.engines.contract import Reader, SiteFunction
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 LEAST_MEMORY = 256 << 20
