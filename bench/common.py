@@ -1,7 +1,9 @@
 """What every benchmark needs: URLs, fair timing, and a table.
 
 Contenders take turns, round after round, so that a busy machine slows all of them and not the
-one that was unlucky; each keeps its best round. Only ratios within one run mean anything.
+one that was unlucky; each keeps its best round. Work on one thread is measured in processor time,
+which other programs hardly change; work on several by the clock on the wall. Only ratios within
+one run mean anything.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import platform
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ class Contender:
     name: str
     run: Callable[[], object]
     urls: int
+    threads: int = 1
 
 
 def best_seconds_per_url(contenders: Sequence[Contender], rounds: int) -> dict[str, float]:
@@ -37,18 +40,19 @@ def best_seconds_per_url(contenders: Sequence[Contender], rounds: int) -> dict[s
     for number in range(rounds + 1):
         first = number % len(contenders)
         for contender in (*contenders[first:], *contenders[:first]):
-            seconds = _seconds(contender.run) / contender.urls
+            seconds = _seconds(contender) / contender.urls
             if number > 0:  # the round before the first one warms caches
                 best[contender.name] = min(best[contender.name], seconds)
     return best
 
 
-def _seconds(run: Callable[[], object]) -> float:
+def _seconds(contender: Contender) -> float:
+    clock = thread_time if contender.threads == 1 else perf_counter
     gc.collect()
     gc.disable()
-    started = perf_counter()
-    result = run()
-    seconds = perf_counter() - started
+    started = clock()
+    result = contender.run()
+    seconds = clock() - started
     gc.enable()
     del result  # freed outside the measured time, for all alike
     return seconds
