@@ -164,6 +164,8 @@ Column sites(const undust::SuffixList& suffixes, nb::object urls) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // DuckDB keeps Python modules alive until the process ends; what lives on in them is no leak of ours.
+  nb::set_leak_warnings(false);
   m.doc() = "The core of undust: what must be fast, on Arrow columns.";
   m.attr("ALL_STEPS") = static_cast<unsigned>(undust::kAllSteps);
 
