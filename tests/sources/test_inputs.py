@@ -1,0 +1,105 @@
+"""The options of commands that read observations: what they hand over, and what a terminal shows."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from undust.cli.inputs import Inputs, inputs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+import click
+from undust.cli.inputs import Inputs, inputs
+
+@click.command()
+@inputs
+def command(inputs: Inputs) -> None:
+    print(len(inputs.read()))
+
+command()
+"""
+
+
+@click.command()
+@inputs
+@click.option("--other", is_flag=True)
+def command(inputs: Inputs, *, other: bool) -> None:
+    """Show what was given."""
+    click.echo(f"{inputs} {other}")
+
+
+def test_command_gets_all_that_was_said() -> None:
+    """Paths and options arrive as one value, beside the command's own."""
+    said = [
+        "a.log",
+        "b/*.gz",
+        "--base",
+        "https://shop.test",
+        "--column",
+        "url=address",
+        "--column",
+        "time=when=x",
+    ]
+    done = CliRunner().invoke(
+        command, [*said, "--log-format", "%r", "--format", "csv", "--strict", "--other"]
+    )
+    expected = Inputs(
+        ("a.log", "b/*.gz"),
+        "csv",
+        "https://shop.test",
+        {"url": "address", "time": "when=x"},
+        "%r",
+        strict=True,
+    )
+    assert done.output == f"{expected} True\n"
+
+
+@pytest.mark.parametrize("value", ["url", "=address", "url="])
+def test_column_without_both_names_is_wrong_usage(value: str) -> None:
+    """A mapping has two sides."""
+    done = CliRunner().invoke(command, ["a.log", "--column", value])
+    assert done.exit_code == 2
+    assert f"'{value}' is not OURS=THEIRS, as in url=address" in done.output
+
+
+def test_no_input_is_wrong_usage() -> None:
+    """A command that reads needs something to read."""
+    assert CliRunner().invoke(command, []).exit_code == 2
+
+
+def run(path: Path, stderr: int) -> str:
+    """The output of a command that reads one file."""
+    words = [sys.executable, "-c", PROGRAM, str(path)]
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=stderr, check=True, text=True).stdout
+
+
+def test_progress_is_for_terminals_only(tmp_path: Path) -> None:
+    """A terminal sees bytes, rate and time left, a file only what could not be read; stdout neither."""
+    path = tmp_path / "urls.txt"
+    path.write_text("".join(f"http://shop.test/{number}\n" for number in range(200_000)) + "no url\n")
+    master, terminal = pty.openpty()
+    try:
+        assert run(path, terminal) == "200000\n"
+        shown = os.read(master, 1 << 20).decode()
+    finally:
+        os.close(terminal)
+        os.close(master)
+    assert "reading" in shown
+    assert "/s" in shown
+    assert "1 skipped: url is no URL" in shown
+    with (tmp_path / "stderr").open("w+b") as file:
+        assert run(path, file.fileno()) == "200000\n"
+        file.seek(0)
+        said = file.read().decode()
+    assert said.splitlines()[0] == "<Observations: 200,000 from 1 file, 1 skipped>"
+    assert "reading" not in said
