@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from undust._core import Counts
 from undust.urls.columns import map_column
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from undust.rules.language import Rule
     from undust.rules.ruleset import RuleSet
 
+
+__all__ = ["Canonicalizer", "Counts", "Explanation", "Outcome", "Step"]
 
 Outcome = Literal["resolved", "cycle", "unresolved", "skipped", "no URL"]
 """How the way of a URL ends.
@@ -75,6 +78,21 @@ class Canonicalizer:
     def batch(self, urls: Any, *, keys: bool = False, threads: int = 1) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
         """Return the canonical forms, or the keys, of a column: any Arrow object, or a list."""
         return map_column(urls, lambda column: self.program.batch(column, keys, threads))
+
+    def counted_batch(
+        self, urls: pa.Array, *, keys: bool = False, threads: int = 1, uses: bool = False
+    ) -> tuple[pa.Array, Counts]:
+        """Return the same for one array, and what happened; with `uses`, by rule too."""
+        import pyarrow as pa  # noqa: PLC0415 -- slow to load, and a single URL does without
+
+        column, counts = self.program.batch_counted(urls, keys, threads, uses)
+        return pa.array(column), counts
+
+    def lines(
+        self, data: bytes, *, keys: bool = False, threads: int = 1, uses: bool = False
+    ) -> tuple[bytes, int, Counts]:
+        """Return whole lines of URLs in canonical form or as keys, their number, and what happened."""
+        return self.program.lines_counted(data, keys, threads, uses)
 
     def explain(self, url: str) -> Explanation:
         """Return each step from the URL to its canonical form and its key, with the rule that made it."""

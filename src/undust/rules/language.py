@@ -32,6 +32,7 @@ JSON_NAMES = {"source": "from", "target": "to"}
 
 _LISTS = ("when", "unless", "except_sites")
 _ID_BYTES = 8
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,20 @@ class Rule:
     """Keys of the JSON object that undust does not know, kept as they are."""
 
     def __post_init__(self) -> None:
+        said: dict[str, object] = {
+            "site": self.site,
+            "kind": self.kind,
+            "from": self.source,
+            "to": self.target,
+            "when": self.when,
+            "unless": self.unless,
+            "except_sites": self.except_sites,
+            "status": self.status,
+        }
+        asked(_core.check_rule, said)
         for name in _LISTS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "examples", tuple(map(tuple, self.examples)))
-        asked(_core.check_rule, self.to_json())
 
     @classmethod
     def parse(cls, text: str, *, site: str) -> Self:
@@ -133,8 +144,7 @@ _KNOWN = frozenset({"id", *_KEYS.values()})
 
 def identity(said: tuple[Any, ...]) -> str:
     """Return the id of a rule by its site, kind, from, to, when and unless, in hexadecimal digits."""
-    text = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
-    return blake2b(text.encode("ascii"), digest_size=_ID_BYTES).hexdigest()
+    return blake2b(_ENCODER.encode(said).encode("ascii"), digest_size=_ID_BYTES).hexdigest()
 
 
 def _side(text: str, *, is_quoted: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from undust.rules.check import Finding
+    from undust.rules.difference import Difference
     from undust.rules.language import Rule
     from undust.rules.ruleset import RuleSet
 
@@ -41,7 +44,7 @@ def _common(one: str, other: str) -> int:
 def as_text(rules: RuleSet) -> str:
     """Return the table as plain text."""
     out = io.StringIO()
-    console = Console(file=out, width=WIDTH, color_system=None, legacy_windows=False)
+    console = Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False, emoji=False)
     console.print(table(list(rules)))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
@@ -110,3 +113,74 @@ def _count(value: int | None) -> str:
 
 def _rate(value: float | None) -> str:
     return "" if value is None else f"{value:.2%}"
+
+
+def sheet(rule: Rule) -> RenderableType:
+    """Return one rule with all that is known about it."""
+    grid = _grid("", "", header=False)
+    facts: dict[str, str | Text] = {
+        "id": rule.id,
+        "site": site_name(rule.site),
+        "rule": described(rule),
+        "status": "on" if rule.status == "active" else "off",
+        "learned by": rule.learned_by or "",
+        "support": _count(rule.support),
+        "false positives": _count(rule.false_positives),
+        "fpr": _rate(rule.fpr),
+        "fpr below": _rate(rule.fpr_upper),
+        "saves": _count(rule.saves),
+        "examples": "\n".join(f"{url}\n→ {result}" for url, result in rule.examples),
+        "validated": ", ".join(f"{key} {value}" for key, value in (rule.validated or {}).items()),
+        **{key: json.dumps(value, ensure_ascii=False) for key, value in rule.extra.items()},
+    }
+    for name, fact in facts.items():
+        if fact:
+            grid.add_row(Text(name, style="cyan"), fact)
+    return grid
+
+
+def findings_table(findings: Sequence[Finding], count: int) -> RenderableType:
+    """Return findings as paragraphs, one each."""
+    if not findings:
+        return Text(f"{_counted(count, 'rule')}, nothing found")
+    grid = _grid("", "", header=False)
+    for finding in findings:
+        grid.add_row(Text(finding.kind, style="yellow"), finding.message)
+        for number, rule in zip(finding.numbers, finding.rules, strict=True):
+            grid.add_row("", Text(f"{number}: {rule}", style="dim"))
+        grid.add_row("", "")
+    return Group(grid, Text(f"{_counted(len(findings), 'finding')} in {_counted(count, 'rule')}"))
+
+
+def difference_table(difference: Difference) -> RenderableType:
+    """Return what came, went, changed and moved, one rule a row."""
+    grid = _grid("", "id", "rule", header=False)
+    marked = (
+        ("+", "green", difference.added),
+        ("-", "red", difference.removed),
+        ("moved", "", difference.moved),
+    )
+    for mark, style, rules in marked:
+        for rule in rules:
+            grid.add_row(Text(mark, style=style), rule.id[:SHORTEST_ID], f"{site_name(rule.site)}: {rule}")
+    for change in difference.changed:
+        told = "; ".join(f"{key} {_shown(old)} → {_shown(new)}" for key, (old, new) in change.fields.items())
+        grid.add_row(Text("~", style="yellow"), change.after.id[:SHORTEST_ID], f"{change.after}\n{told}")
+    counts = (difference.added, difference.removed, difference.changed, difference.moved)
+    words = ("added", "removed", "changed", "moved")
+    summary_line = ", ".join(
+        f"{len(rules):,} {word}" for rules, word in zip(counts, words, strict=True) if rules
+    )
+    return Group(grid, Text(summary_line or "no difference"))
+
+
+def _grid(*names: str, header: bool) -> Table:
+    grid = Table(box=None, show_header=header, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names[:-1]:
+        grid.add_column(name, no_wrap=True)
+    grid.add_column(names[-1], overflow="fold")
+    return grid
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)

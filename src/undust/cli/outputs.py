@@ -1,0 +1,54 @@
+"""A list of URLs and what became of them, as a table of two columns."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from undust.cli.tables import csv_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from undust.cli.tables import Columns, Write
+
+    WriteRows = Callable[[list[str], list[str]], None]
+
+
+@contextmanager
+def new_table(kind: str, columns: Columns, write: Write) -> Iterator[WriteRows]:
+    """Give a function that writes rows: the URLs, and the results beside them."""
+    if kind == "jsonl":
+        yield lambda urls, results: _write_json_lines(urls, results, columns, write)
+    elif kind == "csv":
+        write(csv_text([list(columns)]))
+        yield lambda urls, results: _write_csv(urls, results, write)
+    else:
+        with _parquet(columns, write) as write_rows:
+            yield write_rows
+
+
+def _write_json_lines(urls: list[str], results: list[str], columns: Columns, write: Write) -> None:
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(urls, results, strict=True))
+    write("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode())
+
+
+def _write_csv(urls: list[str], results: list[str], write: Write) -> None:
+    write(csv_text(map(list, zip(urls, results, strict=True))))
+
+
+@contextmanager
+def _parquet(columns: Columns, write: Write) -> Iterator[WriteRows]:
+    import pyarrow as pa  # noqa: PLC0415 -- slow to load, and seldom needed
+
+    from undust.cli.parquet import ParquetOutput  # noqa: PLC0415
+
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    with ParquetOutput(write, schema) as output:
+
+        def write_rows(urls: list[str], results: list[str]) -> None:
+            if urls:
+                output.write(pa.record_batch([pa.array(urls), pa.array(results)], schema=schema))
+
+        yield write_rows

@@ -1,0 +1,224 @@
+"""`undust rules`: look at rule files, check them, and change what a person may change."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undust.rules import RuleSet, load
+from undust.streams import STANDARD, require_readable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undust.rules import Rule
+
+rule_file = click.argument("file", metavar="RULES", type=click.Path(allow_dash=True))
+as_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON to stdout, and nothing else."
+)
+
+
+@click.group("rules")
+def command() -> None:
+    """Look at rule files, check them, switch rules on and off.
+
+    A rule is named by its id, or by as much of the start of its id as is unique in the file.
+
+    \b
+    Examples:
+      undust rules list rules.json
+      undust rules check rules.json
+      undust rules disable rules.json 5ad74dbb
+      undust rules merge old.json new.json -o rules.json
+    """  # noqa: D301 -- click keeps the lines behind a \b
+
+
+def _loaded(file: str) -> RuleSet:
+    require_readable([file])
+    return load(file)
+
+
+def _print_json(value: Any) -> None:  # noqa: ANN401 -- any JSON value
+    click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+
+
+def _objects(rules: Sequence[Rule]) -> list[dict[str, Any]]:
+    return [rule.to_json() for rule in rules]
+
+
+@command.command("list", short_help="Show the rules in their order.")
+@rule_file
+@click.option("--site", help="Only the rules of this site; '*' is for those of all sites.")
+@as_json_option
+def list_(file: str, site: str | None, *, as_json: bool) -> None:
+    """Show the rules in their order, with what each saves and how sure that is."""
+    rules = [rule for rule in _loaded(file) if site is None or rule.site == site]
+    if as_json:
+        _print_json({"file": file, "rules": _objects(rules)})
+        return
+    from undust.cli.printing import show  # noqa: PLC0415 -- loads rich, which JSON does without
+    from undust.rules.listing import table  # noqa: PLC0415
+
+    show(table(rules))
+
+
+@command.command("show")
+@rule_file
+@click.argument("id", metavar="ID")
+@as_json_option
+def show_(file: str, id: str, *, as_json: bool) -> None:  # noqa: A002 -- the name that rule files use
+    """Show one rule with all that is known about it."""
+    rule = _loaded(file).find(id)
+    if as_json:
+        _print_json(rule.to_json())
+        return
+    from undust.cli.printing import show  # noqa: PLC0415
+    from undust.rules.listing import sheet  # noqa: PLC0415
+
+    show(sheet(rule))
+
+
+@command.command("check", short_help="Find cycles, conflicts, and rules that could go.")
+@rule_file
+@as_json_option
+@click.pass_context
+def check(ctx: click.Context, file: str, *, as_json: bool) -> None:
+    """Find cycles, conflicts, and rules that never get their turn or could go.
+
+    The rules are run on URLs made from their own patterns, so each finding has a URL that shows it; a
+    file without findings may still have some that no such URL shows. The exit code is 1 if there are any.
+    """
+    rules = _loaded(file)
+    findings = rules.check()
+    if as_json:
+        objects = [
+            {
+                "kind": finding.kind,
+                "numbers": finding.numbers,
+                "ids": [rule.id for rule in finding.rules],
+                "message": finding.message,
+                "url": finding.url,
+            }
+            for finding in findings
+        ]
+        _print_json({"file": file, "rules": len(rules), "findings": objects})
+    else:
+        from undust.cli.printing import show  # noqa: PLC0415
+        from undust.rules.listing import findings_table  # noqa: PLC0415
+
+        show(findings_table(findings, len(rules)))
+    if findings:
+        ctx.exit(1)
+
+
+_ids = click.argument("ids", metavar="ID...", nargs=-1, required=True)
+_output = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    help="Write here instead of to RULES itself.",
+)
+
+
+@command.command("disable", short_help="Switch rules off.")
+@rule_file
+@_ids
+@_output
+@as_json_option
+def disable(file: str, ids: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
+    """Switch rules off; they stay in the file, and stay off when rules are learned again."""
+    _switch(file, output, ids, RuleSet.disable, as_json=as_json)
+
+
+@command.command("enable")
+@rule_file
+@_ids
+@_output
+@as_json_option
+def enable(file: str, ids: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
+    """Switch rules on."""
+    _switch(file, output, ids, RuleSet.enable, as_json=as_json)
+
+
+def _switch(
+    file: str, output: str | None, ids: tuple[str, ...], change: Callable[..., RuleSet], *, as_json: bool
+) -> None:
+    target = output or file
+    _require_stdout_for_one(target, as_json=as_json)
+    before = _loaded(file)
+    after = change(before, *ids)
+    changed = [item.after for item in before.diff(after).changed]
+    if changed or target != file:
+        after.save(target)
+    if as_json:
+        _print_json({"file": target, "changed": [{"id": rule.id, "status": rule.status} for rule in changed]})
+        return
+    for rule in changed:
+        click.echo(f"{'off' if rule.status == 'disabled' else 'on'}: {rule.id[:8]}  {rule}", err=True)
+    if not changed:
+        click.echo("nothing to change", err=True)
+
+
+@command.command("merge")
+@click.argument("files", metavar="RULES RULES...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(allow_dash=True),
+    help="The file to write.",
+)
+@as_json_option
+def merge(files: tuple[str, ...], output: str, *, as_json: bool) -> None:
+    """Put rule files together, the first one's rules first.
+
+    A rule that is in several files keeps its first place and takes its evidence from the last file; it is
+    off if any file has switched it off.
+    """
+    _require_stdout_for_one(output, as_json=as_json)
+    first, *others = map(_loaded, files)
+    merged = first
+    for other in others:
+        merged = merged.merge(other)
+    merged.save(output)
+    sizes = [len(first), *map(len, others)]
+    if as_json:
+        _print_json({"file": output, "rules": len(merged), "merged": dict(zip(files, sizes, strict=True))})
+    else:
+        parts = ", ".join(f"{size:,} of {file}" for file, size in zip(files, sizes, strict=True))
+        click.echo(f"{output}: {len(merged):,} rules from {parts}", err=True)
+
+
+def _require_stdout_for_one(target: str, *, as_json: bool) -> None:
+    if as_json and target == STANDARD:
+        message = "--json needs stdout for itself, so name a file with -o"
+        raise click.UsageError(message)
+
+
+@command.command("diff")
+@click.argument("before", type=click.Path(allow_dash=True))
+@click.argument("after", type=click.Path(allow_dash=True))
+@as_json_option
+def diff(before: str, after: str, *, as_json: bool) -> None:
+    """Show what turns the rules of BEFORE into those of AFTER."""
+    found = _loaded(before).diff(_loaded(after))
+    if as_json:
+        changed = [{"id": change.after.id, "fields": change.fields} for change in found.changed]
+        _print_json(
+            {
+                "added": _objects(found.added),
+                "removed": _objects(found.removed),
+                "changed": changed,
+                "moved": [rule.id for rule in found.moved],
+            }
+        )
+        return
+    from undust.cli.printing import show  # noqa: PLC0415
+    from undust.rules.listing import difference_table  # noqa: PLC0415
+
+    show(difference_table(found))
