@@ -78,7 +78,9 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     if engine is None:
         table = pa.Table.from_batches((batch for file in files for batch in rows_of(file.path)), SCHEMA)
     else:
-        table = engine.read([file.path for file in files], lambda path: map(_with_site, rows_of(path)), WITH_SITE)
+        table = engine.read(
+            [file.path for file in files], lambda path: map(_with_site, rows_of(path)), WITH_SITE
+        )
     return Observations(table, tuple(reports))
 
 
@@ -155,7 +157,9 @@ def _with_site(rows: Any) -> Any:  # noqa: ANN401 -- a batch or a table
 def _table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
     table = pa.table(seen)
     if "url" not in table.column_names:
-        message = f"there is no column 'url' among {', '.join(table.column_names) or 'none'}; name it so first"
+        message = (
+            f"there is no column 'url' among {', '.join(table.column_names) or 'none'}; name it so first"
+        )
         raise SourceError(message)
     return _with_site(table.drop_columns(SITE) if SITE in table.column_names else table)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from undust.duplicates.near_copies import ALIKE, SAME, agreement, needed
+from undust.duplicates.evidence import KINDS
+from undust.duplicates.near_copies import ALIKE, agreement, needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +169,6 @@ def clusters_from(
     nodes: Nodes, page: Ints, edges: Sequence[Edges], is_trusted: Bools, found: Sequence[Distrusted]
 ) -> SiteClusters:
     """Number the components of a site and keep with each node why it is where it is."""
-    from undust.duplicates.evidence import KINDS  # noqa: PLC0415
     kinds = tuple(KINDS)
     reasons = np.zeros(len(nodes), np.uint8)
     for some in edges:

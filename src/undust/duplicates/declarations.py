@@ -75,7 +75,9 @@ def declared_in_header(host: str, path: str, header: str) -> Declaration | None:
 
 def _members(header: str) -> Iterator[tuple[str, str]]:
     # A dictionary of RFC 8941 with the three kinds of value that this header knows.
-    for key, value in re.findall(r'([a-z][\w-]*)\s*(?:=\s*(\((?:[^")]|"(?:[^"\\]|\\.)*")*\)|\?[01]))?', header):
+    for key, value in re.findall(
+        r'([a-z][\w-]*)\s*(?:=\s*(\((?:[^")]|"(?:[^"\\]|\\.)*")*\)|\?[01]))?', header
+    ):
         yield key, value or "?1"
 
 
@@ -118,7 +120,9 @@ class _Pairs:
         """Return a number for what remains of each URL without what does not matter."""
         keys = np.asarray(self.view.keys, np.int64)
         is_parameter = np.asarray(pc.is_valid(self.names), np.bool_)
-        names = pa.array(declaration.excepted if declaration.ignores_all else declaration.ignored, self.names.type)
+        names = pa.array(
+            declaration.excepted if declaration.ignores_all else declaration.ignored, self.names.type
+        )
         is_named = np.asarray(pc.fill_null(pc.is_in(self.names, names), False), np.bool_)  # noqa: FBT003
         is_ignored = is_parameter & (~is_named if declaration.ignores_all else is_named)
         stays = ~is_ignored[keys]

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,15 +19,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust import _core
-from undust.duplicates.evidence import Edges
 from undust.duplicates.glue import VALUES, Glue, find_glue
 from undust.duplicates.near_copies import ALIKE, agreement, needed
 from undust.duplicates.shapes import Shapes
 from undust.duplicates.values import Groups, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from undust.duplicates.evidence import Edges
     from undust.duplicates.nodes import Nodes
 
     Ints = NDArray[np.int64]
@@ -177,7 +178,8 @@ class Judge:
         agreeing[by_sketch] = agreement(nodes.sketches, rows[left[by_sketch]], rows[right[by_sketch]])
         least = needed(nodes.sketches.shape[1], ALIKE) if len(nodes.sketches) else 0
         by_digest = differs & ~by_sketch & (nodes.digest[left] >= 0) & (nodes.digest[right] >= 0)
-        return (by_sketch & (agreeing < least)) | (by_digest & self._is_loose(edges, page, has_content))
+        is_loose = self._is_loose(edges, page, has_content)
+        return np.asarray((by_sketch & (agreeing < least)) | (by_digest & is_loose), np.bool_)
 
     def _is_loose(self, edges: Edges, page: Ints, has_content: Bools) -> Bools:
         # A digest changes with a clock or a counter, so that one difference is no contradiction. Many
@@ -217,7 +219,11 @@ class Judge:
     def _glue(self, groups: Groups, shown: Ints, size: Floats) -> Sequence[Glue]:
         if not groups.count:
             return ()
-        return tuple(find_glue(groups, self._shapes, shown, self._nodes.observed, size, self._values))
+        return tuple(
+            find_glue(
+                groups, self._shapes, shown, observed=self._nodes.observed, size=size, values=self._values
+            )
+        )
 
     def _reason(self, glue: Glue) -> str:
         part = f"parameter '{glue.key[1:]}'" if glue.key.startswith("?") else _ordinal(glue.key)
@@ -230,7 +236,9 @@ class Judge:
 
     def _note_contradiction(self, edges: Edges) -> None:
         hubs = np.unique(edges.hub)
-        examples = [f"{self._text(edges.member[i])} → {self._text(edges.hub[i])}" for i in _spread(len(edges))]
+        examples = [
+            f"{self._text(edges.member[i])} → {self._text(edges.hub[i])}" for i in _spread(len(edges))
+        ]
         why = f"the content of source and target is known to differ ({len(hubs):,} targets)"
         about = self._text(hubs[0]) if len(hubs) == 1 else ""
         kind = f"{edges.kind} contradicts content"
@@ -280,7 +288,7 @@ def _hub_groups(suspects: Ints, hub_page: Ints, page: Ints, edges: Edges, observ
 
 
 def _references(edges: Edges, page: Ints, has_content: Bools) -> Ints:
-    """Return for each edge whose content its member is compared with: the hub's, or that most members show."""
+    """Return whose content each member is compared with: the hub's, or that which most members show."""
     known = has_content[edges.member]
     hub, shown, count = counted(edges.hub[known], page[edges.member[known]])
     usual = np.full(len(page), -1, np.int64)
@@ -311,7 +319,9 @@ def _filled(size: Floats, page: Ints) -> Floats:
 
 def _spread(count: int) -> list[int]:
     """Return a few places, the first and the last among them."""
-    return sorted({count * i // max(EXAMPLES - 1, 1) - (i == EXAMPLES - 1) for i in range(EXAMPLES)} & set(range(count)))
+    return sorted(
+        {count * i // max(EXAMPLES - 1, 1) - (i == EXAMPLES - 1) for i in range(EXAMPLES)} & set(range(count))
+    )
 
 
 def _ordinal(key: str) -> str:

@@ -1,4 +1,4 @@
-"""The glue test: does a group of URLs hold together because it is one page, or because it is none?
+"""The glue test: whether a group of URLs holds together because it is one page, or because it is none.
 
 "Nothing found", "please log in" and "everything redirects home" put unrelated URLs into one group. Such
 a group is recognised by what it holds: many values of a part of the URL that elsewhere on the site
@@ -56,7 +56,7 @@ class Glue:
 
 
 def find_glue(  # noqa: PLR0913 -- what is known of a site
-    groups: Groups, shapes: Shapes, page: Ints, observed: Bools, size: Floats, values: int = VALUES
+    groups: Groups, shapes: Shapes, page: Ints, *, observed: Bools, size: Floats, values: int = VALUES
 ) -> Iterator[Glue]:
     """Yield the groups that are glue; `page` and `size` are of the content, -1 and NaN where unknown."""
     found = differences(shapes, page, groups)
@@ -95,7 +95,9 @@ class _Test:
         rows, shares = rows[shares >= MATTERS], shares[shares >= MATTERS]
         keys = self.shapes.key_of_scope[self.found.scope[rows]]
         for key in np.unique(keys).tolist():
-            scopes = [_Scope(self.shapes, int(scope), members) for scope in self.found.scope[rows[keys == key]]]
+            scopes = [
+                _Scope(self.shapes, int(scope), members) for scope in self.found.scope[rows[keys == key]]
+            ]
             if self._held(scopes) < self.values or self._is_long(scopes, members):
                 continue
             scopes = [scope for scope in scopes if not scope.is_harmless(self.page)]
@@ -111,7 +113,9 @@ class _Test:
         named = np.where(found.named.weight[rows] >= COMPARED, found.named.share[rows], 0.0)
         is_whole = (found.whole.weight[rows] >= COMPARED) & (found.least_values[rows] >= self.values)
         whole = np.where(is_whole, found.whole.share[rows], 0.0)
-        return np.where(found.alone.weight[rows] >= COMPARED, found.alone.share[rows], np.maximum(named, whole))
+        return np.where(
+            found.alone.weight[rows] >= COMPARED, found.alone.share[rows], np.maximum(named, whole)
+        )
 
     def _held(self, scopes: list[_Scope]) -> int:
         return len(np.unique(np.concatenate([scope.values for scope in scopes]))) if scopes else 0

@@ -35,6 +35,7 @@ EMPTY_DIGESTS = (
 """Of the empty text: MD5, SHA-1 in hex and as CDX files have it, SHA-256."""
 NO_SHINGLE = np.uint32(0xFFFFFFFF)
 """The minimum over no shingles at all."""
+ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
     last = _latest(count, node, rows.status != NOT_MODIFIED, time, is_redirect, redirect)
     digest, digests = _coded(rows.column("digest"))
     label, _ = _coded(rows.column("cluster"))
-    content = _Content.of(count, node, is_page, time, digest, rows.sketches())
+    content = _Content.of(count, node, is_page, time=time, digest=digest, sketch=rows.column("sketch"))
     last_canonical = _latest(count, node, is_page & (canonical >= 0), time, canonical)
     last_label = _latest(count, node, label >= 0, time, label)
     size_min, size_max = _ranges(count, node, rows.sizes(), is_page & (rows.status != PARTIAL_CONTENT))
@@ -181,9 +182,6 @@ class _Rows:
     def sizes(self) -> Ints:
         return np.asarray(pc.fill_null(self.column("size"), UNKNOWN))
 
-    def sketches(self) -> pa.Array:
-        return self.column("sketch")
-
 
 @dataclass(frozen=True, eq=False)
 class _Content:
@@ -197,7 +195,7 @@ class _Content:
 
     @classmethod
     def of(  # noqa: PLR0913 -- the columns of a sighting
-        cls, count: int, node: Ints, is_page: Bools, time: Ints, digest: Ints, sketch: pa.Array
+        cls, count: int, node: Ints, is_page: Bools, *, time: Ints, digest: Ints, sketch: pa.Array
     ) -> _Content:
         sizes = np.asarray(pc.fill_null(pc.list_value_length(sketch), 0).cast(pa.int64()))
         has_content = is_page & ((digest >= 0) | (sizes > 0))
@@ -218,10 +216,15 @@ class _Content:
 def _tie_breaker(node: Ints, has_sketch: Bools, sketch: pa.Array) -> Ints:
     # Sightings at one time with one digest may still differ in their sketch; only those of
     # nodes seen more than once can, and they are few.
-    several = has_sketch & (np.bincount(node, minlength=1)[node] > 1)
+    several = np.flatnonzero(has_sketch & (np.bincount(node, minlength=1)[node] > 1))
     tie = np.zeros(len(node), np.int64)
-    for place in np.flatnonzero(several).tolist():
-        tie[place] = sum((at + 1) * value for at, value in enumerate(sketch[place].as_py())) % (1 << 62)
+    if len(several):
+        lists = sketch.take(pa.array(several))
+        sizes = np.asarray(pc.list_value_length(lists), np.int64)
+        starts = np.cumsum(sizes) - sizes
+        place = np.arange(sizes.sum()) - np.repeat(starts, sizes) + 1
+        minima = np.asarray(lists.flatten(), np.uint64) * (place.astype(np.uint64) * ODD + ODD)
+        tie[several] = (np.add.reduceat(minima, starts) >> np.uint64(1)).astype(np.int64)
     return tie
 
 

@@ -133,7 +133,9 @@ def with_note(site: str, clusters: pa.Table, summary: Summary) -> pa.Table:
     """Return the rows of a site followed by its summary."""
     rows = clusters.append_column(WITH_NOTES.field("note"), pa.nulls(len(clusters), pa.string()))
     note = {"site": [site], "url": [""], "cluster": [-1], "evidence": [None], "size": [0]}
-    return pa.concat_tables([rows.cast(WITH_NOTES), pa.table(note | {"note": [summary.to_json()]}, WITH_NOTES)])
+    return pa.concat_tables(
+        [rows.cast(WITH_NOTES), pa.table(note | {"note": [summary.to_json()]}, WITH_NOTES)]
+    )
 
 
 def _counted(reasons: pa.Array) -> list[tuple[str, int]]:

@@ -25,9 +25,12 @@ def told(summary: Summary, width: int = 100) -> str:
 
 def _headline(summary: Summary) -> list[str]:
     share = summary.duplicates / summary.urls if summary.urls else 0.0
-    line = f"{_many(summary.urls, 'URL')} of {_many(summary.sites, 'site')} in {_many(summary.clusters, 'cluster')}"
+    line = f"{_many(summary.urls, 'URL')} of {_many(summary.sites, 'site')}"
+    line += f" in {_many(summary.clusters, 'cluster')}"
     if summary.duplicates:
-        line += f": {summary.duplicates:,} to spare ({share:.0%}), up to {summary.largest:,} URLs in one cluster"
+        line += (
+            f": {summary.duplicates:,} to spare ({share:.0%}), up to {summary.largest:,} URLs in one cluster"
+        )
     return [line]
 
 

@@ -134,10 +134,10 @@ class _Without:
         if not size:
             return Opinion(np.zeros(len(groups)), np.zeros(len(groups)))
         asked, changed = groups * size + parts, self.group * size + part[self.context]
-        weight = np.bincount(part, self.weight, minlength=size)[parts]
-        weight = weight + _summed(asked, changed, self.weight_change)
-        differing = np.bincount(part, self.differing, minlength=size)[parts]
-        differing = differing + _summed(asked, changed, self.differing_change)
+        weight: Floats = np.bincount(part, self.weight, minlength=size)[parts].astype(np.float64)
+        weight += _summed(asked, changed, self.weight_change)
+        differing: Floats = np.bincount(part, self.differing, minlength=size)[parts].astype(np.float64)
+        differing += _summed(asked, changed, self.differing_change)
         return Opinion(np.where(weight > 0, differing / np.maximum(weight, 1e-9), 0.0), weight)
 
 

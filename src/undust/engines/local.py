@@ -75,7 +75,9 @@ class LocalEngine:
 
     def map_sites(self, table: Any, function: SiteFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
         """Return what the function makes of each site, in the order of the sites."""
-        spooled = table if isinstance(table, Spooled) else self._spool.keep(_batches_of(table), _schema_of(table))
+        spooled = (
+            table if isinstance(table, Spooled) else self._spool.keep(_batches_of(table), _schema_of(table))
+        )
         results = self._results(self.sites(spooled), function, spooled.num_rows)
         return self._spool.keep((batch for result in results for batch in result.to_batches(ROWS)), schema)
 
@@ -93,15 +95,17 @@ class LocalEngine:
             yield from sites_in(table.table())
             return
         with self._sorting() as connection:
-            query = connection.sql(f"SELECT * FROM read_parquet(?) ORDER BY {SITE}",
-                                   params=[str(table.path)])
+            query = connection.read_parquet(str(table.path)).order(SITE)
             yield from _cut(query.to_arrow_reader(ROWS), table.schema)
 
     @contextmanager
     def _sorting(self) -> Iterator[Any]:
         import duckdb  # noqa: PLC0415 -- slow to load, and only needed for what does not fit
 
-        settings = {"temp_directory": str(self._spool.folder), "threads": self.threads}
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": str(self._spool.folder),
+            "threads": self.threads,
+        }
         if self.memory is not None:
             settings["memory_limit"] = f"{int(self.memory * SORT_SHARE) >> 20}MiB"
         connection = duckdb.connect(config=settings)
@@ -156,7 +160,9 @@ def _in_order(
                 yield waiting.popleft()()
             yield function(*task[0])
             continue
-        waiting.append(_unpacking(pool.submit(_work, function, [(site, _packed(rows)) for site, rows in task])))
+        waiting.append(
+            _unpacking(pool.submit(_work, function, [(site, _packed(rows)) for site, rows in task]))
+        )
         if len(waiting) >= ahead:
             yield waiting.popleft()()
     while waiting:

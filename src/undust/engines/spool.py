@@ -94,4 +94,6 @@ class Spooled:
         return pa.Table.from_batches(self.batches(), self.schema)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:  # noqa: ANN401 -- a capsule
-        return pa.RecordBatchReader.from_batches(self.schema, self.batches()).__arrow_c_stream__(requested_schema)
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches()).__arrow_c_stream__(
+            requested_schema
+        )

@@ -32,7 +32,10 @@ def format_of(path: str) -> str:
 
 
 def write_batches(
-    schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: str, format: str | None = None  # noqa: A002
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    path: str,
+    format: str | None = None,  # noqa: A002
 ) -> None:
     """Write all rows; the file is there whole or not at all."""
     chosen = format or format_of(path)
@@ -62,7 +65,9 @@ class _Sink(io.RawIOBase):
 
 
 @contextmanager
-def _parquet(schema: pa.Schema, write: Callable[[bytes], object]) -> Iterator[Callable[[pa.RecordBatch], object]]:
+def _parquet(
+    schema: pa.Schema, write: Callable[[bytes], object]
+) -> Iterator[Callable[[pa.RecordBatch], object]]:
     with pq.ParquetWriter(_Sink(write), schema, compression="zstd") as writer:
         yield writer.write_batch
 
