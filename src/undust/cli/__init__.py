@@ -8,6 +8,9 @@ from undust.cli.frame import Entry, Frame
 
 ENTRIES = {
     "cluster": Entry("undust.cli.cluster", "Find which URLs show one page, and why."),
+    "apply": Entry("undust.cli.apply", "Send each URL of a list or table to its canonical form."),
+    "explain": Entry("undust.cli.explain", "Show each step from a URL to its canonical form."),
+    "rules": Entry("undust.cli.rules", "List, check, switch, merge and compare rule files."),
     "normalize": Entry("undust.cli.normalize", "Bring URLs into their standard form, line by line."),
     "completion": Entry("undust.cli.completion", "Print a script that lets your shell complete undust."),
 }
