@@ -9,34 +9,44 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-HERE = Path(__file__).resolve().parent
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CRAWL, URLS, RULES = "examples/shop.jsonl.gz", "examples/shop.txt", "examples/rules.json"
+EXPLAINED = "HTTP://www.teapots.test:80/p/blue%2dcup/117?sid=4b2e7245#reviews"
 WIDTH = 40
-SHOWN = 6
 
 
-def largest_page() -> list[str]:
+def most_repeated_page() -> list[str]:
     """Return the URLs under which the sample's most repeated product was seen."""
     pages: dict[str, list[str]] = defaultdict(list)
-    with gzip.open(HERE / "shop.jsonl.gz", "rt", encoding="utf-8") as rows:
+    with gzip.open(REPOSITORY / CRAWL, "rt", encoding="utf-8") as rows:
         for row in map(json.loads, rows):
-            if "/p/" in row["url"] and "canonical" in row:
+            if re.search(r"/p/.*1\d\d", row["url"]) and "digest" in row:
                 pages[row["digest"]].append(row["url"])
     return max(pages.values(), key=lambda urls: (len(urls), urls))
 
 
-def undust(*arguments: str) -> str:
-    """Show a command, run it, and return what it printed."""
-    shown = (Path(part).name if Path(part).is_absolute() else part for part in arguments)
-    print(f"\n$ undust {shlex.join(shown)}")
+def undust(*arguments: str, folder: Path) -> None:
+    """Show a command and run it in a folder."""
+    print(f"\n$ undust {shlex.join(arguments)}", flush=True)
     command = [sys.executable, "-m", "undust", *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    subprocess.run(command, check=True, cwd=folder, stderr=subprocess.STDOUT)
+
+
+def chapter(title: str) -> None:
+    """Print a heading."""
+    print(f"\n\n{title}\n{'─' * len(title)}")
 
 
 def distinct(path: Path) -> int:
@@ -44,28 +54,39 @@ def distinct(path: Path) -> int:
     return len(set(path.read_text(encoding="utf-8").splitlines()))
 
 
-def bar(label: str, count: int, most: int) -> None:
-    """Print a count as a bar."""
-    print(f"  {label:<22} {'█' * round(WIDTH * count / most):<{WIDTH}} {count}")
+def show_bars(counts: Iterable[tuple[str, int]]) -> None:
+    """Print counts as bars, the first one being the longest."""
+    rows = list(counts)
+    print()
+    for label, count in rows:
+        print(f"  {label:<22} {'█' * round(WIDTH * count / rows[0][1]):<{WIDTH}} {count:>5}")
 
 
 def main() -> None:
     """Walk through the sample."""
-    urls = largest_page()
-    print(
-        "examples/shop.txt: what a crawler saw of an invented tea shop. One page of it, under",
-        len(urls),
-        "URLs:\n",
-    )
-    for url in urls[:SHOWN]:
-        print(f"  {url}")
+    urls = most_repeated_page()
+    print(f"An invented tea shop, as a crawler saw it. One of its pages came under {len(urls)} URLs:\n")
+    print("\n".join(f"  {url}" for url in urls))
 
-    with tempfile.TemporaryDirectory() as folder:
-        seen, normal = HERE / "shop.txt", Path(folder) / "normal.txt"
-        undust("normalize", str(seen), "-o", str(normal))
-        print()
-        bar("different URLs seen", distinct(seen), distinct(seen))
-        bar("after normalization", distinct(normal), distinct(seen))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "examples").symlink_to(REPOSITORY / "examples")
+
+        chapter("Which URLs show one page, and how we know")
+        undust("cluster", CRAWL, folder=folder)
+
+        chapter("What needs no evidence: one spelling for each URL")
+        undust("normalize", URLS, "-o", "normal.txt", folder=folder)
+
+        chapter("What is true on this site: eleven rules that a person can read")
+        undust("rules", "list", RULES, folder=folder)
+        undust("apply", RULES, URLS, "-o", "canonical.txt", "--stats", folder=folder)
+        undust("explain", RULES, EXPLAINED, folder=folder)
+
+        chapter("What it saves")
+        files = {"URLs that were seen": URLS, "normalized": "normal.txt", "with the rules": "canonical.txt"}
+        show_bars((label, distinct(folder / file)) for label, file in files.items())
+    print("\n  docs/quickstart.md goes on from here.")
 
 
 if __name__ == "__main__":
