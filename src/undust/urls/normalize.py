@@ -75,9 +75,9 @@ def _normalize_column(urls: Any, steps: int, threads: int) -> pa.Array | pa.Chun
 def normalize_lines(
     data: bytes, *, skip: Iterable[str] = (), threads: int = 1
 ) -> tuple[bytes, int, int, int]:
-    """Return lines of URLs in normal form; how many there are, how many changed, how many are no URLs.
+    r"""Return lines of URLs in normal form; how many there are, how many changed, how many are no URLs.
 
-    >>> normalize_lines(b"HTTP://h\\nx\\n")
-    (b'http://h/\\nx\\n', 2, 1, 1)
+    >>> normalize_lines(b"HTTP://h\nx\n")
+    (b'http://h/\nx\n', 2, 1, 1)
     """
     return _core.normalize_lines(data, steps_without(skip), threads)
