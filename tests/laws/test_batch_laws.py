@@ -152,3 +152,14 @@ def test_wrong_columns_are_refused_in_words() -> None:
             ValueError, match=r"expected a column of strings, got .*; cast it to string first"
         ):
             normalize(column)
+
+
+def test_views_over_several_buffers() -> None:
+    """Texts of a string view may lie in many buffers."""
+    urls = [f"http://h/{letter * 20}/%7e" for letter in "abc"]
+    parts = [pa.array([url, None, "short"]).cast(pa.string_view()) for url in urls]
+    column = pa.concat_arrays(parts)
+    assert len(column.buffers()) > 3
+    expected = [text for url in urls for text in (url.replace("%7e", "~"), None, "short")]
+    assert normalize(column).to_pylist() == expected
+    assert normalize(column[3:7]).to_pylist() == expected[3:7]

@@ -51,9 +51,9 @@ PORTS = [""] * 48 + pieces(r"""
     :80 :443 :8080 : :0 :00080 :65535 :65536 :99999999999 :8a :-1 :\x2080 :8\t0 :%38 ::80 :80:80 :٨
 """)
 PIECES = pieces(r"""
-    a b index.html A%42c %7Euser %2e %2E%2e . .. ... .%2e '' '' %2F %5c % %4 %zz %%34%31 %25 é 中 😀 a\x20b
-    a+b a|b [x] {x} a\\b a^b ` " <> a;b a=b a,b a:b a@b a!b'(c)* a~b a\tb a\nb a\x00b \x7f \u00a0 \ufffd
-    $&
+    a b index.html A%42c %7Euser %2e %2E%2e . .. ... .%2e '' '' %2F %5c % %4 %zz %%34%31 %4%31 %25 é 中 😀
+    a\x20b a+b a|b [x] {x} a\\b a^b ` " <> a;b a=b a,b a:b a@b a!b'(c)* a~b a\tb a\nb a\x00b \x7f \u00a0
+    \ufffd $&
 """)
 QUERIES = pieces(r"""
     x=1 x x= =x = '' a=1&a=2 q=a\x20b q=a+b a[]=1 a[b]=| x=1;y=2 && a==b ? u=http://h/p?q é=ü %7e=%7E x=%

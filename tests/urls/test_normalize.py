@@ -78,6 +78,8 @@ def test_a_step_left_out(step: str) -> None:
         ("http://h/a #f", "forbidden", "http://h/a"),
         ("http://h/a/. #f", "forbidden", "http://h/a/"),
         ("http://h/%%34%31", "forbidden", "http://h/%%341"),
+        ("http://h/%4%31", "forbidden", "http://h/%4%31"),
+        ("http://h/%4z%31", "forbidden", "http://h/%4z1"),
         ("http://h/a\\b", "forbidden", "http://h/a/b"),
         (" http:\\\\h/ ", "forbidden", "http://h/"),
     ],
