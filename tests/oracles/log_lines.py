@@ -34,8 +34,8 @@ def read_line(line: bytes, base: str) -> Row | str:
     status_text, _, rest = end.partition(b" ")
     if status_text not in {b"-", b"_", b""} and not re.fullmatch(rb"0*[0-9]{1,3}", status_text):
         return "not in the format of the log"
-    words = re.fullmatch(rb"([^ ]+) (.+?)(?: HTTP/[^ ]*)?", request, re.DOTALL)
-    if not words or not re.fullmatch(rb"[A-Za-z_-]+", words[1]):
+    words = re.fullmatch(rb"([^ ]+) (.*?)(?: HTTP/[^ ]*)?", request, re.DOTALL)
+    if not words or not words[2] or not re.fullmatch(rb"[A-Za-z_-]+", words[1]):
         return "without a request line"
     if words[1] not in {b"GET", b"HEAD"}:
         return "neither a GET nor a HEAD request"
