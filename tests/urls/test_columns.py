@@ -84,6 +84,7 @@ def test_capsules_nobody_takes() -> None:
 def test_no_copy_comes_in() -> None:
     """Reading a column allocates nothing of Arrow's, and lets go of it afterwards."""
     array = pa.array(URLS * 10_000)
+    gc.collect()
     before = pa.total_allocated_bytes()
     for _ in range(3):
         _core.normalize(array)
@@ -105,7 +106,7 @@ def test_empty_and_all_null_columns() -> None:
 
 
 def python_runs_meanwhile(work: Callable[[], Any]) -> bool:
-    """Return whether Python code ran in the middle of the work, which needs the interpreter lock to be free."""
+    """Return whether Python code ran in the middle of the work, as it can if the lock is free."""
     times: list[float] = []
 
     def timed() -> None:
