@@ -66,7 +66,7 @@ clean:
 	@touch $@
 
 $(INSTALLED): .venv/python $(PACKAGE)
-	@echo "building undust and installing what its tests need (about a minute)"
+	@echo "building undust and installing what its tests need (a minute or two)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint --editable .
 	@touch $@
 
