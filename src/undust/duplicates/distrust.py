@@ -100,7 +100,7 @@ class Judge:
         groups = _large_groups(page, self._nodes.observed, self._values)
         is_glue = np.zeros(len(self._nodes), np.bool_)
         shown = np.where(self._nodes.has_content & self.is_trusted, page, -1)
-        for glue in self._glue(groups, shown, self._size):
+        for glue in self._glue(groups, shown, self._size, is_stated=False):
             members = groups.node[groups.group == glue.group]
             is_glue[members] = True
             walls = self._is_wall[members]
@@ -148,6 +148,7 @@ class Judge:
     def _without_tiny(self, edges: Edges) -> Edges:
         nodes = self._nodes
         is_tiny = nodes.is_empty | ((nodes.size_max >= 0) & (nodes.size_max < TINY_BYTES))
+        is_tiny &= nodes.has_content
         is_nothing = is_tiny[edges.hub] | is_tiny[edges.member]
         self.is_trusted &= ~is_tiny
         if is_nothing.any() and edges.kind == "digest":
@@ -207,7 +208,7 @@ class Judge:
         shown = np.where(nodes.observed & (both | _touched(edges, len(nodes))), page, -1)
         shown = np.where(both, accepted_page, shown)
         is_glue = np.zeros(len(nodes), np.bool_)
-        for glue in self._glue(groups, shown, _filled(self._size, page)):
+        for glue in self._glue(groups, shown, _filled(self._size, page), is_stated=True):
             hub = suspects[glue.group]
             is_glue[hub] = True
             of_hub = hub_page == hub
@@ -216,12 +217,18 @@ class Judge:
             self._note(name, edges.kind, edges.member[of_hub], target, self._reason(glue))
         return is_glue[hub_page]
 
-    def _glue(self, groups: Groups, shown: Ints, size: Floats) -> Sequence[Glue]:
+    def _glue(self, groups: Groups, shown: Ints, size: Floats, *, is_stated: bool) -> Sequence[Glue]:
         if not groups.count:
             return ()
         return tuple(
             find_glue(
-                groups, self._shapes, shown, observed=self._nodes.observed, size=size, values=self._values
+                groups,
+                self._shapes,
+                shown,
+                observed=self._nodes.observed,
+                size=size,
+                values=self._values,
+                is_stated=is_stated,
             )
         )
 

@@ -36,7 +36,8 @@ COMPARED = 5.0
 """... of at least so many URLs outside the group; fewer say nothing."""
 SITE_SHARE = 0.05
 """A group this large that spans the site is no page."""
-SKELETONS = 10
+MOST = 0.5
+SKELETONS, FEW_SKELETONS = 10, 3
 MINORITY = 10
 """A group with less than one in so many of the URLs of a skeleton does not change what is usual there."""
 
@@ -56,26 +57,33 @@ class Glue:
 
 
 def find_glue(  # noqa: PLR0913 -- what is known of a site
-    groups: Groups, shapes: Shapes, page: Ints, *, observed: Bools, size: Floats, values: int = VALUES
+    groups: Groups,
+    shapes: Shapes,
+    page: Ints,
+    *,
+    observed: Bools,
+    size: Floats,
+    values: int = VALUES,
+    is_stated: bool = False,
 ) -> Iterator[Glue]:
-    """Yield the groups that are glue; `page` and `size` are of the content, -1 and NaN where unknown."""
+    """Yield the groups that are glue; `page` and `size` are of the content, -1 and NaN where unknown.
+
+    A group is stated if redirects or canonicals hold it together, and not what its members show.
+    """
     found = differences(shapes, page, groups)
     order = np.argsort(groups.group, kind="stable")
     members = np.split(groups.node[order], np.cumsum(np.bincount(groups.group, minlength=groups.count))[:-1])
     rows = np.split(np.arange(len(found.group)), np.searchsorted(found.group, np.arange(1, groups.count)))
-    test = _Test(found, shapes, page, size, values)
     total, skeletons = int(observed.sum()), len(np.unique(shapes.skeleton[observed]))
+    test = _Test(found, shapes, page, size, values, skeletons, is_stated)
     for group in range(groups.count):
-        if not len(rows[group]) or found.key_values[rows[group]].max() < values:
-            continue
         extent = len(members[group]) / max(total, 1)
         betrayed = test.by_values(rows[group], members[group])
+        if not betrayed and extent >= SITE_SHARE:
+            betrayed = test.by_extent(rows[group], members[group], is_most=extent >= MOST)
         if betrayed:
-            yield Glue(group, shapes.name(betrayed[0]), betrayed[1], betrayed[2], extent)
-        elif extent >= SITE_SHARE:
-            spread = test.by_extent(rows[group], min(SKELETONS, (skeletons + 1) // 2))
-            if spread:
-                yield Glue(group, shapes.name(spread[0]), spread[1], None, extent)
+            key, held, share = betrayed
+            yield Glue(group, shapes.name(key), held, share, extent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,25 +93,46 @@ class _Test:
     page: Ints
     size: Floats
     values: int
+    skeletons: int
+    """How many the site has."""
+    is_stated: bool
     usual_sizes: dict[int, float] = field(default_factory=dict)
     """Of skeletons; a group that is a small part of one does not change it."""
 
-    def by_values(self, rows: Ints, members: Ints) -> tuple[int, int, float] | None:
+    def by_values(self, rows: Ints, members: Ints) -> tuple[int, int, float | None] | None:
         """Return key, values and share of a part that matters and has too many values in the group."""
         rows = rows[self.found.key_values[rows] >= self.values]
         shares = self._shares(rows)
         rows, shares = rows[shares >= MATTERS], shares[shares >= MATTERS]
         keys = self.shapes.key_of_scope[self.found.scope[rows]]
         for key in np.unique(keys).tolist():
-            scopes = [
-                _Scope(self.shapes, int(scope), members) for scope in self.found.scope[rows[keys == key]]
-            ]
-            if self._held(scopes) < self.values or self._is_long(scopes, members):
-                continue
-            scopes = [scope for scope in scopes if not scope.is_harmless(self.page)]
-            if (held := self._held(scopes)) >= self.values:
+            held = self._values_held(rows[keys == key], members, may_be_long=True)
+            if held >= self.values:
                 return key, held, float(shares[keys == key].mean())
         return None
+
+    def by_extent(self, rows: Ints, members: Ints, *, is_most: bool) -> tuple[int, int, None] | None:
+        """Return key and values of a group that spans the addresses of the site."""
+        found = self.found
+        is_harmless = (found.alone.weight[rows] >= COMPARED) & (found.alone.share[rows] < MATTERS)
+        rows = rows[~is_harmless & (found.key_values[rows] >= self.values)]
+        keys = self.shapes.key_of_scope[found.scope[rows]]
+        spanned = len(np.unique(self.shapes.skeleton_of_scope[found.scope[rows]]))
+        spans = spanned >= max(FEW_SKELETONS, min(SKELETONS, self.skeletons // 2))
+        for key in np.unique(keys).tolist():
+            # Different paths are different addresses; the values of one parameter need not be.
+            if spans or not self.shapes.is_named[key]:
+                held = self._values_held(rows[keys == key], members, may_be_long=not is_most)
+                if held >= self.values:
+                    return key, held, None
+        return None
+
+    def _values_held(self, rows: Ints, members: Ints, *, may_be_long: bool) -> int:
+        """Return how many values the group holds; none where something speaks for it all the same."""
+        scopes = [_Scope(self.shapes, int(scope), members) for scope in self.found.scope[rows]]
+        if _held(scopes) < self.values or (may_be_long and self._is_long(scopes, members)):
+            return 0
+        return _held([scope for scope in scopes if not scope.is_harmless(self.page)])
 
     def _shares(self, rows: Ints) -> Floats:
         # What other URLs of the same skeleton say counts; where there are none, what the parameter's name
@@ -117,10 +146,10 @@ class _Test:
             found.alone.weight[rows] >= COMPARED, found.alone.share[rows], np.maximum(named, whole)
         )
 
-    def _held(self, scopes: list[_Scope]) -> int:
-        return len(np.unique(np.concatenate([scope.values for scope in scopes]))) if scopes else 0
-
     def _is_long(self, scopes: list[_Scope], members: Ints) -> bool:
+        # A front page that many addresses point to is long, and yet not what they were made for.
+        if self.is_stated and self.shapes.is_root[members].any():
+            return False
         own, others = self.size[members], np.array([self._usual_size(scope) for scope in scopes])
         own, others = own[~np.isnan(own)], others[~np.isnan(others)]
         return bool(len(own) and len(others) and np.median(own) >= np.median(others))
@@ -132,20 +161,6 @@ class _Test:
         if scope.skeleton not in self.usual_sizes:
             self.usual_sizes[scope.skeleton] = _median(self.size[scope.rows])
         return self.usual_sizes[scope.skeleton]
-
-    def by_extent(self, rows: Ints, skeletons: int) -> tuple[int, int] | None:
-        """Return key and values of a group that spans the addresses of the site."""
-        found = self.found
-        is_harmless = (found.alone.weight[rows] >= COMPARED) & (found.alone.share[rows] < MATTERS)
-        rows = rows[~is_harmless & (found.key_values[rows] >= self.values)]
-        key = self.shapes.key_of_scope[found.scope[rows]]
-        spans = len(np.unique(self.shapes.skeleton_of_scope[found.scope[rows]])) >= skeletons
-        is_telling = ~self.shapes.is_named[key] | spans
-        rows, key = rows[is_telling], key[is_telling]
-        if not len(rows):
-            return None
-        best = np.lexsort((key, -found.key_values[rows]))[0]
-        return int(key[best]), int(found.key_values[rows][best])
 
 
 class _Scope:
@@ -181,6 +196,10 @@ class _Scope:
             if weight >= COMPARED and share < MATTERS:
                 return True
         return False
+
+
+def _held(scopes: list[_Scope]) -> int:
+    return len(np.unique(np.concatenate([scope.values for scope in scopes]))) if scopes else 0
 
 
 def _median(sizes: Floats) -> float:

@@ -118,6 +118,11 @@ class Shapes:
     def _first_entry(self) -> Ints:
         return np.searchsorted(self.row, np.arange(len(self.skeleton) + 1))
 
+    @cached_property
+    def is_root(self) -> Bools:
+        """Of each URL: nothing but a host."""
+        return np.diff(self._first_entry) == 0
+
     def urls_of(self, skeleton: int) -> Ints:
         """Return the URLs of a skeleton."""
         order, starts = self._by_skeleton
