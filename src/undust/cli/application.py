@@ -45,7 +45,7 @@ class Application:
         if source != "parquet":
             blocks = read_blocks(paths[0])
             if source is None and output_format not in {None, "lines"}:
-                start = next(blocks, b"")
+                start = _first_line(blocks)
                 blocks = chain([start], blocks)
                 source = tables.format_of_content(start, self.columns.read)
         source = source or "lines"
@@ -152,6 +152,13 @@ class Application:
             return results, [False] * len(results)
 
         return work
+
+
+def _first_line(blocks: Iterator[bytes]) -> bytes:
+    start = b""
+    while b"\n" not in start and len(start) < tables.LONGEST_HEADER and (block := next(blocks, b"")):
+        start += block
+    return start
 
 
 def _require_one_table(paths: Sequence[str], source: str, target: str) -> None:

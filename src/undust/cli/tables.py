@@ -6,7 +6,6 @@ in its place; a new one goes to the end.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
@@ -24,7 +23,9 @@ if TYPE_CHECKING:
     """A column of URLs to the new column, and which rows to write."""
 
 ROWS = 1 << 14
+PARQUET_START = b"PAR1"
 LONGEST_ROW = 1 << 26
+LONGEST_HEADER = 1 << 20
 PACKINGS = {".gz", ".zst"}
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet", ".parq": "parquet"}
 
@@ -46,7 +47,7 @@ def format_of_name(path: str) -> str | None:
 
 def format_of_content(start: bytes, column: str) -> str:
     """Return the format that the first bytes tell; `lines` if they tell nothing."""
-    if start.startswith(b"PAR1"):
+    if start.startswith(PARQUET_START):
         return "parquet"
     first = start.lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")[0]
     if first.startswith(b"{"):
@@ -60,9 +61,9 @@ def map_json_lines(path: str, blocks: Iterable[bytes], columns: Columns, work: W
     number = 0
     for chunk in line_chunks(blocks, LONGEST_ROW):
         lines = [line for line in chunk.data.split(b"\n") if line.strip()]
-        objects = [_object(line, path, number + place) for place, line in enumerate(lines, 1)]
+        objects = [_object(line, path, place) for place, line in enumerate(lines, number + 1)]
+        urls = [_text_of(row, columns.read, path, place) for place, row in enumerate(objects, number + 1)]
         number += len(lines)
-        urls = [_text_of(row, columns.read, path, number) for row in objects]
         results, chosen = work(urls)
         rows = zip(lines, objects, results, chosen, strict=True)
         write(
@@ -89,7 +90,7 @@ def _text_of(row: dict[str, Any], column: str, path: str, number: int) -> str | 
     value = row.get(column)
     if value is None or isinstance(value, str):
         return value
-    message = f"{path}: '{column}' near row {number} is no text; name the column of the URLs with --column"
+    message = f"{path}: '{column}' in row {number} is no text; name the column of the URLs with --column"
     raise DamagedSource(message)
 
 
@@ -120,22 +121,25 @@ def map_csv(path: str, blocks: Iterable[bytes], columns: Columns, work: Work, wr
 
 
 def _csv_rows(path: str, blocks: Iterable[bytes]) -> Iterator[list[str]]:
+    reader = csv.reader(_text_lines(path, blocks))
     try:
-        texts = codecs.iterdecode(blocks, "utf-8-sig")
-        reader = csv.reader(_text_lines(texts))
         yield from (row for row in reader if row)
-    except (csv.Error, UnicodeDecodeError) as error:
-        message = f"{path}: not CSV in UTF-8 ({error}); convert it, or give --format"
+    except csv.Error as error:
+        message = f"{path}:{reader.line_num}: not CSV ({error}); mend the line, or give --format"
         raise DamagedSource(message) from None
 
 
-def _text_lines(texts: Iterable[str]) -> Iterator[str]:
-    held = ""
-    for text in texts:
-        *lines, held = (held + text).split("\n")
-        yield from (line + "\n" for line in lines)
-    if held:
-        yield held
+def _text_lines(path: str, blocks: Iterable[bytes]) -> Iterator[str]:
+    number = 0
+    for chunk in line_chunks(blocks, LONGEST_ROW):
+        try:
+            text = chunk.data.decode("utf-8" if number else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = number + chunk.data.count(b"\n", 0, error.start) + 1
+            message = f"{path}:{line}: not UTF-8; convert the file, as with iconv"
+            raise DamagedSource(message) from None
+        number += chunk.data.count(b"\n")
+        yield from io.StringIO(text, newline="\n")
 
 
 def place_of(column: str, header: list[str], path: str) -> int:
