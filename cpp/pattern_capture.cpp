@@ -272,7 +272,7 @@ void PatternParser::parse_parameters(const Braces& braces) {
     const bool is_prefix = item.ends_with('*');
     const std::string_view name = item.substr(0, item.size() - (is_prefix ? 1 : 0));
     if (name.empty()) fail(item, "a prefix of nothing lists every name; write {rest**} or a longer prefix");
-    if (const auto mark = name.find_first_of("&="); mark != kNowhere) {
+    if (const auto mark = name.find_first_of("&;="); mark != kNowhere) {
       fail(name.substr(mark), "a name of this list cannot hold " + quoted(name.substr(mark, 1)) + "; leave it out");
     }
     const std::size_t start = out_.text.size();

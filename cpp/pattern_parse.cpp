@@ -124,15 +124,16 @@ void PatternParser::parse_authority(std::string_view authority) {
   const auto colon = find_port_colon(authority);
   const std::string_view host = authority.substr(0, colon);
   if (host.empty()) fail(authority, "the host is missing; write it, or {h} for any");
+  // On the right the colon is still written: behind a captured host with a port it makes no URL.
+  const int without_port = side_ == Side::kRight && host.find('{') != kNowhere ? kEmptyPort : kNoPort;
   if (colon != kNowhere && colon + 1 == authority.size()) {
-    if (side_ == Side::kRight) pattern_.port = kEmptyPort;
+    pattern_.port = without_port;
   } else if (colon != kNowhere) {
     const std::string_view digits = authority.substr(colon + 1);
     pattern_.port = port_number(digits);
     if (pattern_.port < 0) fail(digits, "a port is a number up to 65535; write it, or {h} alone for any host with its port");
     const int standard = pattern_.scheme == SchemeShape::kHttp ? 80 : pattern_.scheme == SchemeShape::kHttps ? 443 : -1;
-    // On the right the port is written as it stands, and normalized with the whole URL.
-    if (pattern_.port == standard && side_ != Side::kRight) pattern_.port = kNoPort;
+    if (pattern_.port == standard) pattern_.port = without_port;
   }
   const std::size_t first = out_.all.size();
   parse_host(host, colon != kNowhere);

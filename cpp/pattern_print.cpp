@@ -31,7 +31,8 @@ class Printer {
     out_.append("://");
     print_parts(pattern_.host_pieces, "", ".");
     // {h}: means a whole host without port, and {h} alone would not say so.
-    if (pattern_.port != kNoPort || pattern_.host == HostShape::kWhole) out_.push_back(':');
+    const bool is_empty = pattern_.host == HostShape::kWhole || (pattern_.port == kEmptyPort && detail_ == Detail::kAll);
+    if (pattern_.port >= 0 || is_empty) out_.push_back(':');
     if (pattern_.port >= 0) out_.append(std::to_string(pattern_.port));
   }
 

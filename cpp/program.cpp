@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "program_hash.hpp"
+#include "hash.hpp"
 #include "program_replace.hpp"
 #include "url.hpp"
 
@@ -105,18 +105,13 @@ Program::Effect Program::apply(const CompiledRule& rule, const Rules& rules, Scr
   return Effect::kChanged;
 }
 
-void Program::candidates(const Group& group, Scratch& scratch) const {
-  scratch.candidates.clear();
-  for (std::uint32_t i = 0; i < group.count; ++i) scratch.candidates.push_back(group.first + i);
-}
-
 // f of the URL in scratch.view: the rule that changed it, with the result in `out`.
 std::uint32_t Program::change(const Rules& rules, Scratch& scratch, std::string& out) const {
   for (const Group* group : {rules.own, rules.shared}) {
     if (!group) continue;
-    candidates(*group, scratch);
-    for (const std::uint32_t at : scratch.candidates) {
-      const CompiledRule& rule = rules_[at];
+    index_.candidates(group->index, scratch.view, scratch.candidates);
+    for (const std::uint32_t number : scratch.candidates) {
+      const CompiledRule& rule = rules_[group->first + number];
       if (rule.parsed.is_mask) continue;
       const Effect effect = apply(rule, rules, scratch, out);
       if (effect == Effect::kKept) {
@@ -166,8 +161,10 @@ std::size_t Program::mask(const Rules& rules, Scratch& scratch) const {
   scratch.view.read(scratch.orbit[masked]);
   for (const Group* group : {rules.own, rules.shared}) {
     if (!group) continue;
-    for (std::uint32_t at = group->first; at < group->first + group->count; ++at) {
-      const CompiledRule& rule = rules_[at];
+    index_.candidates(group->index, scratch.view, scratch.candidates);
+    for (std::size_t i = 0; i < scratch.candidates.size(); ++i) {
+      const std::uint32_t number = scratch.candidates[i];
+      const CompiledRule& rule = rules_[group->first + number];
       if (!rule.parsed.is_mask && rule.parsed.kind != RuleKind::kKeep) continue;
       std::string& next = scratch.next_text();
       const Effect effect = apply(rule, rules, scratch, next);
@@ -183,6 +180,10 @@ std::size_t Program::mask(const Rules& rules, Scratch& scratch) const {
       if (is_masked) scratch.next_text().assign("*").append(next, next.find(':'));
       masked = scratch.used - 1;
       scratch.masks.push_back({rule.number, masked});
+      // Other rules may match the new text; those up to this one had their turn.
+      index_.candidates(group->index, scratch.view, scratch.candidates);
+      const auto after = std::upper_bound(scratch.candidates.begin(), scratch.candidates.end(), number);
+      i = static_cast<std::size_t>(after - scratch.candidates.begin()) - 1;
     }
   }
   return masked;
@@ -206,7 +207,8 @@ Result Program::key(std::string_view url, Scratch& scratch) const {
     const Rules rules = rules_of(split_normal(scratch.orbit[0]).host);
     if (rules.own || rules.shared) {
       outcome = walk(rules, scratch);
-      result = mask(rules, scratch);
+      const bool has_masks = (rules.own && rules.own->has_masks) || (rules.shared && rules.shared->has_masks);
+      result = has_masks ? mask(rules, scratch) : scratch.result;
     }
   }
   return {outcome, scratch.orbit[result]};

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "pattern_rule.hpp"
+#include "program_index.hpp"
 #include "program_match.hpp"
 #include "program_write.hpp"
 #include "suffixes.hpp"
@@ -114,6 +115,8 @@ class Program {
   struct Group {
     std::uint32_t site_at = 0, site_size = 0;  // in pieces_.text
     std::uint32_t first = 0, count = 0;        // its rules
+    bool has_masks = false;
+    SiteIndex index;
   };
   struct Slot {
     std::uint32_t tag = 0, group = 0;  // group + 1; 0 is an empty slot
@@ -140,13 +143,13 @@ class Program {
   [[nodiscard]] bool settle(const Rules& rules, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Outcome walk(const Rules& rules, Scratch& scratch) const;
   [[nodiscard]] std::size_t mask(const Rules& rules, Scratch& scratch) const;
-  void candidates(const Group& group, Scratch& scratch) const;
 
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;
   Pieces pieces_;
   std::vector<Pattern> conditions_;
   std::vector<CompiledRule> rules_;
+  RuleIndex index_;
   std::vector<Group> groups_;
   std::vector<Slot> slots_;
   std::vector<std::vector<std::string>> except_sites_;

@@ -6,7 +6,7 @@
 
 #include "host.hpp"
 #include "program.hpp"
-#include "program_hash.hpp"
+#include "hash.hpp"
 #include "url.hpp"
 
 namespace undust {
@@ -108,6 +108,11 @@ void Program::add_group(std::string_view site, std::span<const RuleSource> rules
   }
   group.count = static_cast<std::uint32_t>(rules_.size()) - group.first;
   if (group.count == 0) return;
+  for (std::uint32_t rule = group.first; rule < rules_.size(); ++rule) {
+    index_.add_rule(rules_[rule].parsed, pieces_);
+    group.has_masks |= rules_[rule].parsed.is_mask;
+  }
+  group.index = index_.finish_site();
   groups_.push_back(group);
   const std::uint64_t hash = hash_of(site);
   std::size_t at = hash & (slots_.size() - 1);

@@ -215,6 +215,17 @@ bool match_scheme(const Pattern& pattern, const UrlView& url, Match& match) {
   }
 }
 
+void split_at(std::string_view text, char separator, std::vector<std::string_view>& parts) {
+  parts.clear();
+  std::size_t start = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != separator) continue;
+    parts.push_back(text.substr(start, at - start));
+    start = at + 1;
+  }
+  parts.push_back(text.substr(start));
+}
+
 // Segments or labels, of which `count` are named one by one and the others go to {p**}.
 // Between two of them in the URL there is one separator.
 bool match_parts(Cursor& cursor, std::uint32_t count, const std::vector<std::string_view>& parts, Match& match,
@@ -252,10 +263,11 @@ bool match_host(const Pattern& pattern, Cursor& cursor, const UrlView& url, Matc
         cursor.at = end;
         return true;
       }
-      const std::size_t labels = url.labels.size();
-      if (pattern.host_many ? labels <= pattern.labels : labels != pattern.labels) return false;
       if (url.host.starts_with('[')) return false;
-      return match_parts(cursor, pattern.labels, url.labels, match, pattern.host_pieces);
+      split_at(url.host, '.', match.labels);
+      const std::size_t labels = match.labels.size();
+      if (pattern.host_many ? labels <= pattern.labels : labels != pattern.labels) return false;
+      return match_parts(cursor, pattern.labels, match.labels, match, pattern.host_pieces);
     }
     default: break;
   }
@@ -348,17 +360,6 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
   return true;
 }
 
-void split_at(std::string_view text, char separator, std::vector<std::string_view>& parts) {
-  parts.clear();
-  std::size_t start = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != separator) continue;
-    parts.push_back(text.substr(start, at - start));
-    start = at + 1;
-  }
-  parts.push_back(text.substr(start));
-}
-
 void split_query(std::string_view query, std::vector<UrlParameter>& parameters) {
   parameters.clear();
   if (query.empty()) return;
@@ -398,7 +399,6 @@ void UrlView::read(std::string_view normal) {
     host = authority.substr(0, colon);
     port = port_number(authority.substr(colon + 1));
   }
-  split_at(host, '.', labels);
   split_at(path.substr(1), '/', segments);
   split_query(query, parameters);
 }

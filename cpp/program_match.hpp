@@ -29,7 +29,7 @@ struct UrlView {
   std::int32_t port = kNoPort;
   bool is_https = false;
   bool is_scheme_masked = false;  // a mask wrote it as "*": then no literal scheme matches
-  std::vector<std::string_view> segments, labels;
+  std::vector<std::string_view> segments;
   std::vector<UrlParameter> parameters;
 
   // `normal` is in normal form, without userinfo, and outlives the view.
@@ -43,6 +43,7 @@ struct Match {
   std::array<std::string_view, kMostCaptures> texts;  // by slot; no data() for {p**} of no segment
   std::vector<std::uint8_t> takers;                   // by parameter: a slot, kForgotten or kUntaken
   std::vector<std::uint64_t> reachable;               // rows of places, of one mixture at a time
+  std::vector<std::string_view> labels;               // of the host, where a pattern asks for them
 };
 
 [[nodiscard]] bool match_pattern(const Pattern& pattern, const Pieces& pieces, const UrlView& url, Match& match);

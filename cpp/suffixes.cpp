@@ -1,12 +1,15 @@
 #include "suffixes.hpp"
 
-#include <algorithm>
+#include <unordered_map>
 
+#include "hash.hpp"
 #include "host.hpp"
 #include "idna.hpp"
 
 namespace undust {
 namespace {
+
+constexpr std::size_t kLongestName = 253;  // of a host, says the domain name system
 
 std::string_view take_line(std::string_view& text) {
   const auto end = text.find('\n');
@@ -18,7 +21,7 @@ std::string_view take_line(std::string_view& text) {
 }  // namespace
 
 SuffixList::SuffixList(std::string_view text) {
-  rules_.reserve(text.size() / 16);
+  std::unordered_map<std::string, std::uint8_t> kinds;
   std::string name;
   while (!text.empty()) {
     std::string_view rule = take_line(text);
@@ -32,11 +35,35 @@ SuffixList::SuffixList(std::string_view text) {
       rule.remove_prefix(2);
     }
     name.clear();
-    if (!domain_to_ascii(rule, name)) continue;
-    rules_[name] |= kind;
-    const auto labels = static_cast<std::size_t>(std::count(name.begin(), name.end(), '.')) + 1;
-    longest_ = std::max(longest_, labels);
+    if (!domain_to_ascii(rule, name) || name.size() > kLongestName) continue;
+    kinds[name] |= kind;
+    for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+      kinds[name.substr(dot + 1)] |= kInner;
+    }
   }
+  std::size_t size = 2;
+  while (size < kinds.size() * 2) size *= 2;
+  slots_.resize(size);
+  for (const auto& [suffix, kind] : kinds) insert(suffix, kind);
+}
+
+void SuffixList::insert(std::string_view name, std::uint8_t kind) {
+  const std::uint64_t hash = hash_of(name);
+  std::size_t at = hash & (slots_.size() - 1);
+  while (slots_[at].kind) at = (at + 1) & (slots_.size() - 1);
+  slots_[at] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(names_.size()),
+                static_cast<std::uint16_t>(name.size()), kind};
+  names_.append(name);
+}
+
+std::uint8_t SuffixList::kind_of(std::string_view name) const {
+  const std::uint64_t hash = hash_of(name);
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t at = hash & (slots_.size() - 1); slots_[at].kind; at = (at + 1) & (slots_.size() - 1)) {
+    const Slot& slot = slots_[at];
+    if (slot.tag == tag && std::string_view(names_).substr(slot.at, slot.size) == name) return slot.kind;
+  }
+  return 0;
 }
 
 std::string_view SuffixList::site_of_host(std::string_view host) const {
@@ -49,12 +76,12 @@ std::string_view SuffixList::site_of_host(std::string_view host) const {
   // suffix that a rule names. Without a rule the last label is the suffix.
   std::size_t site = name.size(), label = name.size(), suffix = name.size();
   bool below_wildcard = false;
-  // One label beyond the longest rule is enough, however many labels a hostile host has.
-  for (std::size_t labels = 0; label > 0 && labels <= longest_ + 1; ++labels) {
+  std::uint8_t kind = kInner;
+  // Where no longer rule ends with the suffix, the label before it decides; nothing further is asked.
+  while (label > 0 && (site == name.size() || below_wildcard || (kind & kInner))) {
     const auto dot = name.rfind('.', label - 1);
     const std::size_t start = dot == std::string_view::npos ? 0 : dot + 1;
-    const auto found = rules_.find(name.substr(start));
-    const std::uint8_t kind = found == rules_.end() ? 0 : found->second;
+    kind = kind & kInner ? kind_of(name.substr(start)) : std::uint8_t{0};
     if (below_wildcard && (kind & kException)) return name.substr(start);
     if (suffix == name.size() || below_wildcard || (kind & kListed)) {
       suffix = start;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 namespace undust {
 
@@ -18,13 +18,19 @@ class SuffixList {
   [[nodiscard]] std::string_view site_of_host(std::string_view host) const;
 
  private:
-  enum Kind : std::uint8_t { kListed = 1, kWildcard = 2, kException = 4 };
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+  enum Kind : std::uint8_t { kListed = 1, kWildcard = 2, kException = 4, kInner = 8 };  // inner: a longer rule ends with it
+  // Open addressing, so that a name which no rule has (nearly every one) costs one look.
+  struct Slot {
+    std::uint32_t tag = 0, at = 0;  // the name's hash, its place in names_
+    std::uint16_t size = 0;
+    std::uint8_t kind = 0;          // none: the slot is empty
   };
-  std::unordered_map<std::string, std::uint8_t, Hash, std::equal_to<>> rules_;
-  std::size_t longest_ = 0;  // labels of the longest rule
+
+  void insert(std::string_view name, std::uint8_t kind);
+  [[nodiscard]] std::uint8_t kind_of(std::string_view name) const;
+
+  std::string names_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace undust

@@ -1,0 +1,254 @@
+#include "program_index.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "bytes.hpp"
+#include "hash.hpp"
+
+namespace undust {
+namespace {
+
+// What a guard speaks of. Guards are hashes; two that fall together only cost a try.
+enum class About : std::uint64_t { kName, kPrefix, kFromLeft, kFromRight, kHost, kCount, kToken };
+
+constexpr std::size_t kDeepest = 16;      // segments further in are no guards
+constexpr std::size_t kLongestSize = 63;  // of prefixes and tokens
+constexpr std::uint32_t kFewRules = 4;    // so many are tried without asking
+constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
+
+std::uint32_t guard_of(About about, std::uint64_t place, std::string_view text) {
+  return static_cast<std::uint32_t>(hash_of(text, static_cast<std::uint64_t>(about) << 8 | place) >> 32);
+}
+
+// How common a guard is in URLs: a parameter is the rarest sight, a number of segments the most common.
+constexpr std::uint32_t kNameWeight = 1, kSegmentWeight = 2, kTokenWeight = 2, kHostWeight = 10, kCommonWeight = 30,
+                        kCountWeight = 40;
+
+// Calls use(token) for each run of letters and digits outside triplets.
+template <typename Use>
+void for_each_word(std::string_view text, Use&& use) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '%') {
+      at += 2;
+      continue;
+    }
+    const std::size_t start = at;
+    while (at < text.size() && has(kWordBytes, text[at])) ++at;
+    if (at > start) use(text.substr(start, at - start));
+    if (at < text.size() && text[at] == '%') --at;
+  }
+}
+
+std::uint64_t bit_of(std::size_t size) { return std::uint64_t{1} << std::min(size, kLongestSize); }
+
+void merge(SiteIndex& site, const SiteIndex& needs) {
+  site.prefix_sizes |= needs.prefix_sizes;
+  site.token_sizes |= needs.token_sizes;
+  site.segments_from_left = std::max(site.segments_from_left, needs.segments_from_left);
+  site.segments_from_right = std::max(site.segments_from_right, needs.segments_from_right);
+  site.has_names |= needs.has_names;
+  site.has_hosts |= needs.has_hosts;
+  site.has_counts |= needs.has_counts;
+}
+
+}  // namespace
+
+// The guards collected since the last option are one way to find the rule.
+void RuleIndex::add_option(std::uint32_t weight, const SiteIndex& needs) {
+  const auto end = static_cast<std::uint32_t>(guards_.size());
+  options_.push_back({rule_count_, first_guard_, end - first_guard_, weight, needs});
+  first_guard_ = end;
+}
+
+void RuleIndex::add_query_options(const Piece* piece, const Piece* end, const Pieces& pieces) {
+  for (; piece != end; ++piece) {
+    if (piece->kind == PieceKind::kParameter) {
+      guards_.push_back(guard_of(About::kName, 0, pieces.text_of(*piece)));
+      SiteIndex needs;
+      needs.has_names = true;
+      add_option(kNameWeight, needs);
+    } else if (piece->kind == PieceKind::kList && piece->slot == kForgotten) {
+      SiteIndex needs;
+      for (const Piece* item = piece + 1; item <= piece + piece->size; ++item) {
+        const std::string_view name = pieces.text_of(*item).substr(0, item->is_prefix ? kLongestSize : std::string_view::npos);
+        guards_.push_back(item->is_prefix ? guard_of(About::kPrefix, name.size(), name) : guard_of(About::kName, 0, name));
+        if (item->is_prefix) needs.prefix_sizes |= bit_of(name.size());
+        needs.has_names = true;
+      }
+      add_option(kNameWeight, needs);
+    }
+  }
+}
+
+void RuleIndex::add_path_options(const Pattern& pattern, const Pieces& pieces) {
+  const Piece* piece = pieces.all.data() + pattern.first + pattern.host_pieces;
+  const Piece* end = piece + pattern.path_pieces;
+  bool is_after_many = false;
+  for (std::size_t part = 0; piece != end; ++piece) {
+    if (piece->kind == PieceKind::kItem) continue;
+    if (piece->kind == PieceKind::kMany) {
+      is_after_many = true;
+      continue;
+    }
+    const bool is_start = piece == pieces.all.data() + pattern.first + pattern.host_pieces || (piece - 1)->ends;
+    const std::size_t place = is_after_many ? pattern.segments - 1 - part : part;
+    if (piece->kind == PieceKind::kLiteral && piece->ends && is_start && place < kDeepest) {
+      const std::string_view text = pieces.text_of(*piece);
+      SiteIndex needs;
+      (is_after_many ? needs.segments_from_right : needs.segments_from_left) = static_cast<std::uint8_t>(place + 1);
+      guards_.push_back(guard_of(is_after_many ? About::kFromRight : About::kFromLeft, place, text));
+      add_option(text.empty() ? kCommonWeight : kSegmentWeight, needs);
+    }
+    if (piece->ends) ++part;
+  }
+}
+
+void RuleIndex::add_pattern_options(const Pattern& pattern, const Pieces& pieces) {
+  const Piece* first = pieces.all.data() + pattern.first;
+  const Piece* query = first + pattern.host_pieces + pattern.path_pieces;
+  add_query_options(query, query + pattern.query_pieces, pieces);
+  add_path_options(pattern, pieces);
+  SiteIndex needs;
+  if (pattern.host == HostShape::kLiteral) {
+    needs.has_hosts = true;
+    guards_.push_back(guard_of(About::kHost, 0, pieces.text_of(*first)));
+    add_option(kHostWeight, needs);
+  } else if (!pattern.path_many && pattern.segments < 256) {
+    needs.has_counts = true;
+    guards_.push_back(guard_of(About::kCount, pattern.segments, {}));
+    add_option(kCountWeight, needs);
+  }
+}
+
+// The longest word of a replace rule must stand in the URL as a whole token.
+void RuleIndex::add_token_option(std::string_view text) {
+  std::string_view longest;
+  for_each_word(text, [&](std::string_view word) {
+    const bool is_common = word == "http" || word == "https" || word == "www" || word == "com";
+    if (!is_common && word.size() > longest.size()) longest = word;
+  });
+  if (longest.empty()) return;
+  SiteIndex needs;
+  needs.token_sizes = bit_of(longest.size());
+  guards_.push_back(guard_of(About::kToken, 0, longest));
+  add_option(kTokenWeight, needs);
+}
+
+void RuleIndex::add_rule(const ParsedRule& rule, const Pieces& pieces) {
+  if (rule.kind == RuleKind::kReplace) {
+    add_token_option(std::string_view(pieces.text).substr(rule.find.at, rule.find.size));
+  } else {
+    add_pattern_options(rule.from, pieces);
+  }
+  ++rule_count_;
+}
+
+std::uint64_t RuleIndex::cost_of(const Option& option) const {
+  std::uint64_t rules = 0;
+  for (std::uint32_t i = 0; i < option.count; ++i) {
+    const auto [first, last] = std::equal_range(sorted_guards_.begin(), sorted_guards_.end(), guards_[option.first + i]);
+    rules += static_cast<std::uint64_t>(last - first);
+  }
+  return rules * option.weight;
+}
+
+void RuleIndex::take(const Option& option, SiteIndex& site) {
+  for (std::uint32_t i = 0; i < option.count; ++i) {
+    const std::uint32_t guard = guards_[option.first + i];
+    taken_.push_back({guard, option.rule});
+    site.filter |= std::uint64_t{1} << (guard & 63);
+  }
+  merge(site, option.needs);
+}
+
+SiteIndex RuleIndex::finish_site() {
+  SiteIndex site;
+  site.rule_count = rule_count_;
+  site.always = static_cast<std::uint32_t>(always_.size());
+  site.entries = static_cast<std::uint32_t>(entries_.size());
+  site.directory = static_cast<std::uint32_t>(directory_.size());
+  if (rule_count_ > kFewRules) {
+    sorted_guards_ = guards_;
+    std::sort(sorted_guards_.begin(), sorted_guards_.end());
+    std::size_t at = 0;
+    for (std::uint32_t rule = 0; rule < rule_count_; ++rule) {
+      const Option* best = nullptr;
+      std::uint64_t best_cost = 0;
+      for (; at < options_.size() && options_[at].rule == rule; ++at) {
+        const std::uint64_t cost = cost_of(options_[at]);
+        if (!best || cost < best_cost) best = &options_[at], best_cost = cost;
+      }
+      if (best) {
+        take(*best, site);
+      } else {
+        always_.push_back(rule);
+      }
+    }
+    site.always_count = static_cast<std::uint32_t>(always_.size()) - site.always;
+    site.entry_count = static_cast<std::uint32_t>(taken_.size());
+    std::sort(taken_.begin(), taken_.end(), [](const Entry& a, const Entry& b) {
+      return a.guard != b.guard ? a.guard < b.guard : a.rule < b.rule;
+    });
+    site.directory_bits = static_cast<std::uint8_t>(std::bit_width(taken_.size()));
+    const std::size_t buckets = std::size_t{1} << site.directory_bits;
+    for (std::size_t bucket = 0, entry = 0; bucket <= buckets; ++bucket) {
+      while (entry < taken_.size() && std::uint64_t{taken_[entry].guard} << site.directory_bits >> 32 < bucket) ++entry;
+      directory_.push_back(static_cast<std::uint32_t>(entry));
+    }
+    entries_.insert(entries_.end(), taken_.begin(), taken_.end());
+  }
+  options_.clear();
+  guards_.clear();
+  taken_.clear();
+  rule_count_ = first_guard_ = 0;
+  return site;
+}
+
+void RuleIndex::candidates(const SiteIndex& site, const UrlView& url, std::vector<std::uint32_t>& out) const {
+  out.clear();
+  if (site.rule_count <= kFewRules) {
+    for (std::uint32_t rule = 0; rule < site.rule_count; ++rule) out.push_back(rule);
+    return;
+  }
+  const Entry* entries = entries_.data() + site.entries;
+  const std::uint32_t* directory = directory_.data() + site.directory;
+  const auto look_up = [&](std::uint32_t guard) {
+    if (!(site.filter >> (guard & 63) & 1)) return;
+    const std::uint32_t* bucket = directory + (std::uint64_t{guard} << site.directory_bits >> 32);
+    for (std::uint32_t at = bucket[0]; at < bucket[1]; ++at) {
+      if (entries[at].guard == guard) out.push_back(entries[at].rule);
+    }
+  };
+  if (site.has_names) {
+    for (const UrlParameter& parameter : url.parameters) {
+      const std::string_view name = parameter.name();
+      look_up(guard_of(About::kName, 0, name));
+      for (std::uint64_t sizes = site.prefix_sizes; sizes; sizes &= sizes - 1) {
+        const auto size = static_cast<std::size_t>(std::countr_zero(sizes));
+        if (size > name.size()) break;
+        look_up(guard_of(About::kPrefix, size, name.substr(0, size)));
+      }
+    }
+  }
+  const std::size_t count = url.segments.size();
+  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_left, count); ++i) {
+    look_up(guard_of(About::kFromLeft, i, url.segments[i]));
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_right, count); ++i) {
+    look_up(guard_of(About::kFromRight, i, url.segments[count - 1 - i]));
+  }
+  if (site.has_hosts) look_up(guard_of(About::kHost, 0, url.host));
+  if (site.has_counts && count < 256) look_up(guard_of(About::kCount, count, {}));
+  if (site.token_sizes) {
+    for_each_word(url.url, [&](std::string_view word) {
+      if (site.token_sizes & bit_of(word.size())) look_up(guard_of(About::kToken, 0, word));
+    });
+  }
+  // Few, and each perhaps found more than once.
+  out.insert(out.end(), always_.begin() + site.always, always_.begin() + site.always + site.always_count);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+}  // namespace undust
