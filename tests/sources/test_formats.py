@@ -188,6 +188,16 @@ def test_column_that_is_not_there_is_named(name: str, tmp_path: Path) -> None:
         undust.read(path, columns={"colour": "n"}, format=name.partition(".")[2])
 
 
+@pytest.mark.parametrize("name", ["crawl.jsonl", "crawl.json"])
+def test_column_that_no_record_has_is_said(name: str, tmp_path: Path) -> None:
+    """Every line of JSON may have other columns, so one that was named and never met is reported."""
+    path = tmp_path / name
+    path.write_bytes(WRITERS[name](CRAWL))
+    report = undust.read(path, columns={"cluster": "label", "digest": "digest"}).report()
+    assert "1 lost: no record has the column 'label'\n    the whole file" in report
+    assert "'digest'" not in report
+
+
 def test_only_column_that_holds_urls_is_taken(tmp_path: Path) -> None:
     """A table whose URL column has a name of its own needs no help if no other column holds URLs."""
     for name, text in (

@@ -61,6 +61,7 @@ def recognises_parquet(head: bytes, name: str) -> int:  # noqa: ARG001 -- the sh
 def read_jsonl(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the objects of JSON lines."""
     names: dict[str, tuple[str, ...]] | None = None
+    seen: set[str] = set()
     for lines in whole_lines(file, reading):
         column = lines.column()
         rows = pc.indices_nonzero(pc.invert(pc.match_substring_regex(column, r"^\s*$")))
@@ -71,13 +72,16 @@ def read_jsonl(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
             continue
         found = json_columns(texts_of_rows, [name for group in names.values() for name in group])
         note_rows(rows.take(found.damaged), reading.skip, NOT_JSON, column, lines.place)
+        seen |= _filled(found.columns)
         yield _batch(found.columns, names, _places(rows.take(found.rows), lines.place), reading)
+    _note_unseen(seen, reading)
 
 
 def read_json(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the objects of a JSON array."""
     objects = _objects(blocks_of(file), reading)
     names: dict[str, tuple[str, ...]] | None = None
+    seen: set[str] = set()
     while some := list(islice(objects, ROWS_AT_ONCE)):
         # Line breaks between the parts of an object mean nothing, and Arrow wants one a line.
         column = pa.array([data.replace(b"\n", b" ") for _, data in some], pa.binary())
@@ -85,7 +89,9 @@ def read_json(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         names = names or _names([_object(line) for line in column[:20].to_pylist()], reading)
         found = json_columns(column, [name for group in names.values() for name in group])
         note_rows(found.damaged, reading.skip, NOT_JSON, column, _offsets(offsets))
+        seen |= _filled(found.columns)
         yield _batch(found.columns, names, _offsets(offsets.take(found.rows)), reading)
+    _note_unseen(seen, reading)
 
 
 def _offsets(offsets: pa.Array) -> Place:
@@ -117,6 +123,16 @@ def _names(objects: list[Mapping[str, Any]], reading: Reading) -> dict[str, tupl
         if all(isinstance(value, str) and _URL.match(value) for value in values)
     ]
     return names | {"url": (chosen(header, reading, url_like)["url"],)}
+
+
+def _note_unseen(seen: set[str], reading: Reading) -> None:
+    """Say which columns that the person named are in no record at all."""
+    for theirs in sorted(set(reading.options.columns.values()) - seen):
+        reading.lose(f"no record has the column '{theirs}'", "the whole file")
+
+
+def _filled(columns: Mapping[str, pa.Array]) -> set[str]:
+    return {name for name, column in columns.items() if column.null_count < len(column)}
 
 
 def _batch(
