@@ -100,11 +100,6 @@ def written(text: Text) -> str:
     return "".join(map(str, text))
 
 
-def has_stretch(texts: tuple[Text, ...]) -> bool:
-    """Whether one of the segments or labels stands for any number of them."""
-    return any(is_stretch(text) for text in texts)
-
-
 def is_stretch(text: Text) -> bool:
     """Whether a segment or label stands for any number of them."""
     return len(text) == 1 and isinstance(text[0], Capture) and text[0].is_many
