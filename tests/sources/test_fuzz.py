@@ -110,6 +110,7 @@ def test_line_without_an_end_is_one_skipped_record(format_name: str, tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("unit", [b"\0", b'{"url":'])
 def test_bomb_of_ten_gigabytes_is_bounded(unit: bytes, tmp_path: Path) -> None:
     """Ten gigabytes of nothing pass through the same small memory."""
