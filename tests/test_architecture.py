@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
-        "errors streams observations urls sources engines duplicates rules learners validation selection"
+        "errors streams observations urls content sources engines duplicates rules learners validation selection"
         " learning evaluation report"
     ),
     "cli": "errors streams observations engines urls rules exports report pipeline",
