@@ -34,8 +34,8 @@ MAY_IMPORT = {
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
-        "errors streams observations urls content sources engines duplicates rules learners validation selection"
-        " learning evaluation report"
+        "errors streams observations urls content sources engines duplicates rules learners validation"
+        " selection learning evaluation report"
     ),
     "cli": "errors streams observations engines urls rules exports report pipeline",
     "__main__": "cli",
