@@ -88,7 +88,8 @@ def sketches(shown: NDArray[np.int64], minima: int) -> pa.Array:
     """Return minima that only depend on the content."""
     if not minima:
         return pa.nulls(len(shown), SCHEMA.field("sketch").type)
-    mixed = shown.astype(np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15) + np.arange(minima, dtype=np.uint64)
+    mixed: NDArray[np.uint64] = shown.astype(np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15)
+    mixed = mixed + np.arange(minima, dtype=np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     values = pa.array((mixed >> np.uint64(36)).astype(np.uint32).reshape(-1))
     offsets = pa.array(np.arange(0, len(shown) * minima + 1, minima, dtype=np.int32))
@@ -118,7 +119,7 @@ def held_bytes(root: int) -> int:
 def measured(arguments: list[str]) -> tuple[dict[str, object], float, int]:
     """Run the command; return what it told, its seconds and its peak memory."""
     started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "undust", *arguments], stdout=subprocess.PIPE)  # noqa: S603
+    process = subprocess.Popen([sys.executable, "-m", "undust", *arguments], stdout=subprocess.PIPE)
     peak = 0
     while process.poll() is None:
         peak = max(peak, held_bytes(process.pid))
@@ -137,7 +138,7 @@ def main() -> None:
     ask.add_argument("--memory", help="as in 4GB")
     ask.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     ask.add_argument("--minima", type=int, default=32, help="in a sketch; 0 for none")
-    ask.add_argument("--folder", help="for the rows and the clusters, if not the usual one for temporary files")
+    ask.add_argument("--folder", help="for the rows and the clusters, if not that for temporary files")
     ask.add_argument("--json", action="store_true")
     told = ask.parse_args()
     with tempfile.TemporaryDirectory(dir=told.folder) as folder:
@@ -145,9 +146,9 @@ def main() -> None:
         with pq.ParquetWriter(source, SCHEMA, compression="zstd") as writer:
             for batch in batches(told.rows, told.minima):
                 writer.write_batch(batch)
+        arguments = ["cluster", str(source), "-o", str(result), "--threads", str(told.threads), "--json"]
         limit = ["--memory", told.memory] if told.memory else []
-        arguments = ["cluster", str(source), "-o", str(result), "--threads", str(told.threads), "--json", *limit]
-        summary, seconds, peak = measured(arguments)
+        summary, seconds, peak = measured([*arguments, *limit])
     figures = {
         "rows": told.rows,
         "seconds": round(seconds, 2),

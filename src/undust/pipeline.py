@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.content.seen import PagesSeen
 from undust.duplicates import WITH_NOTES, Duplicates, Summary, find_in_site, rows_of_site
 from undust.duplicates.clusters import SCHEMA as CLUSTERS
 from undust.duplicates.glue import VALUES
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import SourceError, UnknownFormat
-from undust.observations import SCHEMA, FileReport, Observations, Remark
+from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement
 from undust.sources import named_format
 from undust.sources.files import find_files, note_unknown, read_file
 from undust.sources.reading import Reading, ReadOptions
@@ -63,10 +64,12 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     require_readable(file.path for file in files)
     on_bytes = _adding_up(watch, [file.path for file in files]) if watch else None
     reports: list[FileReport] = []
+    statements: set[Statement] = set()
+    pages = PagesSeen(options.shingle_words, options.sketch_size)
     is_named = dict(files)
 
     def rows_of(path: str) -> Iterator[pa.RecordBatch]:
-        reading = Reading("standard input" if path == STANDARD else path, options)
+        reading = Reading("standard input" if path == STANDARD else path, options, seen=pages)
         try:
             yield from read_file(path, reading, format, on_bytes)
         except UnknownFormat as error:
@@ -74,6 +77,7 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
                 raise
             note_unknown(error, reading)
         reports.append(_report(reading))
+        statements.update(reading.statements)
 
     if engine is None:
         table = pa.Table.from_batches((batch for file in files for batch in rows_of(file.path)), SCHEMA)
@@ -81,7 +85,7 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
         table = engine.read(
             [file.path for file in files], lambda path: map(_with_site, rows_of(path)), WITH_SITE
         )
-    return Observations(table, tuple(reports))
+    return Observations(table, tuple(reports), tuple(sorted(statements)))
 
 
 def find_duplicates(

@@ -21,15 +21,15 @@ def table(*rows: dict[str, Any]) -> pa.Table:
 def shuffled(rows: pa.Table, seed: int) -> pa.Table:
     """The same observations in another order."""
     order = list(range(len(rows)))
-    random.Random(seed).shuffle(order)  # noqa: S311 -- repeatable, not secret
+    random.Random(seed).shuffle(order)
     return rows.take(pa.array(order, pa.int64()))
 
 
 def sketch(content: object, changed: int = 0) -> list[int]:
     """Minima of a content; the first `changed` of them are those of another one."""
-    chance = random.Random(repr(content))  # noqa: S311
+    chance = random.Random(repr(content))
     minima = [chance.randrange(1 << 30) for _ in range(MINIMA)]
-    other = random.Random(f"{content!r} changed")  # noqa: S311
+    other = random.Random(f"{content!r} changed")
     return [other.randrange(1 << 30) for _ in range(changed)] + minima[changed:]
 
 
@@ -60,13 +60,15 @@ class Site:
 
 
 def shop_full_of_lies(products: int = 400) -> Site:
-    """A shop where 30 % of the products are gone and say so with status 200, where nobody sees an account
-    without logging in, and where every page names `/` as its canonical form.
+    """A shop that lies in three ways.
+
+    30 % of the products are gone and say so with status 200, nobody sees an account without logging
+    in, and every page names `/` as its canonical form.
     """
     site = Site()
     home = f"http://{site.host}/"
     for number in range(products):
-        is_gone = number % 10 < 3  # noqa: PLR2004
+        is_gone = number % 10 < 3
         content = "gone" if is_gone else f"product {number}"
         size = 700 if is_gone else 5000 + number
         for form in (f"/product/{number}", f"/product/{number}?sid={number * 7919 % 1000}"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import networkx
+import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -30,9 +30,9 @@ def found(edges: list[tuple[int, int]], count: int) -> list[int]:
 def test_components_are_those_of_networkx(drawn: tuple[int, list[tuple[int, int]]]) -> None:
     """Each node gets the smallest node of its component, in any graph."""
     count, edges = drawn
-    graph = networkx.Graph(edges)
+    graph = nx.Graph(edges)
     graph.add_nodes_from(range(count))
-    expected = {node: min(part) for part in networkx.connected_components(graph) for node in part}
+    expected = {node: min(part) for part in nx.connected_components(graph) for node in part}
     assert found(edges, count) == [expected[node] for node in range(count)]
 
 
@@ -52,10 +52,10 @@ def test_a_large_random_graph() -> None:
     chance = np.random.default_rng(1)
     count = 100_000
     left, right = chance.integers(0, count, (2, count // 2))
-    graph = networkx.Graph(zip(left.tolist(), right.tolist(), strict=True))
+    graph = nx.Graph(zip(left.tolist(), right.tolist(), strict=True))
     graph.add_nodes_from(range(count))
     expected = np.empty(count, np.int64)
-    for part in networkx.connected_components(graph):
+    for part in nx.connected_components(graph):
         expected[list(part)] = min(part)
     assert np.array_equal(np.asarray(pa.array(_core.components(left, right, count))), expected)
 

@@ -24,7 +24,7 @@ def agreeing(
 
 @given(sketches, st.sampled_from([1.0, 31 / 32, 0.75, 0.5]))
 def test_stars_say_what_all_pairs_say(drawn: list[list[int]], share: float) -> None:
-    """Every member agrees with its hub, no hub is a member, and who agrees with somebody is not left alone."""
+    """Every member agrees with its hub, no hub is a member, and two that agree are not both alone."""
     rows = np.array(drawn, np.uint32)
     least = needed(rows.shape[1], share)
     every = agreeing(rows)

@@ -37,8 +37,12 @@ def test_urls_equal_in_normal_form_are_one_node() -> None:
 
 def test_sizes_become_a_range() -> None:
     """The smallest and the largest of all sightings; parts and unchanged pages do not count."""
-    rows = [{"url": A, "size": size, "status": 200} for size in (20, 10, 15)]
-    others = [{"url": A, "size": 3, "status": 206}, {"url": A, "size": 0, "status": 304}, {"url": A}]
+    rows: list[dict[str, Any]] = [{"url": A, "size": size, "status": 200} for size in (20, 10, 15)]
+    others: list[dict[str, Any]] = [
+        {"url": A, "size": 3, "status": 206},
+        {"url": A, "size": 0, "status": 304},
+        {"url": A},
+    ]
     nodes, place = one(*rows, *others)
     assert (nodes.size_min[place], nodes.size_max[place]) == (10, 20)
 

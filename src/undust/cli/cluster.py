@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from shutil import get_terminal_size
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.errors import UndustError
 from undust.streams import STANDARD
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | No
         return None if text is None else bytes_of(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def _require_folder(output: str) -> None:
+    # Said now, and not after an hour of work.
+    folder = Path(output).resolve().parent
+    if output != STANDARD and not folder.is_dir():
+        message = f"{output}: there is no folder '{folder}' to write it to; make it first"
+        raise UndustError(message)
 
 
 @click.command("cluster")
@@ -51,9 +61,13 @@ def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | No
     show_default=True,
     help="Suspect a group with N values of a part that matters elsewhere on the site.",
 )
-@click.option("--memory", metavar="SIZE", callback=_memory, help="Use no more than SIZE, such as 4GB; sort on disk.")
+@click.option(
+    "--memory", metavar="SIZE", callback=_memory, help="Use no more than SIZE, such as 4GB; sort on disk."
+)
 @options.threads
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON to stdout, and nothing else.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the summary as JSON to stdout, and nothing else."
+)
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
     inputs: Inputs,
@@ -90,6 +104,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         raise click.UsageError(message)
     if output is not None:
         output_format = output_format or ("jsonl" if output == STANDARD else format_of(output))
+        _require_folder(output)
     started = perf_counter()
     with LocalEngine(memory, threads) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)

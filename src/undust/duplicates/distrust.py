@@ -3,8 +3,8 @@
 * An empty or tiny body says nothing.
 * A group held together by content, by redirects or by rel=canonical must pass the glue test.
 * A redirect to a login or consent page says nothing about where it came from.
-* Where rel=canonical, a redirect or a declaration joins pages whose content is known to differ,
-  content decides.
+* Where rel=canonical, a redirect or a declaration joins pages whose contents can be compared and are
+  not the same, content decides.
 * Nothing joins URLs to which a person gave different labels.
 """
 
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from undust import _core
 from undust.duplicates.glue import VALUES, Glue, find_glue
-from undust.duplicates.near_copies import ALIKE, agreement, needed
+from undust.duplicates.near_copies import agreement, needed
 from undust.duplicates.shapes import Shapes
 from undust.duplicates.values import Groups, counted
 
@@ -165,7 +165,7 @@ class Judge:
         return edges.only(~is_walled)
 
     def _contradicted(self, edges: Edges, accepted: Sequence[Edges]) -> Bools:
-        """Tell which edges join contents that are known to differ."""
+        """Tell which edges join contents that are not the same."""
         nodes = self._nodes
         page = components(accepted, len(nodes))
         has_content = ((nodes.digest >= 0) | (nodes.sketch_row >= 0)) & self.is_trusted
@@ -177,7 +177,7 @@ class Judge:
         agreeing = np.zeros(len(edges), np.int64)
         rows = nodes.sketch_row
         agreeing[by_sketch] = agreement(nodes.sketches, rows[left[by_sketch]], rows[right[by_sketch]])
-        least = needed(nodes.sketches.shape[1], ALIKE) if len(nodes.sketches) else 0
+        least = needed(nodes.sketches.shape[1]) if len(nodes.sketches) else 0
         by_digest = differs & ~by_sketch & (nodes.digest[left] >= 0) & (nodes.digest[right] >= 0)
         is_loose = self._is_loose(edges, page, has_content)
         return np.asarray((by_sketch & (agreeing < least)) | (by_digest & is_loose), np.bool_)
@@ -246,7 +246,7 @@ class Judge:
         examples = [
             f"{self._text(edges.member[i])} → {self._text(edges.hub[i])}" for i in _spread(len(edges))
         ]
-        why = f"the content of source and target is known to differ ({len(hubs):,} targets)"
+        why = f"source and target do not show the same ({len(hubs):,} target{'s' * (len(hubs) != 1)})"
         about = self._text(hubs[0]) if len(hubs) == 1 else ""
         kind = f"{edges.kind} contradicts content"
         self.distrusted.append(Distrusted(kind, edges.kind, len(edges), about, why, tuple(examples)))

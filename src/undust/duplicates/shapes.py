@@ -121,7 +121,7 @@ class Shapes:
     @cached_property
     def is_root(self) -> Bools:
         """Of each URL: nothing but a host."""
-        return np.diff(self._first_entry) == 0
+        return np.asarray(np.diff(self._first_entry) == 0, np.bool_)
 
     def urls_of(self, skeleton: int) -> Ints:
         """Return the URLs of a skeleton."""

@@ -1,0 +1,171 @@
+"""The engine of one machine: in memory, on disk, in one process or several, always the same answer."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+
+from undust.engines import Engine, LocalEngine, local
+from undust.engines.local import bytes_of
+from undust.engines.spool import Spool
+from undust.errors import UndustError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SCHEMA = pa.schema([("site", pa.string()), ("number", pa.int64()), ("text", pa.string())])
+RESULT = pa.schema([("site", pa.string()), ("rows", pa.int64()), ("total", pa.int64())])
+MIB = 1 << 20
+
+
+def rows(count: int, sites: int = 23) -> Iterator[pa.RecordBatch]:
+    """Rows of some sites, all mixed."""
+    for start in range(0, count, 1000):
+        numbers = range(start, min(start + 1000, count))
+        columns = [
+            [f"site-{n * 7919 % sites:03}" for n in numbers],
+            list(numbers),
+            ["x" * 50 for _ in numbers],
+        ]
+        yield pa.record_batch([pa.array(column) for column in columns], schema=SCHEMA)
+
+
+def total(site: str, table: pa.Table) -> pa.Table:
+    """One row per site; fails if a row is of another one."""
+    assert set(table["site"].to_pylist()) == {site}
+    return pa.table(
+        {"site": [site], "rows": [len(table)], "total": [sum(table["number"].to_pylist())]}, RESULT
+    )
+
+
+def failing(site: str, table: pa.Table) -> pa.Table:
+    """Fails at some site."""
+    if site == "site-007":
+        message = "no"
+        raise UndustError(message)
+    return total(site, table)
+
+
+def engine_of(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
+    """An engine that holds its rows in memory, or on disk, or hands them to other processes."""
+    monkeypatch.setattr(local, "WORTH_PROCESSES", 0 if kind == "processes" else 1 << 60)
+    monkeypatch.setattr(local, "TASK_ROWS", 3000)
+    monkeypatch.setattr(local, "HELD_SHARE", 0.125 if kind == "memory" else 1e-6)
+    return LocalEngine("256MB", threads=2, folder=str(folder))
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk", "processes"])
+def test_every_way_gives_the_same(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sites in order, each complete, called once; and no file is left."""
+    expected = [
+        {"site": f"site-{site:03}", "rows": len(own), "total": sum(own)}
+        for site in range(23)
+        if (own := [n for n in range(20_000) if n * 7919 % 23 == site])
+    ]
+    with engine_of(kind, tmp_path, monkeypatch) as engine:
+        table = engine.read(
+            ["a", "b"],
+            lambda path: (b for i, b in enumerate(rows(20_000)) if (i < 9) == (path == "a")),
+            SCHEMA,
+        )
+        assert (table.path is None) == (kind == "memory")
+        assert table.num_rows == 20_000
+        result = engine.map_sites(table, total, RESULT)
+        assert engine.collect(result).to_pylist() == expected
+        assert pa.table(result).to_pylist() == expected
+        assert any(tmp_path.iterdir()) == (kind != "memory")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["disk", "processes"])
+def test_an_error_passes_and_leaves_nothing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What goes wrong at a site ends the job with that error; the files are gone."""
+    with pytest.raises(UndustError, match="no"), engine_of(kind, tmp_path, monkeypatch) as engine:
+        engine.map_sites(engine.read(["a"], lambda _: rows(20_000), SCHEMA), failing, RESULT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_go_when_the_engine_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a `with` block the folder lives as long as the engine."""
+    engine = engine_of("disk", tmp_path, monkeypatch)
+    table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
+    assert table.path is not None
+    assert table.path.exists()
+    with pytest.warns(ResourceWarning):
+        del engine
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tables_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any Arrow table can be mapped, written and collected; what cannot travel stays in this process."""
+    monkeypatch.setattr(local, "WORTH_PROCESSES", 0)
+    table = pa.Table.from_batches(rows(100, sites=3), SCHEMA)
+    engine: Engine = LocalEngine(threads=2)
+
+    def cannot_travel(site: str, own: pa.Table) -> pa.Table:
+        return total(site, own)
+
+    result = engine.map_sites(table, cannot_travel, RESULT)
+    assert engine.collect(result)["rows"].to_pylist() == [34, 33, 33]
+    assert engine.collect(table) is not None
+    empty = engine.map_sites(SCHEMA.empty_table(), total, RESULT)
+    assert engine.collect(empty).equals(RESULT.empty_table())
+    engine.write(table, str(tmp_path / "rows.parquet"))
+    assert pq.read_table(tmp_path / "rows.parquet").equals(table)
+
+
+def test_formats_by_name_and_by_word(tmp_path: Path) -> None:
+    """Parquet, JSON lines and CSV, packed if the name says so."""
+    table = pa.table({"site": ["a", "b"], "url": ['http://a/"x",y', "http://b/é"], "why": [None, "digest"]})
+    engine = LocalEngine()
+    for name in ("t.parquet", "t.jsonl", "t.csv", "t.ndjson.gz"):
+        engine.write(table, str(tmp_path / name))
+    engine.write(table, str(tmp_path / "t.txt"), "csv")
+    assert pq.read_table(tmp_path / "t.parquet").equals(table)
+    lines = (tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == table.to_pylist()
+    assert gzip.decompress((tmp_path / "t.ndjson.gz").read_bytes()).decode().splitlines() == lines
+    strings = pa_csv.ConvertOptions(strings_can_be_null=True)
+    for name in ("t.csv", "t.txt"):
+        assert pa_csv.read_csv(tmp_path / name, convert_options=strings).equals(table)
+    with pytest.raises(UndustError, match=r"t\.xls: its name tells no format; end it in \.parquet"):
+        engine.write(table, str(tmp_path / "t.xls"))
+    assert not (tmp_path / "t.xls").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4GB", 4 << 30), ("512 MiB", 512 * MIB), ("1.5g", 3 << 29), (str(1 << 30), 1 << 30), ("1tb", 1 << 40)],
+)
+def test_sizes_as_people_write_them(text: str, size: int) -> None:
+    """With or without B, in either case."""
+    assert bytes_of(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "4 apples", "-1GB", "1KB", "10MB"])
+def test_sizes_that_are_none(text: str) -> None:
+    """One sentence that says how to write it."""
+    with pytest.raises(ValueError, match="is no size of at least"):
+        bytes_of(text)
+
+
+def test_a_spool_keeps_what_fits_in_memory(tmp_path: Path) -> None:
+    """Up to its limit in memory, from then on in a file, and the rows are the same."""
+    whole = pa.Table.from_batches(rows(5000), SCHEMA)
+    small, large = Spool(1 << 30, str(tmp_path)), Spool(1000, str(tmp_path))
+    assert small.keep(rows(5000), SCHEMA).table().equals(whole)
+    assert list(tmp_path.iterdir()) == []
+    kept = large.keep(rows(5000), SCHEMA)
+    assert kept.table().equals(whole)
+    assert kept.table().equals(whole)
+    large.close()
+    assert list(tmp_path.iterdir()) == []
