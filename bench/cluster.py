@@ -118,14 +118,17 @@ def held_bytes(root: int) -> int:
 
 def measured(arguments: list[str]) -> tuple[dict[str, object], float, int]:
     """Run the command; return what it told, its seconds and its peak memory."""
-    started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "undust", *arguments], stdout=subprocess.PIPE)
-    peak = 0
-    while process.poll() is None:
-        peak = max(peak, held_bytes(process.pid))
-        time.sleep(0.1)
-    seconds = time.perf_counter() - started
-    told = process.communicate()[0]
+    # To a file: nobody reads a pipe while the memory is watched.
+    with tempfile.TemporaryFile() as output:
+        started = time.perf_counter()
+        process = subprocess.Popen([sys.executable, "-m", "undust", *arguments], stdout=output)
+        peak = 0
+        while process.poll() is None:
+            peak = max(peak, held_bytes(process.pid))
+            time.sleep(0.1)
+        seconds = time.perf_counter() - started
+        output.seek(0)
+        told = output.read()
     if process.returncode:
         sys.exit(f"undust cluster ended with {process.returncode}")
     return json.loads(told), seconds, peak

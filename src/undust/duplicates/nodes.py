@@ -37,6 +37,13 @@ NO_SHINGLE = np.uint32(0xFFFFFFFF)
 """The minimum over no shingles at all."""
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
+# Made once: there are crawls with millions of tiny sites, and making a scalar takes as long as using it.
+_OK = pa.scalar(200, SCHEMA.field("status").type)
+_NEVER = pa.scalar(np.iinfo(np.int64).min, pa.int64())
+_NO_NUMBER, _ZERO, _FALSE = pa.scalar(UNKNOWN, pa.int64()), pa.scalar(0, pa.int32()), pa.scalar(value=False)
+_NO_CODE = pa.scalar(UNKNOWN, pa.int32())
+_EMPTY = pa.array([], pa.large_string())
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -162,25 +169,29 @@ class _Rows:
     def __init__(self, table: pa.Table) -> None:
         self._table = table
         status = self.column("status")
-        self.status: Ints = np.asarray(pc.fill_null(status, 200).cast(pa.int64()))
+        self.status: Ints = np.asarray(pc.fill_null(status, _OK), np.int64)
 
     def column(self, name: str) -> pa.Array:
         kind = SCHEMA.field(name).type
         wide = pa.large_string() if kind == pa.string() else kind
         if name not in self._table.column_names:
             return pa.nulls(len(self._table), wide)
-        column = self._table[name].cast(wide)
+        column = self._table[name]
+        column = column if column.type == wide else column.cast(wide)
         return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
     def is_valid(self, name: str) -> Bools:
         return np.asarray(pc.is_valid(self.column(name)), np.bool_)
 
     def times(self) -> Ints:
-        microseconds = self.column("time").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-        return np.asarray(pc.fill_null(microseconds, np.iinfo(np.int64).min))
+        column = self.column("time")
+        if column.null_count == len(column):
+            return np.zeros(len(column), np.int64)
+        microseconds = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        return np.asarray(pc.fill_null(microseconds, _NEVER))
 
     def sizes(self) -> Ints:
-        return np.asarray(pc.fill_null(self.column("size"), UNKNOWN))
+        return np.asarray(pc.fill_null(self.column("size"), _NO_NUMBER))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +208,7 @@ class _Content:
     def of(  # noqa: PLR0913 -- the columns of a sighting
         cls, count: int, node: Ints, is_page: Bools, *, time: Ints, digest: Ints, sketch: pa.Array
     ) -> _Content:
-        sizes = np.asarray(pc.fill_null(pc.list_value_length(sketch), 0).cast(pa.int64()))
+        sizes = np.asarray(pc.fill_null(pc.list_value_length(sketch), _ZERO), np.int64)
         has_content = is_page & ((digest >= 0) | (sizes > 0))
         tie = _tie_breaker(node, has_content & (sizes > 0), sketch)
         row = _latest(count, node, has_content, time, digest, tie)
@@ -236,24 +247,28 @@ def _matrix(sketch: pa.Array, rows: Ints, size: int) -> NDArray[np.uint32]:
 
 def _coded(column: pa.Array) -> tuple[Ints, pa.Array]:
     """Return a column's codes and its vocabulary; codes are ranks in the sorted vocabulary."""
+    if column.null_count == len(column):
+        return np.full(len(column), UNKNOWN, np.int64), _EMPTY
     encoded = column.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary)
     rank = np.empty(len(order), np.int64)
     rank[np.asarray(order)] = np.arange(len(order))
-    codes = np.asarray(pc.fill_null(encoded.indices.cast(pa.int64()), UNKNOWN))
+    codes = np.asarray(pc.fill_null(encoded.indices, _NO_CODE), np.int64)
     return _through(rank, codes), encoded.dictionary.take(order)
 
 
 def _targets(column: pa.Array, site: str, threads: int) -> tuple[Ints, pa.Array]:
     """Return codes and normal forms of targets; those on other sites have no code."""
     codes, texts = _coded(column)
-    inside = np.asarray(pc.fill_null(pc.equal(site_of(texts), site), False), np.bool_)  # noqa: FBT003
+    if not len(texts):
+        return codes, texts
+    inside = np.asarray(pc.fill_null(pc.equal(site_of(texts), site), _FALSE), np.bool_)
     place = np.where(inside, np.cumsum(inside) - 1, UNKNOWN)
     return _through(place, codes), normalize(texts.filter(pa.array(inside)), threads=threads)
 
 
 def _places(texts: pa.Array, vocabulary: pa.Array) -> Ints:
-    return np.asarray(pc.index_in(texts, vocabulary).cast(pa.int64()))
+    return np.asarray(pc.index_in(texts, vocabulary), np.int64) if len(texts) else np.zeros(0, np.int64)
 
 
 def _through(values: Ints, codes: Ints, missing: int = UNKNOWN) -> Ints:
