@@ -78,9 +78,7 @@ def test_counts_are_the_counts(column: list[str | None]) -> None:
     assert not_urls == sum(Url.parse(row) is None for row, _ in rows)
 
 
-@given(
-    st.lists(storable_texts().map(str.encode), max_size=8), st.sampled_from([b"", b"\n"]), st.integers(1, 3)
-)
+@given(LINES, st.sampled_from([b"", b"\n"]), st.integers(1, 3))
 def test_lines_equal_single(lines: list[bytes], end: bytes, threads: int) -> None:
     """Lines come out in order, each as it would alone, with the line ends that they had."""
     data = b"\n".join(lines) + end
@@ -92,6 +90,23 @@ def test_lines_equal_single(lines: list[bytes], end: bytes, threads: int) -> Non
     assert count == len(rows)
     assert result == b"\n".join(map(bytes.__add__, expected, line_ends)) + b"\n" * data.endswith(b"\n")
     assert not_urls == sum(Url.parse(row.decode().removesuffix("\r")) is None for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", (b"", 0, 0, 0)),
+        (b"\n", (b"\n", 1, 0, 1)),
+        (b"HTTP://h\r\n\r\nx", (b"http://h/\r\n\r\nx", 3, 1, 2)),
+        (b"HTTP://h\r", (b"http://h/\r", 1, 1, 0)),
+        (b"http://h/\r\r\n", (b"http://h/\r\n", 1, 1, 0)),
+        (b"http://h/\n\nHTTP://h", (b"http://h/\n\nhttp://h/", 3, 1, 1)),
+        (b"http://h/\xff\n\xff\n", (b"http://h/%FF\n\xff\n", 2, 1, 1)),
+    ],
+)
+def test_line_ends(data: bytes, expected: tuple[bytes, int, int, int]) -> None:
+    """Each line ends as it ended, and empty lines are lines."""
+    assert _core.normalize_lines(data) == expected
 
 
 @pytest.fixture(scope="module")
