@@ -1,4 +1,4 @@
-// The border of page content: one text in, its shingles or its sketch out.
+// The border of page content: one page in, its text and tags out; one text in, its shingles or its sketch out.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arrow.hpp"
+#include "html.hpp"
 #include "sketch.hpp"
 
 namespace nb = nanobind;
@@ -47,9 +48,32 @@ nb::object sketch(const nb::bytes& text, std::size_t words, std::size_t size, co
   return nb::bytes(reinterpret_cast<const char*>(minima.data()), minima.size() * sizeof(std::uint32_t));
 }
 
+nb::bytes bytes_of(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+nb::tuple read_html(const nb::bytes& html, std::size_t most_tags) {
+  undust::HtmlPage page;
+  {
+    const std::string_view view = text_of(html);
+    nb::gil_scoped_release unlocked;
+    undust::read_html(view, most_tags, page);
+  }
+  nb::list tags;
+  for (const undust::HtmlTag& tag : page.tags) {
+    nb::dict attributes;
+    for (const auto& [name, value] : tag.attributes) attributes[bytes_of(name)] = bytes_of(value);
+    tags.append(nb::make_tuple(bytes_of(tag.name), tag.is_in_head, attributes));
+  }
+  return nb::make_tuple(bytes_of(page.text), tags);
+}
+
 }  // namespace
 
 void bind_content(nb::module_& m) {
+  m.def("read_html", &read_html, "html"_a, "most_tags"_a,
+        nb::sig("def read_html(html: bytes, most_tags: int) -> tuple[bytes, list[tuple[bytes, bool, dict[bytes, "
+                "bytes]]]]"),
+        "The text of a UTF-8 page that is shown, references undecoded, and its link, meta and base tags: name, whether "
+        "it stands in the head, attributes.");
   m.def("shingles", &shingles, "text"_a, "words"_a, nb::sig("def shingles(text: bytes, words: int) -> Column"),
         "The hashes of a UTF-8 text's shingles, sorted, each once.");
   m.def("sketch", &sketch, "text"_a, "words"_a, "size"_a, "ignored"_a.none() = nb::none(),

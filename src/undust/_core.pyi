@@ -50,6 +50,22 @@ class Suffixes:
     def sites(self, urls: object) -> Column:
         """The registered domain of each URL of a column."""
 
+def read_html(html: bytes, most_tags: int) -> tuple[bytes, list[tuple[bytes, bool, dict[bytes, bytes]]]]:
+    """
+    The text of a UTF-8 page that is shown, references undecoded, and its link, meta and base tags: name, whether it stands in the head, attributes.
+    """
+
+def shingles(text: bytes, words: int) -> Column:
+    """The hashes of a UTF-8 text's shingles, sorted, each once."""
+
+def sketch(text: bytes, words: int, size: int, ignored: object = None) -> bytes | None:
+    """
+    The minima of a UTF-8 text, 32 bits each, over its shingles less the sorted hashes in `ignored`; None if no shingle is left.
+    """
+
+def components(left: object, right: object, count: int) -> Column:
+    """For each of `count` nodes the smallest node that edges lead to."""
+
 class RuleProblem(ValueError):
     """
     What is wrong with a rule, and the mend: the rule's number (-1 where there is one rule only), the field, the column in it.

@@ -1,0 +1,66 @@
+"""What the pages read so far, of all files of a job, teach about those to come.
+
+The templates of sites; bodies that were read and need not be read again (a quarter of a crawl is copies);
+and the digests of payloads, for archives do not store a page twice: they write that it is the same as one
+before, often in another file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from undust.content.page import Body, Content, content_of
+from undust.content.sketch import SIZE, WORDS
+from undust.content.templates import Sketcher
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+MOST_CHARACTERS = 32 << 20
+"""Of text in the bodies that are remembered."""
+MOST_PAYLOADS = 1 << 20
+
+Value = TypeVar("Value")
+
+
+class Payload(NamedTuple):
+    """What is known of a payload that later records may refer to."""
+
+    size: int | None
+    digest: str | None
+
+
+class PagesSeen:
+    """The memory of one job; bounded, and the oldest is forgotten first."""
+
+    def __init__(self, words: int = WORDS, size: int = SIZE) -> None:
+        self.sketcher = Sketcher(words, size)
+        self._contents: dict[Hashable, Content] = {}
+        self._characters = 0
+        self._payloads: dict[str, Payload] = {}
+
+    def content_of(self, body: Body, content_type: str | None) -> Content:
+        """Return what a body says; what was read before is not read again."""
+        key = (body.md5, body.is_whole, content_type)
+        content = self._contents.get(key)
+        if content is None:
+            content = self._contents[key] = content_of(body, content_type)
+            self._characters += _weight(content)
+            while self._characters > MOST_CHARACTERS:
+                self._characters -= _weight(self._contents.pop(next(iter(self._contents))))
+        return content
+
+    def remember(self, payload_digest: str, content: Content) -> None:
+        """Note what a payload says, for records that only refer to it."""
+        self._payloads[payload_digest] = Payload(content.size, content.digest)
+        if len(self._payloads) > MOST_PAYLOADS:
+            del self._payloads[next(iter(self._payloads))]
+
+    def payload(self, payload_digest: str) -> Payload | None:
+        """Return what is known of a payload, by the digest that the archive gave it."""
+        return self._payloads.get(payload_digest)
+
+
+def _weight(content: Content) -> int:
+    # A body without text is not for free.
+    return len(content.text) + 1000
