@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "selection": "errors rules validation",
     "learning": "errors urls duplicates rules learners validation selection",
     "evaluation": "errors intervals urls duplicates rules",
+    "signatures": "errors evaluation observations urls",
     "integrations": "errors rules",
     "exports": "errors rules",
     "report": "errors rules validation selection",
@@ -37,7 +38,7 @@ MAY_IMPORT = {
         "errors streams observations urls content sources engines duplicates rules learners validation"
         " selection learning evaluation report"
     ),
-    "cli": "errors streams observations engines urls rules exports report pipeline",
+    "cli": "errors streams observations engines urls rules signatures exports report pipeline",
     "__main__": "cli",
     "__init__": "pipeline rules urls errors engines",
 }
@@ -46,7 +47,10 @@ MAY_IMPORT = {
 SHELVES = ("sources", "engines", "learners", "integrations", "exports")
 """Folders of interchangeable siblings, which a tuple in `__init__` lists and nothing else connects."""
 
-SLOW_TO_LOAD = ("duckdb", "pyspark", "scrapy", "polars", "pyarrow", "rich")
+SLOW_TO_LOAD = (
+    *("duckdb", "fastwarc", "polars", "pyarrow", "pyspark", "resiliparse", "rich", "scrapy"),
+    "warcio",
+)
 
 
 def imports_of(path: Path) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -87,12 +87,24 @@ class FileReport:
         return f"{self.name}: {self.rows:,} row{'s' * (self.rows != 1)} of {self.format}{indented}"
 
 
+class Statement(NamedTuple):
+    """What a site says about its own parameters, as it says it."""
+
+    url: str
+    """The robots.txt, or the page without its query, that says it."""
+    kind: Literal["Clean-param", "No-Vary-Search"]
+    text: str
+    """The lines of the robots.txt, or the value of the header."""
+
+
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Observations:
     """The table, as any Arrow library can take it, and the report on the files that it came from."""
 
     table: pa.Table
     files: tuple[FileReport, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    """Of the sites about their parameters, each once, sorted."""
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

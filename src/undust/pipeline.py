@@ -125,9 +125,10 @@ def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
 
     Without a path nothing is written. The file has the columns site, url, cluster, evidence and size.
     """
-    table = seen.table if isinstance(seen, Observations) else pa.table(seen)
+    is_read = isinstance(seen, Observations)
+    table = seen.table if is_read else pa.table(seen)
     function = partial(_rows_of_site, declared=_declared(declarations), glue_values=glue_values)
-    sited = table if SITE in table.schema.names else _table_with_site(table)
+    sited = table if is_read and SITE in table.schema.names else _table_with_site(table)
     rows = engine.map_sites(sited, function, WITH_NOTES)
     summary = Summary()
     clusters = _without_notes(pa.RecordBatchReader.from_stream(rows), summary)

@@ -114,11 +114,28 @@ def read_blocks(
         if packing:
             packed = chain([head], iter(lambda: read1(PACKED_BLOCK_BYTES), b""))
             yield from unpacked(packed, packing, name, block_bytes)
-        elif promised := packing_of_name(path):
-            message = f"{name}: not {promised.name} data in spite of its name; rename it if it is plain text"
-            raise DamagedSource(message)
         else:
+            require_no_promise(path)
             yield from chain([head], iter(lambda: read1(block_bytes), b""))
+
+
+def raw_blocks(path: str, watch: Callable[[int], object] | None = None) -> Iterator[bytes]:
+    """Give what a file holds as it is, packed or not, in blocks; `watch` is as for `read_blocks`."""
+    with _naming("standard input" if path == STANDARD else path), _opened(path) as file:
+        data = file.read1(PACKED_BLOCK_BYTES)
+        size = PACKED_BLOCK_BYTES if packing_of_content(data) else BLOCK_BYTES
+        while data:
+            if watch:
+                watch(len(data))
+            yield data
+            data = file.read1(size)
+
+
+def require_no_promise(path: str) -> None:
+    """Raise if the name of a file that is not packed says that it is."""
+    if promised := packing_of_name(path):
+        message = f"{path}: not {promised.name} data in spite of its name; rename it if it is plain text"
+        raise DamagedSource(message)
 
 
 @contextmanager

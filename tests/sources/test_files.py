@@ -82,7 +82,7 @@ def test_text_in_utf16_is_named_as_such(tmp_path: Path) -> None:
 
 def test_format_that_does_not_exist_is_refused_first() -> None:
     """A misspelt format is said before files are looked for."""
-    with pytest.raises(UnknownFormat, match="there is no format 'excel'; undust reads access-log, cdx"):
+    with pytest.raises(UnknownFormat, match="there is no format 'excel'; undust reads access-log, arc, cdx"):
         undust.read("nowhere", format="excel")
 
 

@@ -1,8 +1,8 @@
 """From bytes on disk to observations: one file a family of formats, and which of them reads a file.
 
 Content decides, never the name alone: people rename files, and servers name them all `download`. The
-other modules here (`reading`, `lines`, `values`, `rows`, `columns`, `json_lines`, `log_format`) are what
-the sources share; the sources themselves know nothing of each other.
+other modules here (`reading`, `lines`, `values`, `rows`, `columns`, `json_lines`, `log_format`, `records`,
+`bodies`) are what the sources share; the sources themselves know nothing of each other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.errors import UnknownFormat
-from undust.sources import access_log, cdx, delimited, lists, tables
+from undust.sources import access_log, cdx, delimited, lists, tables, warc
 from undust.sources.reading import Reading, ReadOptions, Source
 
 if TYPE_CHECKING:
@@ -30,10 +30,13 @@ class Format(NamedTuple):
     recognises: Callable[[bytes, str], int]
     """From the first bytes and the name of a file to how sure it is that this is the format, 0 to 100."""
     read: Source
+    unpacks_itself: bool = False
+    """It gets the file packed as it is, so that damage in one member costs no other."""
 
 
 SOURCES = (
     Format("access-log", access_log.recognises, access_log.read),
+    Format("arc", warc.recognises_arc, warc.read_arc, unpacks_itself=True),
     Format("cdx", cdx.recognises_cdx, cdx.read_cdx),
     Format("cdxj", cdx.recognises_cdxj, cdx.read_cdxj),
     Format("csv", delimited.recognises_csv, delimited.read_csv),
@@ -43,6 +46,7 @@ SOURCES = (
     Format("sitemap", lists.recognises_sitemap, lists.read_sitemap),
     Format("tsv", delimited.recognises_tsv, delimited.read_tsv),
     Format("urls", lists.recognises_urls, lists.read_urls),
+    Format("warc", warc.recognises_warc, warc.read_warc, unpacks_itself=True),
 )
 """All formats, by name."""
 

@@ -6,14 +6,14 @@ import glob
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from undust.errors import DamagedSource, SourceError, UnknownFormat
-from undust.packing import packing_of_content, unpacked
+from undust.packing import Packing, packing_of_content, unpacked
 from undust.sources import HEAD_BYTES, Format, format_of, named_format
-from undust.streams import BLOCK_BYTES, STANDARD, read_blocks
+from undust.streams import BLOCK_BYTES, STANDARD, raw_blocks, require_no_promise
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,12 +76,21 @@ def read_file(
     path: str, reading: Reading, format_name: str | None = None, watch: Watch | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Give the observations of one file, in order; what could not be read is in `reading`."""
-    head, blocks = _unpacked_fully(path, reading, watch)
+    blocks, looked_at = tee(raw_blocks(path, watch))
+    head, packings, damage = _looked_into(looked_at, reading.name)
+    # Or what is read would be held until it had been looked at too.
+    del looked_at
+    if not packings and head:
+        require_no_promise(path)
     if not head and format_name is None:
+        if damage:
+            raise damage
         reading.format = "nothing"
         return
     source = named_format(format_name) if format_name else format_of(head, reading.name, reading.options)
     reading.format = source.name
+    for packing in packings[:-1] if source.unpacks_itself else packings:
+        blocks = _guarded(unpacked(blocks, packing, reading.name, BLOCK_BYTES), reading)
     with _opened(path, head, blocks, source) as file:
         for batch in source.read(file, reading):
             if batch.num_rows:
@@ -106,27 +115,39 @@ def _opened(path: str, head: bytes, blocks: Iterator[bytes], source: Format) -> 
     return cast("BinaryIO", io.BufferedReader(_BlockStream(blocks), BLOCK_BYTES))
 
 
-def _unpacked_fully(path: str, reading: Reading, watch: Watch | None) -> tuple[bytes, Iterator[bytes]]:
-    """Return the first bytes of a file and all its blocks, unpacked as often as it was packed."""
-    blocks = _guarded(read_blocks(path, watch=watch), reading)
-    for _ in range(MOST_PACKINGS):
-        head, blocks = _peeked(blocks)
+class _Look(NamedTuple):
+    head: bytes
+    """The first bytes of a file, unpacked as often as it was packed."""
+    packings: tuple[Packing, ...]
+    damage: DamagedSource | None
+    """What ended the head early."""
+
+
+def _looked_into(blocks: Iterator[bytes], name: str) -> _Look:
+    packings: tuple[Packing, ...] = ()
+    while True:
+        head, blocks, damage = _peeked(blocks)
         packing = packing_of_content(head)
         if packing is None:
-            return head, blocks
-        blocks = _guarded(unpacked(blocks, packing, reading.name, BLOCK_BYTES), reading)
-    message = f"{reading.name}: packed more than {MOST_PACKINGS} times over; unpack it before you give it"
-    raise UnknownFormat(message)
+            return _Look(head, packings, damage)
+        if len(packings) > MOST_PACKINGS:
+            message = f"{name}: packed more than {MOST_PACKINGS} times over; unpack it before you give it"
+            raise UnknownFormat(message)
+        packings += (packing,)
+        blocks = unpacked(blocks, packing, name, HEAD_BYTES)
 
 
-def _peeked(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+def _peeked(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes], DamagedSource | None]:
     held: list[bytes] = []
-    size = 0
-    while size < HEAD_BYTES and (block := next(blocks, b"")):
-        held.append(block)
-        size += len(block)
+    size, damage = 0, None
+    try:
+        while size < HEAD_BYTES and (block := next(blocks, b"")):
+            held.append(block)
+            size += len(block)
+    except DamagedSource as error:
+        damage = error
     head = b"".join(held)
-    return head[:HEAD_BYTES], chain([head] if head else [], blocks)
+    return head[:HEAD_BYTES], chain([head] if head else [], blocks), damage
 
 
 def _guarded(blocks: Iterator[bytes], reading: Reading) -> Iterator[bytes]:

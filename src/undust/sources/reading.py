@@ -5,18 +5,23 @@ counted under a reason, with the place and a few samples:
 
 * it is damaged and skipped; `strict` makes the first such one an error instead;
 * it is whole and passed over, for it is no sighting of a page: a POST in a log, a `dns:` record;
-* it is kept without one of its values, which could not be read; `strict` objects to that too.
+* it is kept without one of its values, which could not be read; `strict` objects to that too, unless the
+  value is as its author wrote it and only not to be believed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
 from undust.errors import DamagedSource
+
+if TYPE_CHECKING:
+    from undust.content.seen import PagesSeen
+    from undust.observations import Statement
 
 SAMPLES_PER_REASON = 3
 SAMPLE_BYTES = 200
@@ -69,6 +74,10 @@ class Reading:
     """Whole records that are no sighting of a page, by why they are none."""
     lost: dict[str, Skipped] = field(default_factory=dict)
     """Values that could not be read in records that were kept, by what is wrong with them."""
+    statements: dict[Statement, None] = field(default_factory=dict)
+    """What sites say about their parameters, each once, in the order in which it was met."""
+    seen: PagesSeen | None = None
+    """What the pages of the whole job taught so far; None if this is the only file of it."""
 
     def skip(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
         """Count a record that cannot be read; `place` is "line 7" or "offset 1234"."""
@@ -83,6 +92,10 @@ class Reading:
         """Count a value that cannot be read, of a record that is kept without it."""
         self._object(reason, place)
         self.lost.setdefault(reason, Skipped()).add(place, sample, count)
+
+    def doubt(self, reason: str, place: str, sample: bytes = b"") -> None:
+        """Count a value that is not to be believed, of a record that is kept without it."""
+        self.lost.setdefault(reason, Skipped()).add(place, sample, 1)
 
     def _object(self, reason: str, place: str) -> None:
         if self.options.strict:

@@ -1,0 +1,167 @@
+"""The body of an archived response, out of its transfer and content encodings.
+
+Archives keep what came over the wire, and their headers lie: crawlers that store a body unpacked often
+leave `Content-Encoding: gzip` standing. So each encoding is undone only where the bytes show it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+PIECE_BYTES = 1 << 16
+
+DAMAGED = "body is damaged inside its encoding; what can be read of it has no digest"
+UNKNOWN_ENCODING = "body in an encoding that is not known; it is taken as it stands"
+
+_CHUNK = re.compile(rb"\s*[0-9A-Fa-f]{1,16}[ \t]*(?:;[^\r\n]*)?\r?\n")
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class Readable(Protocol):
+    """Anything from which bytes can be read."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return at most so many bytes; none at the end."""
+
+
+class ForwardStream:
+    """What fastwarc wants of a stream besides `read`, for one that is only read forward."""
+
+    def tell(self) -> int:
+        """Return a place; nobody needs the right one."""
+        return 0
+
+    def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002 -- the contract of a stream
+        """Refuse."""
+        message = "this stream is only read forward"
+        raise io.UnsupportedOperation(message)
+
+    def close(self) -> None:
+        """Do nothing; whoever opened the file closes it."""
+
+
+class Peeked(ForwardStream):
+    """A stream whose first bytes are known."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self.head = self._rest = stream.read(PIECE_BYTES)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most so many bytes; none at the end."""
+        if self._rest:
+            if size < 0 or size >= len(self._rest):
+                piece, self._rest = self._rest, b""
+            else:
+                piece, self._rest = self._rest[:size], self._rest[size:]
+            return piece
+        return self._stream.read(size if size >= 0 else PIECE_BYTES)
+
+
+class DecodedBody:
+    """A body as its author wrote it, in pieces; `problem` says afterwards what was wrong with it."""
+
+    def __init__(self, payload: Readable, headers: Mapping[str, Sequence[str]]) -> None:
+        self.problem: str | None = None
+        self._payload = payload
+        self._encodings = [
+            *_names(headers.get("content-encoding", ())),
+            *_names(headers.get("transfer-encoding", ())),
+        ]
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            stream: Readable = self._payload
+            for name in reversed(self._encodings):
+                stream = self._without(name, Peeked(stream))
+            while piece := stream.read(PIECE_BYTES):
+                yield piece
+        except OSError:
+            self.problem = DAMAGED
+
+    def _without(self, name: str, stream: Peeked) -> Readable:
+        if name not in DECODERS:
+            self.problem = UNKNOWN_ENCODING
+            return stream
+        return DECODERS[name](stream)
+
+
+def _names(values: Sequence[str]) -> list[str]:
+    names = [name.strip().lower() for value in values for name in value.split(",")]
+    return [name for name in names if name not in {"", "identity", "none", "utf-8"}]
+
+
+def _dechunked(stream: Peeked) -> Readable:
+    from fastwarc.stream_io import ChunkedReader  # noqa: PLC0415 -- slow to load, and for archives only
+
+    return ChunkedReader(stream) if _CHUNK.match(stream.head) else stream
+
+
+def _gunzipped(stream: Peeked) -> Readable:
+    from fastwarc.stream_io import GzipReader  # noqa: PLC0415
+
+    return GzipReader(stream) if stream.head.startswith(_GZIP) else stream
+
+
+def _unzstd(stream: Peeked) -> Readable:
+    from fastwarc.stream_io import ZstdReader  # noqa: PLC0415
+
+    return ZstdReader(stream) if stream.head.startswith(_ZSTD) else stream
+
+
+def _unbrotli(stream: Peeked) -> Readable:
+    from fastwarc.stream_io import BrotliReader  # noqa: PLC0415
+
+    # Brotli has no mark of its own: what does not unpack is none.
+    try:
+        BrotliReader(io.BytesIO(stream.head)).read(1)
+    except OSError:
+        return stream
+    return BrotliReader(stream)
+
+
+def _inflated(stream: Peeked) -> Readable:
+    """Undo `deflate`, which should be zlib's format and often is the bare one."""
+    for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
+        try:
+            if zlib.decompressobj(bits).decompress(stream.head, 1):
+                return _Inflated(stream, bits)
+        except zlib.error:
+            continue
+    return stream
+
+
+class _Inflated:
+    def __init__(self, stream: Readable, bits: int) -> None:
+        self._stream = stream
+        self._zlib = zlib.decompressobj(bits)
+
+    def read(self, size: int = PIECE_BYTES) -> bytes:
+        while not self._zlib.eof:
+            packed = self._zlib.unconsumed_tail or self._stream.read(PIECE_BYTES)
+            try:
+                piece = self._zlib.decompress(packed, max(size, 1))
+            except zlib.error as error:
+                raise OSError(str(error)) from error
+            if piece:
+                return piece
+            if not packed:
+                message = "cut off"
+                raise OSError(message)
+        return b""
+
+
+DECODERS: dict[str, Callable[[Peeked], Readable]] = {
+    "br": _unbrotli,
+    "chunked": _dechunked,
+    "deflate": _inflated,
+    "gzip": _gunzipped,
+    "x-gzip": _gunzipped,
+    "zstd": _unzstd,
+}
