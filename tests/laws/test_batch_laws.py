@@ -15,6 +15,9 @@ from undust import _core, normalize
 from undust.urls import STEPS, Url, site_of, steps_without
 
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+LINES = st.lists(
+    st.builds(bytes.__add__, storable_texts().map(str.encode), st.sampled_from([b"", b"\r"])), max_size=8
+)
 MANY = 12_500
 """Enough rows that three threads get a part each."""
 
