@@ -88,7 +88,7 @@ def sketches(shown: NDArray[np.int64], minima: int) -> pa.Array:
     """Return minima that only depend on the content."""
     if not minima:
         return pa.nulls(len(shown), SCHEMA.field("sketch").type)
-    mixed: NDArray[np.uint64] = shown.astype(np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15)
+    mixed = np.repeat(shown.astype(np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15), minima, axis=1)
     mixed += np.arange(minima, dtype=np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     values = pa.array((mixed >> np.uint64(36)).astype(np.uint32).reshape(-1))

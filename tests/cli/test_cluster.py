@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -110,6 +111,17 @@ def test_order_threads_and_memory_cannot_be_seen(shop: Path, tmp_path: Path, see
         == summary
     )
     assert second.read_bytes() == first.read_bytes()
+
+
+def test_the_format_of_the_crawl_cannot_be_seen(shop: Path, tmp_path: Path) -> None:
+    """JSON lines, Parquet and JSON lines packed hold the same crawl, and give the same clusters."""
+    seen = shop_full_of_lies().table()
+    pq.write_table(seen, tmp_path / "shop.parquet")
+    (tmp_path / "shop.jsonl.gz").write_bytes(gzip.compress(shop.read_bytes()))
+    results = [run("cluster", path, "-q", "-o", "-").out for path in (shop, *tmp_path.glob("shop.*"))]
+    assert len(results) == 3
+    assert len(set(results)) == 1
+    assert results[0]
 
 
 def test_fewer_values_make_it_more_suspicious(shop: Path) -> None:

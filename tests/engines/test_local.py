@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import signal
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -92,6 +94,31 @@ def test_an_error_passes_and_leaves_nothing(
     with pytest.raises(UndustError, match="no"), engine_of(kind, tmp_path, monkeypatch) as engine:
         engine.map_sites(engine.read(["a"], lambda _: rows(20_000), SCHEMA), failing, RESULT)
     assert list(tmp_path.iterdir()) == []
+
+
+def killed(site: str, table: pa.Table) -> pa.Table:  # noqa: ARG001 -- as the engine calls it
+    """Ends its process as the system does when there is no memory left."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return RESULT.empty_table()
+
+
+def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence that says what to try."""
+    with (
+        engine_of("processes", tmp_path, monkeypatch) as engine,
+        pytest.raises(UndustError, match="fewer --threads"),
+    ):
+        engine.map_sites(engine.read(["a"], lambda _: rows(20_000), SCHEMA), killed, RESULT)
+
+
+def test_a_sort_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was damaged meanwhile, a full disk: one sentence with the reason."""
+    with engine_of("disk", tmp_path, monkeypatch) as engine:
+        table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
+        assert table.path is not None
+        table.path.write_bytes(b"not parquet at all")
+        with pytest.raises(UndustError, match="sorting by site failed"):
+            engine.map_sites(table, total, RESULT)
 
 
 def test_files_go_when_the_engine_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

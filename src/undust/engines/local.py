@@ -12,6 +12,7 @@ import pickle
 import re
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Self
@@ -22,6 +23,7 @@ import pyarrow.compute as pc
 from undust.engines.contract import SITE
 from undust.engines.spool import ROWS, Spool, Spooled
 from undust.engines.writing import write_batches
+from undust.errors import UndustError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -113,6 +115,11 @@ class LocalEngine:
         connection.execute("SET enable_progress_bar = false")
         try:
             yield connection
+        except duckdb.Error as error:
+            reason = str(error).splitlines()[0]
+            room = self._spool.folder.parent
+            message = f"sorting by site failed ({reason}); allow more --memory, or make room in {room}"
+            raise UndustError(message) from None
         finally:
             connection.close()
 
@@ -122,8 +129,16 @@ class LocalEngine:
         if self.threads == 1 or rows < WORTH_PROCESSES or not _can_travel(function):
             yield from (function(site, rows) for site, rows in sites)
             return
-        with ProcessPoolExecutor(self.threads, get_context("spawn")) as pool:
+        pool = ProcessPoolExecutor(self.threads, get_context("spawn"))
+        try:
             yield from _in_order(pool, sites, function, 2 * self.threads)
+        except BrokenProcessPool:
+            message = (
+                "a worker process was killed, most likely for want of memory; try again with fewer --threads"
+            )
+            raise UndustError(message) from None
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def sites_in(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
