@@ -137,6 +137,20 @@ def test_same_different_and_nobody_can_tell() -> None:
     assert relations("/nothing") == {name: int(name == "/nothing") for name in names}
 
 
+def test_a_redirect_shows_what_its_target_shows() -> None:
+    """A URL without content of its own is known to differ by that of its cluster."""
+    clusters = found(
+        {"url": "/a", "digest": "a"},
+        {"url": "/b", "digest": "b"},
+        {"url": "/old", "status": 301, "redirect": f"{HOST}/a"},
+        {"url": "/older", "status": 301, "redirect": f"{HOST}/unseen"},
+    )
+    old, older = np.array([2, 2]), np.array([3, 3])
+    assert clusters.node_urls.to_pylist()[2:4] == [f"{HOST}/old", f"{HOST}/older"]
+    assert clusters.relation(old, np.array([0, 1])).tolist() == [1, -1]
+    assert clusters.relation(older, np.array([0, 1])).tolist() == [0, 0]
+
+
 def test_labels_are_the_last_word() -> None:
     """What a person keeps apart stays apart, and the evidence that says otherwise is told."""
     clusters = found(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,9 +120,19 @@ class SiteClusters:
     def relation(self, left: Ints, right: Ints) -> Ints:
         """Return for pairs of nodes whether they are one page (1), different (-1), or nobody can tell (0)."""
         relation = np.zeros(len(left), np.int64)
-        relation[self._differ(left, right)] = DIFFERENT
+        relation[self._differ(self.speakers[left], self.speakers[right])] = DIFFERENT
         relation[self.cluster_of_node[left] == self.cluster_of_node[right]] = SAME_PAGE
         return relation
+
+    @cached_property
+    def speakers(self) -> Ints:
+        """The node whose content counts for each: a redirect shows what the rest of its cluster shows."""
+        cluster = self.cluster_of_node
+        known = np.flatnonzero(self.known & (cluster >= 0))[::-1]
+        first = np.full(self.cluster_count + 1, -1, np.int64)
+        first[cluster[known]] = known
+        speaks = ~self.known & (cluster >= 0) & (first[cluster] >= 0)
+        return np.where(speaks, first[cluster], np.arange(len(cluster)))
 
     def _differ(self, left: Ints, right: Ints) -> Bools:
         label = (self.label[left] >= 0) & (self.label[right] >= 0)

@@ -1,0 +1,94 @@
+"""What is known of values, against counting pair by pair."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from undust.duplicates.shapes import Shapes
+from undust.duplicates.values import Groups, differences
+from undust.urls import Url
+
+urls = st.lists(
+    st.builds(
+        "http://{}a.test{}{}".format,
+        st.sampled_from(["", "www."]),
+        st.sampled_from(["/", "/p/1", "/p/2", "/q/1", "/q/2", "/p"]),
+        st.sampled_from(["", "?x=1", "?x=2", "?x=1&y=1", "?y=1&x=1", "?y=2&x=1", "?x=2;y=1"]),
+    ),
+    min_size=1,
+    max_size=14,
+    unique=True,
+)
+
+
+def parts(url: str) -> tuple[tuple[str, ...], dict[str, str | None]]:
+    """A URL's skeleton and its values by key, taken apart plainly."""
+    parsed = Url.parse(url)
+    assert parsed is not None
+    segments = () if parsed.path == "/" else parsed.segments
+    values: dict[str, str | None] = {f"path_{i}": segment for i, segment in enumerate(segments)}
+    values |= {f"?{name}": value for name, value in parsed.pairs("&;")}
+    return (parsed.host, *sorted(values)), values
+
+
+def plain(
+    rows: list[str], page: list[int], members: set[int], skeleton: tuple[str, ...], key: str
+) -> tuple[float, float]:
+    """Share and weight: contexts one by one, pairs one by one, pairs within the group left out."""
+    contexts: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for row, url in enumerate(rows):
+        own_skeleton, values = parts(url)
+        if page[row] >= 0 and own_skeleton == skeleton:
+            contexts[
+                tuple(sorted((name, str(value)) for name, value in values.items() if name != key))
+            ].append(row)
+    weight = differing = 0.0
+    for inside in contexts.values():
+        pairs = [(a, b) for a, b in combinations(inside, 2) if not {a, b} <= members]
+        if pairs:
+            others = len(inside) - max(1, len(members & set(inside)))
+            weight += others
+            differing += others * sum(page[a] != page[b] for a, b in pairs) / len(pairs)
+    return (differing / weight if weight else 0.0), weight
+
+
+@given(urls, st.data())
+def test_opinions_are_those_of_all_pairs(rows: list[str], data: st.DataObject) -> None:
+    """For every group and every part of its URLs: values held, share of differing pairs, URLs compared."""
+    page = data.draw(st.lists(st.integers(-1, 3), min_size=len(rows), max_size=len(rows)))
+    numbers = sorted({number for number in page if number >= 0})
+    groups = {at: {i for i, number in enumerate(page) if number == own} for at, own in enumerate(numbers)}
+    pairs = [(group, node) for group, nodes in groups.items() for node in sorted(nodes)]
+    shapes = Shapes.of(pa.array(rows))
+    given_groups = Groups(
+        np.array([group for group, _ in pairs], np.int64),
+        np.array([node for _, node in pairs], np.int64),
+        len(groups),
+    )
+    found = differences(shapes, np.array(page, np.int64), given_groups)
+    expected = {
+        (group, skeleton, key)
+        for group, nodes in groups.items()
+        for skeleton, values in (parts(rows[node]) for node in nodes)
+        for key in values
+    }
+    assert len(found.group) == len(expected)
+    by_number = {int(shapes.skeleton[row]): parts(url)[0] for row, url in enumerate(rows)}
+    for at in range(len(found.group)):
+        group, scope = int(found.group[at]), int(found.scope[at])
+        skeleton = by_number[int(shapes.skeleton_of_scope[scope])]
+        key = shapes.name(int(shapes.key_of_scope[scope]))
+        assert (group, skeleton, key) in expected
+        inside = [parts(rows[node]) for node in groups[group]]
+        assert found.values[at] == len({values[key] for own, values in inside if own == skeleton})
+        assert found.key_values[at] == len({values[key] for _, values in inside if key in values})
+        share, weight = plain(rows, page, groups[group], skeleton, key)
+        assert found.alone.weight[at] == pytest.approx(weight)
+        assert found.alone.share[at] == pytest.approx(share)
