@@ -14,7 +14,7 @@ PACKAGE := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format stub bench docs clean
+.PHONY: help run test lint format stub bench docs clean FORCE
 
 help:
 	@echo "make run     build, then the main job on the sample crawl in examples/"
@@ -65,7 +65,13 @@ clean:
 	@$(PIP_INSTALL) pip
 	@touch $@
 
-$(INSTALLED): .venv/python $(PACKAGE)
+# An editable install knows the modules it was made with, so a new one has to be made known; this list
+# changes only when they do.
+.venv/modules: .venv/python FORCE
+	@find src -name '*.py' | LC_ALL=C sort > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
+
+$(INSTALLED): .venv/python .venv/modules $(PACKAGE)
 	@echo "building undust and installing what its tests need (a minute or two)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint --editable .
 	@touch $@
