@@ -17,6 +17,8 @@ from undust.duplicates.glue import VALUES
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import SourceError, UnknownFormat
+from undust.evaluation import evaluate as judge
+from undust.evaluation.judged import labelled_from_duplicates, labelled_from_labels
 from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement
 from undust.sources import named_format
 from undust.sources.files import find_files, note_unknown, read_file
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
     from undust.duplicates import Declaration
     from undust.engines import Engine
+    from undust.evaluation import Evaluation
+    from undust.rules import RuleSet
 
 WITH_SITE = SCHEMA.append(pa.field(SITE, pa.string(), nullable=False))
 """Observations on their way to an engine; what is no URL belongs to the site without a name."""
@@ -183,6 +187,27 @@ def split(duplicates: Duplicates, held_out: float = 0.3) -> tuple[Duplicates, Du
     Which part a cluster falls into depends on its smallest URL alone, so that more data moves nothing.
     """
     return duplicates.split(held_out)
+
+
+def evaluate(
+    rules: RuleSet,
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    threads: int = 1,
+) -> Evaluation:
+    """Return every published measure of a rule set, on URLs whose pages are known.
+
+    Args:
+        rules: What is judged, by the keys it gives.
+        seen: Observations. Where some have a label in `cluster`, those are judged by it; otherwise
+            the pages are those that `find_duplicates` finds.
+        threads: How many to use; the result is the same.
+
+    """
+    table = pa.table(seen)
+    if "cluster" in table.column_names and table.column("cluster").null_count < len(table):
+        return judge(rules, *labelled_from_labels(table), threads=threads)
+    return judge(rules, *labelled_from_duplicates(find_duplicates(seen)), threads=threads)
 
 
 def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> Callable[[int], object]:

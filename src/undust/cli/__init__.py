@@ -10,7 +10,9 @@ ENTRIES = {
     "cluster": Entry("undust.cli.cluster", "Find which URLs show one page, and why."),
     "apply": Entry("undust.cli.apply", "Send each URL of a list or table to its canonical form."),
     "explain": Entry("undust.cli.explain", "Show each step from a URL to its canonical form."),
+    "evaluate": Entry("undust.cli.evaluate", "Measure what rules do to URLs whose pages are known."),
     "rules": Entry("undust.cli.rules", "List, check, switch, merge and compare rule files."),
+    "signatures": Entry("undust.cli.signatures", "See how far pages of equal text reduce the URLs."),
     "normalize": Entry("undust.cli.normalize", "Bring URLs into their standard form, line by line."),
     "completion": Entry("undust.cli.completion", "Print a script that lets your shell complete undust."),
 }

@@ -204,6 +204,8 @@ def measure(
     `sketches` holds one sketch a page, where there are any; pages without one are never
     near copies of another.
     """
+    if not len(pages):
+        return Measures()
     page_names, page_codes = np.unique(np.asarray(pages, dtype=object).astype(str), return_inverse=True)
     image_names, image_codes = np.unique(np.asarray(images, dtype=object).astype(str), return_inverse=True)
     groups = _Groups.of(image_codes, page_codes)

@@ -1,0 +1,6 @@
+"""How good a rule set is: every published measure, on labelled data, site by site and rule by rule."""
+
+from undust.evaluation.judged import Evaluation, Labelled, Row, evaluate
+from undust.evaluation.measures import Contingency, Measures, measure
+
+__all__ = ["Contingency", "Evaluation", "Labelled", "Measures", "Row", "evaluate", "measure"]

@@ -1,0 +1,218 @@
+"""A rule set against labelled URLs: in total, by site, by class of rule and by rule.
+
+URLs are compared by key, as a crawler compares them. The measures of a single rule are those of a
+set that holds this rule and the `keep` rules before it, less what standard normalization merges
+anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from undust.errors import UndustError
+from undust.evaluation.measures import Measures, measure, share
+from undust.rules import RuleSet
+from undust.urls import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from undust.duplicates import Duplicates
+    from undust.rules import Rule
+
+CLASSES = ("substitution", "irrelevant component", "general")
+"""Of rules: tokens for tokens; some part is forgotten or masked; parts are moved (Dasgupta et al.)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The distinct URLs of one site, the page that each shows, and one sketch a page where known."""
+
+    site: str
+    urls: pa.Array
+    pages: tuple[str, ...]
+    sketches: Mapping[str, Sequence[int]]
+
+    def without_singletons(self) -> Labelled:
+        """Return only the URLs of pages that have two or more, as Dasgupta et al. judge."""
+        _, page, count = np.unique(np.array(self.pages, dtype=str), return_inverse=True, return_counts=True)
+        rows = np.flatnonzero(count[page] > 1)
+        pages = tuple(self.pages[row] for row in rows)
+        return Labelled(self.site, self.urls.take(pa.array(rows)), pages, self.sketches)
+
+    def measured(self, rules: RuleSet, threads: int = 1) -> Measures:
+        """Return what the rules do to these URLs."""
+        keys = rules.compile().batch(self.urls, keys=True, threads=threads)
+        return measure(self.pages, keys.to_pylist(), self.sketches)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One rule, or one class of rules: alone, on the sites it speaks of."""
+
+    name: str
+    kind: str
+    measures: Measures
+    """With these rules alone."""
+    saved: int
+    """URLs removed beyond standard normalization."""
+    lost: int
+    """Pages merged into an unlike one beyond standard normalization."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a rule set does to labelled URLs."""
+
+    total: Measures
+    """All sites added up (micro)."""
+    duplicates_only: Measures
+    """The same without pages that have one URL only."""
+    sites: Mapping[str, Measures]
+    classes: tuple[Row, ...]
+    rules: tuple[Row, ...]
+    unlabelled: int
+    """URLs that nobody knows the page of; they are judged nowhere."""
+    active: int
+    """Rules that are switched on."""
+
+    def macro(self, rate: Callable[[Measures], float]) -> float:
+        """Return the mean of a rate over the sites."""
+        return share(sum(map(rate, self.sites.values())), len(self.sites))
+
+
+def labelled_from_labels(seen: pa.Table) -> tuple[list[Labelled], int]:
+    """Return the URLs with a label of the person's, by site, and how many have none."""
+    rows: dict[str, dict[str, str]] = {}
+    sketches: dict[tuple[str, str], Sequence[int]] = {}
+    unlabelled = set()
+    table = seen.sort_by("url")
+    columns = (table.column(name).to_pylist() for name in ("url", "cluster", "sketch"))
+    for url, site, (label, sketch) in _with_sites(table, columns):
+        if label is None or site is None:
+            unlabelled.add(url)
+            continue
+        known = rows.setdefault(site, {})
+        if known.setdefault(url, label) != label:
+            message = (
+                f"{url} has the labels '{known[url]}' and '{label}'; give each URL one value in 'cluster'"
+            )
+            raise UndustError(message)
+        if sketch:
+            sketches.setdefault((site, label), sketch)
+    sites = [
+        Labelled(
+            site,
+            pa.array(list(urls), pa.string()),
+            tuple(urls.values()),
+            {page: sketches[site, page] for page in set(urls.values()) if (site, page) in sketches},
+        )
+        for site, urls in sorted(rows.items())
+    ]
+    return sites, len(unlabelled - {url for urls in rows.values() for url in urls})
+
+
+def _with_sites(table: pa.Table, columns: Iterable[list[Any]]) -> Iterable[tuple[str, str | None, list[Any]]]:
+    urls, *others = columns
+    sites = site_of(table.column("url")).to_pylist()
+    return ((url, site, list(rest)) for url, site, *rest in zip(urls, sites, *others, strict=True))
+
+
+def labelled_from_duplicates(duplicates: Duplicates) -> tuple[list[Labelled], int]:
+    """Return the URLs whose page the evidence tells, by site, and how many it says nothing about."""
+    sites, unlabelled = [], 0
+    for found in duplicates:
+        cluster = found.cluster
+        told = np.zeros(found.cluster_count, np.bool_)
+        told[found.cluster_of_node[found.known & (found.cluster_of_node >= 0)]] = True
+        told |= found.sizes > 1
+        rows = np.flatnonzero(told[cluster])
+        unlabelled += len(cluster) - len(rows)
+        if not len(rows):
+            continue
+        sketches: dict[str, Sequence[int]] = {}
+        for node in np.flatnonzero((found.sketch_row >= 0) & (found.cluster_of_node >= 0)):
+            sketches.setdefault(str(found.cluster_of_node[node]), found.sketches[found.sketch_row[node]])
+        pages = tuple(str(number) for number in cluster[rows])
+        sites.append(Labelled(found.site, found.urls.take(pa.array(rows)), pages, sketches))
+    return sites, unlabelled
+
+
+def evaluate(rules: RuleSet, sites: Sequence[Labelled], unlabelled: int = 0, threads: int = 1) -> Evaluation:
+    """Return what a rule set does to the labelled URLs of some sites."""
+    if not sites:
+        message = (
+            "the input says of no URL which page it shows; it needs a column 'cluster', 'digest' or 'sketch'"
+        )
+        raise UndustError(message)
+    _require_overlap(rules, sites)
+    by_site = {site.site: site.measured(rules, threads) for site in sites}
+    active = [rule for rule in rules if rule.status == "active"]
+    plain = {site.site: site.measured(RuleSet(), threads) for site in sites}
+    acting = [rule for rule in active if rule.kind != "keep"]
+    groups = [(str(rule), class_of(rule), [rule]) for rule in acting]
+    groups += [(name, name, [rule for rule in acting if class_of(rule) == name]) for name in CLASSES]
+    rows = [
+        _alone(_with_keeps(active, group), sites, plain, name, kind, threads) for name, kind, group in groups
+    ]
+    return Evaluation(
+        total=sum(by_site.values(), Measures()),
+        duplicates_only=sum(
+            (site.without_singletons().measured(rules, threads) for site in sites), Measures()
+        ),
+        sites=by_site,
+        classes=tuple(rows[len(acting) :]),
+        rules=tuple(rows[: len(acting)]),
+        unlabelled=unlabelled,
+        active=len(active),
+    )
+
+
+def class_of(rule: Rule) -> str:
+    """Return which of `CLASSES` a rule belongs to."""
+    if rule.kind == "replace":
+        return CLASSES[0]
+    forgets = "{*" in rule.source or ":any}" in (rule.target or "")
+    return CLASSES[1] if forgets else CLASSES[2]
+
+
+def _with_keeps(rules: Sequence[Rule], chosen: Sequence[Rule]) -> list[Rule]:
+    """Return the chosen rules with the `keep` rules that shield URLs from them, in file order."""
+    last = max((rules.index(rule) for rule in chosen), default=-1)
+    return [rule for rule in rules[: last + 1] if rule.kind == "keep" or rule in chosen]
+
+
+def _alone(  # noqa: PLR0913, PLR0917 -- what is measured, on what, and what it is called
+    rules: Sequence[Rule],
+    sites: Sequence[Labelled],
+    plain: Mapping[str, Measures],
+    name: str,
+    kind: str,
+    threads: int,
+) -> Row:
+    chosen = [site for site in sites if any(rule.site in {site.site, "*"} for rule in rules)]
+    after = sum((site.measured(RuleSet(rules), threads) for site in chosen), Measures())
+    before = sum((plain[site.site] for site in chosen), Measures())
+    saved = after.removed_urls - before.removed_urls
+    return Row(name, kind, after, saved, after.lost_unlike - before.lost_unlike)
+
+
+def _require_overlap(rules: RuleSet, sites: Sequence[Labelled]) -> None:
+    spoken_of = {rule.site for rule in rules}
+    seen = {site.site for site in sites}
+    if spoken_of and "*" not in spoken_of and not spoken_of & seen:
+        message = (
+            f"the rules are for {_some(spoken_of)} and the input is of {_some(seen)}; "
+            "give rules and URLs of the same sites"
+        )
+        raise UndustError(message)
+
+
+def _some(sites: set[str], most: int = 3) -> str:
+    named = sorted(sites)
+    more = f" and {len(named) - most:,} more" if len(named) > most else ""
+    return ", ".join(named[:most]) + more
