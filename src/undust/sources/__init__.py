@@ -2,7 +2,7 @@
 
 Content decides, never the name alone: people rename files, and servers name them all `download`. The
 other modules here (`reading`, `lines`, `values`, `rows`, `columns`, `json_lines`, `log_format`, `records`,
-`bodies`) are what the sources share; the sources themselves know nothing of each other.
+`resuming`, `bodies`) are what the sources share; the sources themselves know nothing of each other.
 """
 
 from __future__ import annotations

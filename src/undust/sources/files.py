@@ -82,12 +82,10 @@ def read_file(
     del looked_at
     if not packings and head:
         require_no_promise(path)
-    if not head and format_name is None:
-        if damage:
-            raise damage
+    if not head and format_name is None and damage is None:
         reading.format = "nothing"
         return
-    source = named_format(format_name) if format_name else format_of(head, reading.name, reading.options)
+    source = _source(head, damage, format_name, reading)
     reading.format = source.name
     for packing in packings[:-1] if source.unpacks_itself else packings:
         blocks = _guarded(unpacked(blocks, packing, reading.name, BLOCK_BYTES), reading)
@@ -96,6 +94,17 @@ def read_file(
             if batch.num_rows:
                 reading.rows += batch.num_rows
                 yield batch
+
+
+def _source(head: bytes, damage: DamagedSource | None, name: str | None, reading: Reading) -> Format:
+    if name:
+        return named_format(name)
+    try:
+        return format_of(head, reading.name, reading.options)
+    except UnknownFormat:
+        if damage and not head:
+            raise damage from None
+        raise
 
 
 def note_unknown(error: UnknownFormat, reading: Reading) -> None:

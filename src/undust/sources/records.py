@@ -1,20 +1,15 @@
-"""The records of web archives, one after the other, with damage costing the record that it hit.
-
-WARC is read by fastwarc and ARC by warcio, as they come: packed, each record a member of its own, or
-plain. Both give up where a file is broken. Here reading is taken up again at the next place where a
-record begins. A record counts only when the next one begins where it ends: one whose length is wrong
-swallows its neighbours, and then they are read and it is not.
-"""
+"""The records of web archives as the libraries read them: WARC by fastwarc, ARC by warcio."""
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
-from collections import deque
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from contextlib import redirect_stderr
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from undust.content.page import HEADERS
-from undust.sources.bodies import ForwardStream, Readable
+from undust.sources.bodies import PIECE_BYTES, ForwardStream, Readable
 from undust.sources.values import text_from_bytes
 
 if TYPE_CHECKING:
@@ -24,24 +19,19 @@ if TYPE_CHECKING:
     from warcio.recordloader import ArcWarcRecord
 
     from undust.content.page import Headers
-
-MOST_HELD = 64 << 20
-"""Bytes of a file, as it is, that are held to find a record again that another one swallowed."""
-BLOCK_BYTES = 1 << 16
-_HEAD_BYTES = 4096
-_WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
+    from undust.sources.resuming import Window
 
 WARC_START = re.compile(rb"WARC/[01]\.\d\d?\r?\n")
 ARC_START = re.compile(
     rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}:[^\s]{1,4000} [^\s]{0,50} ?\d{14} [^\n]{1,4000} \d+\r?\n"
 )
-_MAGICS = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
+_HEAD_BYTES = 4096
+_WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 WRONG_LENGTH = "record whose length is wrong"
 CUT_OFF = "record is cut off"
 NO_HEADER = "no valid record header"
 DAMAGED_PACKING = "packed data is damaged"
-PACKED_AS_A_WHOLE = "packed as a whole and not record by record; unpack it with 'gzip -d'"
 
 
 class Payload(Readable, Protocol):
@@ -68,151 +58,18 @@ class Record(NamedTuple):
     """The crawler did not keep all of the body."""
 
 
-class Damage(NamedTuple):
-    """A place where no record could be read."""
-
-    offset: int
-    reason: str
-    sample: bytes = b""
-
-
-class Window(ForwardStream):
-    """A stream that can be taken up again a little earlier."""
-
-    def __init__(self, file: Readable) -> None:
-        self._file = file
-        self._blocks: deque[bytes] = deque()
-        # Offsets of the first byte held, of the next to be read, and behind the last held.
-        self._start = self._at = self._end = 0
-
-    def read(self, size: int = BLOCK_BYTES) -> bytes:
-        """Return at most so many bytes; none at the end."""
-        if self._at < self._end:
-            return self._again(size)
-        piece = self._file.read(size)
-        self._blocks.append(piece)
-        self._end += len(piece)
-        self._at = self._end
-        self.forget(self._end - MOST_HELD)
-        return piece
-
-    def _again(self, size: int) -> bytes:
-        start = self._start
-        for block in self._blocks:
-            if self._at < start + len(block):
-                piece = block[self._at - start :][:size]
-                self._at += len(piece)
-                return piece
-            start += len(block)
-        return b""
-
-    def tell(self) -> int:
-        """Return the offset of the next byte to be read."""
-        return self._at
-
-    def go_back(self, offset: int) -> None:
-        """Let reading go on from an offset, or from the first byte that is still held."""
-        self._at = min(max(offset, self._start), self._end)
-
-    def forget(self, before: int) -> None:
-        """Let go of blocks that stand before an offset."""
-        while self._blocks and self._start + len(self._blocks[0]) <= before:
-            self._start += len(self._blocks.popleft())
-
-    def find_start(self, after: int, start: re.Pattern[bytes]) -> bool:
-        """Move to the next place from `after` on where a record begins; False if there is none."""
-        self.go_back(after)
-        at, held = self._at, b""
-        while True:
-            more = self.read()
-            held += more
-            for place in _candidates(held, start):
-                if more and place > len(held) - _HEAD_BYTES:
-                    break
-                if _begins(held[place : place + _HEAD_BYTES], start):
-                    self.go_back(at + place)
-                    return True
-            if not more:
-                return False
-            rest = max(0, len(held) - 2 * _HEAD_BYTES)
-            at, held = at + rest, held[rest:]
-            self.forget(at)
+def warc_length(data: bytes) -> int | None:
+    """Return the length of a WARC record by its header; None where there is no header."""
+    head, end, _ = data.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)\ncontent-length:[ \t]*(\d{1,18})[ \t\r]*(?:\n|$)", head)
+    return len(head) + len(end) + int(length[1]) if end and length else None
 
 
-def _candidates(data: bytes, start: re.Pattern[bytes]) -> list[int]:
-    plain = (match.start() for match in start.finditer(data))
-    packed = (match.start() for match in _MAGICS.finditer(data))
-    return sorted({*packed, *(place for place in plain if data[place - 1 : place] == b"\n")})
-
-
-def _begins(data: bytes, start: re.Pattern[bytes]) -> bool:
-    if not data.startswith(b"\x1f\x8b"):
-        return True
-    try:
-        unpacked = zlib.decompressobj(_WITH_GZIP_HEADER).decompress(data, 2 * _HEAD_BYTES)
-    except zlib.error:
-        return False
-    return start.match(unpacked) is not None
-
-
-Row = TypeVar("Row")
-
-
-class Archive(NamedTuple, Generic[Row]):
-    """A kind of archive, and what is made of its records."""
-
-    records: Callable[[Window], Iterator[Record]]
-    start: re.Pattern[bytes]
-    """How a record begins."""
-    row_of: Callable[[Record], Row]
-    """Reads a record; called once for each, and what it returns is given on if the record is whole."""
-
-    def rows(self, window: Window) -> Iterator[Row | Damage]:
-        """Give what is made of each whole record, and each place where there is none, in order."""
-        pending: tuple[int, Row] | None = None
-        begin = failures = 0
-        is_found = True
-        while is_found:
-            is_first = True
-            try:
-                for record in self.records(window):
-                    if pending:
-                        # One that is only found behind damage shows that the record before has a wrong end.
-                        yield Damage(pending[0], WRONG_LENGTH) if is_first else pending[1]
-                    pending, is_first, failures = None, False, 0
-                    window.forget(record.offset)
-                    row = self.row_of(record)
-                    if damage := record.payload.damage():
-                        yield Damage(record.offset, damage)
-                        begin = record.offset + 1
-                        break
-                    pending = (record.offset, row)
-                else:
-                    break
-            except OSError as error:
-                if pending and not is_first:
-                    begin = pending[0] + 1
-                else:
-                    if pending:
-                        yield pending[1]
-                        pending = None
-                    yield _damage(window, begin, error)
-                    # Where nothing but starts without records follow each other, ever larger steps are made.
-                    begin += 1 << min(failures, 16)
-                    failures += 1
-            is_found = window.find_start(begin, self.start)
-            begin = window.tell()
-        if pending:
-            yield pending[1]
-
-
-def _damage(window: Window, offset: int, error: OSError) -> Damage:
-    window.go_back(offset)
-    sample = window.read(_HEAD_BYTES)[:64]
-    text = str(error)
-    if text == PACKED_AS_A_WHOLE:
-        return Damage(offset, text)
-    return Damage(offset, NO_HEADER if "header" in text else DAMAGED_PACKING, sample)
+def arc_length(data: bytes) -> int | None:
+    """Return the length of an ARC record by its line; None where there is none."""
+    line, end, _ = data.partition(b"\n")
+    length = line.rpartition(b" ")[2].strip()
+    return len(line) + 1 + int(length) if end and length.isdigit() else None
 
 
 def warc_records(window: Window) -> Iterator[Record]:
@@ -250,7 +107,7 @@ class _WarcPayload(ForwardStream):
         self._reader, self._size = reader, size
         self._is_damaged = False
 
-    def read(self, size: int = BLOCK_BYTES) -> bytes:
+    def read(self, size: int = PIECE_BYTES) -> bytes:
         # What decodes a body takes an error for one of the body; this is one of the file.
         try:
             return self._reader.read(size)
@@ -273,16 +130,36 @@ def arc_records(window: Window) -> Iterator[Record]:
     from warcio.archiveiterator import ArchiveIterator  # noqa: PLC0415 -- slow to load, and for archives only
     from warcio.exceptions import ArchiveLoadFailed  # noqa: PLC0415
 
-    begin = window.tell()
     try:
-        iterator = ArchiveIterator(window)
-        for record in iterator:
-            yield _arc_record(record, begin + iterator.get_record_offset())
+        iterator = ArchiveIterator(_unpacked_if_whole(window))
+        while record := _quietly(lambda: next(iterator, None)):
+            yield _arc_record(record, iterator.offset)
     except ArchiveLoadFailed as error:
-        is_whole = "non-chunked" in str(error)
-        raise OSError(PACKED_AS_A_WHOLE if is_whole else NO_HEADER) from error
+        raise OSError(NO_HEADER) from error
     except (zlib.error, ValueError, IndexError, EOFError) as error:
         raise OSError(str(error)) from error
+
+
+def _quietly(function: Callable[[], Any]) -> Any:  # noqa: ANN401 -- whatever it returns
+    """Return what warcio returns; what it finds wrong it prints, bytes of strangers and all, and goes on."""
+    with redirect_stderr(io.StringIO()) as said:
+        returned = function()
+    if said.getvalue():
+        raise OSError(NO_HEADER if "WARNING" in said.getvalue() else DAMAGED_PACKING)
+    return returned
+
+
+def _unpacked_if_whole(window: Window) -> Readable:
+    """Return the window; if it is packed as a whole, and not record by record as warcio wants, unpacked."""
+    from fastwarc.stream_io import GzipReader  # noqa: PLC0415 -- slow to load, and for archives only
+
+    head = window.peek(_HEAD_BYTES)
+    if not head.startswith(b"\x1f\x8b"):
+        return window
+    unpacked = zlib.decompressobj(_WITH_GZIP_HEADER).decompress(head, 16 * _HEAD_BYTES)
+    length = arc_length(unpacked)
+    is_whole = length is not None and len(unpacked) > length + 2
+    return GzipReader(window) if is_whole else window
 
 
 def _arc_record(record: ArcWarcRecord, offset: int) -> Record:
@@ -308,11 +185,19 @@ def _arc_record(record: ArcWarcRecord, offset: int) -> Record:
 class _ArcPayload(ForwardStream):
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
+        self._is_damaged = False
 
-    def read(self, size: int = BLOCK_BYTES) -> bytes:
-        return self._stream.read(size)
+    def read(self, size: int = PIECE_BYTES) -> bytes:
+        try:
+            piece: bytes = _quietly(lambda: self._stream.read(size))
+        except (OSError, zlib.error):
+            self._is_damaged = True
+            return b""
+        return piece
 
     def damage(self) -> str | None:
         while self.read():
             pass
+        if self._is_damaged:
+            return DAMAGED_PACKING
         return CUT_OFF if getattr(self._stream, "limit", 0) > 0 else None

@@ -7,6 +7,7 @@ so that it is never taken for that of a text.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -22,20 +23,19 @@ from undust.sources.minima import SKETCH
 from undust.sources.records import (
     ARC_START,
     WARC_START,
-    Archive,
-    Damage,
     Record,
-    Window,
+    arc_length,
     arc_records,
+    warc_length,
     warc_records,
 )
+from undust.sources.resuming import Archive, Damage, Window
 from undust.sources.rows import batch_of
 from undust.sources.values import text_from_bytes
 from undust.urls import Url, site_of
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from undust.sources.reading import Reading
 
@@ -59,9 +59,12 @@ EMPTY_PAYLOADS = ("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "da39a3ee5e6b4b0d3255bfef9
 """SHA-1 of nothing, in the two ways in which it is written."""
 
 
-def recognises_warc(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
+def recognises_warc(head: bytes, name: str) -> int:
     """Return how sure it is that these are the first bytes of a WARC file, unpacked, from 0 to 100."""
-    return 100 if WARC_START.match(head.lstrip(b"\r\n")) else 0
+    if WARC_START.match(head.lstrip(b"\r\n")):
+        return 100
+    # Of a file whose first member is damaged nothing but the name is left.
+    return 50 if not head and re.search(r"\.warc(\.gz|\.zst)?$", name) else 0
 
 
 def recognises_arc(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
@@ -71,12 +74,16 @@ def recognises_arc(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf'
 
 def read_warc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the responses, resources and revisits of a WARC file, packed as it is."""
-    return _read(file, reading, warc_records, WARC_START)
+    seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
+    archive = Archive(warc_records, WARC_START, warc_length, partial(_row_of, seen))
+    return _batches(archive.rows(Window(file)), reading, seen)
 
 
 def read_arc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the responses of an ARC file, packed as it is."""
-    return _read(file, reading, arc_records, ARC_START)
+    seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
+    archive = Archive(arc_records, ARC_START, arc_length, partial(_row_of, seen))
+    return _batches(archive.rows(Window(file)), reading, seen)
 
 
 class _Row(NamedTuple):
@@ -88,13 +95,9 @@ class _Row(NamedTuple):
     statement: Statement | None
 
 
-def _read(
-    file: BinaryIO, reading: Reading, records: Callable[[Window], Iterator[Record]], start: re.Pattern[bytes]
-) -> Iterator[pa.RecordBatch]:
-    seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
-    archive = Archive(records, start, partial(_row_of, seen))
+def _batches(rows: Iterator[_Row | Damage], reading: Reading, seen: PagesSeen) -> Iterator[pa.RecordBatch]:
     batch = _Batch(reading, seen)
-    for row in archive.rows(Window(file)):
+    for row in rows:
         if isinstance(row, Damage):
             reading.skip(row.reason, f"offset {row.offset}", row.sample)
             continue
