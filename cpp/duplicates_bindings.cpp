@@ -10,7 +10,7 @@ using namespace nb::literals;
 
 namespace {
 
-// A numpy or a pyarrow array of int64 without nulls.
+// A numpy array of int64.
 using Numbers = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 undust::Column components(const Numbers& left, const Numbers& right, std::int64_t count) {
