@@ -38,7 +38,7 @@ MAY_IMPORT = {
         "errors streams observations urls content sources engines duplicates rules learners validation"
         " selection learning evaluation report"
     ),
-    "cli": "errors streams observations engines urls rules signatures exports report pipeline",
+    "cli": "errors streams observations engines urls rules signatures evaluation exports report pipeline",
     "__main__": "cli",
     "__init__": "pipeline rules urls errors engines",
 }
