@@ -18,7 +18,9 @@ from undust.content.sketch import SIZE, common_shingles, resemblance, shingles, 
 ODD_TEXTS = st.text(
     st.one_of(
         st.characters(exclude_categories=["Cs"]),
-        st.sampled_from("aAzZ09 .,-_\n\t\u00a0\u00e9\u00df\u0e01\u4e00\u3042\u30fb\u3000\uff21\uff0c\u00d7\U00020000"),
+        st.sampled_from(
+            "aAzZ09 .,-_\n\t\u00a0\u00e9\u00df\u0e01\u4e00\u3042\u30fb\u3000\uff21\uff0c\u00d7\U00020000"
+        ),
     ),
     max_size=120,
 )

@@ -25,7 +25,7 @@ def words(text: str) -> list[str]:
     for char in text:
         if any(first <= ord(char) < last for first, last in SPACELESS):
             found += [char, ""]
-        elif char.isascii() and not char.isalnum() or any(low <= ord(char) < high for low, high in SIGNS):
+        elif (char.isascii() and not char.isalnum()) or any(low <= ord(char) < high for low, high in SIGNS):
             found.append("")
         else:
             found[-1] += char.lower() if char.isascii() else char

@@ -6,6 +6,7 @@ import gzip
 import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -29,12 +30,17 @@ class Answer:
 
 def page(text: str, head: str = "") -> bytes:
     """A small HTML page."""
-    return f"<!DOCTYPE html><html><head><title>t</title>{head}</head><body><p>{text}</p></body></html>".encode()
+    return (
+        f"<!DOCTYPE html><html><head><title>t</title>{head}</head><body><p>{text}</p></body></html>".encode()
+    )
 
 
 def shop(count: int) -> list[Answer]:
     """Pages of a shop, all different."""
-    return [Answer(f"http://shop.test/p/{n}", page(f"article number {n} " + f"word{n} " * 20)) for n in range(count)]
+    return [
+        Answer(f"http://shop.test/p/{n}", page(f"article number {n} " + f"word{n} " * 20))
+        for n in range(count)
+    ]
 
 
 def by_hand(answer: Answer, kind: str = "response", more: str = "") -> bytes:
@@ -42,7 +48,7 @@ def by_hand(answer: Answer, kind: str = "response", more: str = "") -> bytes:
     lines = "".join(f"{name}: {value}\r\n" for name, value in answer.headers)
     block = f"HTTP/1.1 {answer.status}\r\n{lines}\r\n".encode() + answer.body
     head = (
-        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\n"
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{uuid4()}>\r\n"
         f"WARC-Target-URI: {answer.url}\r\nWARC-Date: {TIME}\r\n{more}"
         f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
     )

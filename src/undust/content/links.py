@@ -44,11 +44,11 @@ def canonical_of(url: str, tags: Iterable[Tag], link_headers: Sequence[str] = ()
     base = _base(url, tags)
     in_head = [tag.attributes["href"] for tag in tags if tag.name == "link" and tag.is_in_head]
     targets = [_target(base, href) for href in in_head] + [_target(url, href) for href in in_headers]
-    found = {normalize(target): target for target in targets if target is not None}
+    found = {normalize(target): target for target in reversed(targets) if target is not None}
     if len(found) > 1:
         return Canonical(problem=CONTRADICTING)
     if found:
-        return Canonical(target=min(found.values()))
+        return Canonical(target=next(iter(found.values())))
     return Canonical(problem=NO_TARGET if targets else OUTSIDE_HEAD)
 
 

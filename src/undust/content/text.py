@@ -124,7 +124,8 @@ def _known(name: str) -> str | None:
     from resiliparse.parse.encoding import map_encoding_to_html5  # noqa: PLC0415 -- slow to load
 
     known: str | None = map_encoding_to_html5(name, fallback_utf8=False)
-    return known
+    # As browsers do: the larger set is a superset.
+    return "gb18030" if known in {"gbk", "gb2312"} else known
 
 
 def _is_utf8(body: bytes) -> bool:
