@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
+import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -12,7 +15,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 TIME = "2026-11-15T00:23:57Z"
 HTML = "text/html; charset=utf-8"
@@ -60,6 +63,16 @@ def packed(records: Sequence[bytes]) -> bytes:
     return b"".join(map(gzip.compress, records))
 
 
+@contextmanager
+def closing_what_warcio_leaves_open() -> Iterator[None]:
+    """Let its temporary files go here and now, without the warning that would hit a later test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+        gc.collect()
+
+
+@closing_what_warcio_leaves_open()
 def by_warcio(answers: Sequence[Answer], *, is_packed: bool = True, with_requests: bool = False) -> bytes:
     """The answers as warcio writes them, with a warcinfo record in front."""
     out = io.BytesIO()

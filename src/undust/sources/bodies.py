@@ -19,7 +19,7 @@ PIECE_BYTES = 1 << 16
 DAMAGED = "body is damaged inside its encoding; what can be read of it has no digest"
 UNKNOWN_ENCODING = "body in an encoding that is not known; it is taken as it stands"
 
-_CHUNK = re.compile(rb"\s*[0-9A-Fa-f]{1,16}[ \t]*(?:;[^\r\n]*)?\r?\n")
+_CHUNK = re.compile(rb"\s*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -46,12 +46,12 @@ class ForwardStream:
         """Do nothing; whoever opened the file closes it."""
 
 
-class Peeked(ForwardStream):
-    """A stream whose first bytes are known."""
+class Prefixed(ForwardStream):
+    """A stream with some bytes in front."""
 
-    def __init__(self, stream: Readable) -> None:
+    def __init__(self, head: bytes, stream: Readable) -> None:
+        self.head = self._rest = head
         self._stream = stream
-        self.head = self._rest = stream.read(PIECE_BYTES)
 
     def read(self, size: int = -1) -> bytes:
         """Return at most so many bytes; none at the end."""
@@ -62,6 +62,13 @@ class Peeked(ForwardStream):
                 piece, self._rest = self._rest[:size], self._rest[size:]
             return piece
         return self._stream.read(size if size >= 0 else PIECE_BYTES)
+
+
+class Peeked(Prefixed):
+    """A stream whose first bytes are known."""
+
+    def __init__(self, stream: Readable) -> None:
+        super().__init__(stream.read(PIECE_BYTES), stream)
 
 
 class DecodedBody:
@@ -98,19 +105,54 @@ def _names(values: Sequence[str]) -> list[str]:
 
 
 def _dechunked(stream: Peeked) -> Readable:
-    from fastwarc.stream_io import ChunkedReader  # noqa: PLC0415 -- slow to load, and for archives only
+    return _Dechunked(stream) if _CHUNK.match(stream.head) else stream
 
-    return ChunkedReader(stream) if _CHUNK.match(stream.head) else stream
+
+class _Dechunked(ForwardStream):
+    """Chunks put together, with what servers really send: extensions, spaces, bare line feeds, no end."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._held = b""
+        self._left = 0
+        self._is_over = False
+
+    def read(self, size: int = PIECE_BYTES) -> bytes:
+        if not self._left and not self._is_over:
+            self._start_chunk()
+        if self._is_over:
+            return b""
+        if not self._held:
+            self._held = self._stream.read(PIECE_BYTES)
+            if not self._held:
+                message = "cut off in a chunk"
+                raise OSError(message)
+        piece = self._held[: min(size if size >= 0 else self._left, self._left)]
+        self._held = self._held[len(piece) :]
+        self._left -= len(piece)
+        return piece
+
+    def _start_chunk(self) -> None:
+        while not (header := _CHUNK.match(self._held)):
+            more = self._stream.read(PIECE_BYTES)
+            if not more and not self._held.strip():
+                self._is_over = True
+                return
+            if not more or len(self._held) > PIECE_BYTES:
+                message = "no chunk header"
+                raise OSError(message)
+            self._held += more
+        self._left = int(header[1], 16)
+        self._held = self._held[header.end() :]
+        self._is_over = not self._left
 
 
 def _gunzipped(stream: Peeked) -> Readable:
-    from fastwarc.stream_io import GzipReader  # noqa: PLC0415
-
-    return GzipReader(stream) if stream.head.startswith(_GZIP) else stream
+    return _Inflated(stream, 16 + zlib.MAX_WBITS) if stream.head.startswith(_GZIP) else stream
 
 
 def _unzstd(stream: Peeked) -> Readable:
-    from fastwarc.stream_io import ZstdReader  # noqa: PLC0415
+    from fastwarc.stream_io import ZstdReader  # noqa: PLC0415 -- slow to load, and for archives only
 
     return ZstdReader(stream) if stream.head.startswith(_ZSTD) else stream
 
@@ -137,16 +179,18 @@ def _inflated(stream: Peeked) -> Readable:
     return stream
 
 
-class _Inflated:
+class _Inflated(ForwardStream):
+    """A stream unpacked by zlib; unlike others' readers, this one notices where it is cut off."""
+
     def __init__(self, stream: Readable, bits: int) -> None:
-        self._stream = stream
+        self._stream, self._bits = stream, bits
         self._zlib = zlib.decompressobj(bits)
 
     def read(self, size: int = PIECE_BYTES) -> bytes:
-        while not self._zlib.eof:
+        while not self._is_over():
             packed = self._zlib.unconsumed_tail or self._stream.read(PIECE_BYTES)
             try:
-                piece = self._zlib.decompress(packed, max(size, 1))
+                piece = self._zlib.decompress(packed, size if size > 0 else PIECE_BYTES)
             except zlib.error as error:
                 raise OSError(str(error)) from error
             if piece:
@@ -155,6 +199,17 @@ class _Inflated:
                 message = "cut off"
                 raise OSError(message)
         return b""
+
+    def _is_over(self) -> bool:
+        if not self._zlib.eof:
+            return False
+        rest = self._zlib.unused_data
+        if not rest.startswith(_GZIP):
+            return True
+        # One more member of a body that was packed in pieces.
+        self._stream = Prefixed(rest, self._stream)
+        self._zlib = zlib.decompressobj(self._bits)
+        return False
 
 
 DECODERS: dict[str, Callable[[Peeked], Readable]] = {
