@@ -1,37 +1,52 @@
 // A hash of short texts, for tables that never leave the process.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
 namespace undust {
 
+namespace hash_detail {
+
+inline constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15u, kOther = 0xD6E8FEB86659FD93u;
+
+[[nodiscard]] inline std::uint64_t load(const char* at, std::size_t size) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, size);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  return word;
+}
+
+[[nodiscard]] inline std::uint64_t stir(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * kOther;
+  return hash ^ (hash >> 32);
+}
+
+// `tail` is the last eight bytes, or all of them if there are fewer.
+[[nodiscard]] inline std::uint64_t hash_with_tail(std::string_view text, std::uint64_t tail, std::uint64_t seed) {
+  std::uint64_t hash = (seed + text.size()) * kOdd;
+  for (std::size_t at = 0; at + 8 < text.size(); at += 8) hash = stir(hash, load(text.data() + at, 8));
+  hash = stir(hash, tail) * kOdd;
+  return hash ^ (hash >> 32);
+}
+
+}  // namespace hash_detail
+
 [[nodiscard]] inline std::uint64_t hash_of(std::string_view text, std::uint64_t seed = 0) {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15u, kOther = 0xD6E8FEB86659FD93u;
-  const auto stir = [](std::uint64_t h, std::uint64_t word) {
-    h = (h ^ word) * kOther;
-    return h ^ (h >> 32);
-  };
-  const auto load = [](const char* at, std::size_t size) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, size);
-    return word;
-  };
-  std::uint64_t h = (seed + text.size()) * kOdd;
-  const char* at = text.data();
-  std::size_t left = text.size();
-  for (; left > 8; left -= 8, at += 8) h = stir(h, load(at, 8));
-  // The last bytes: one load of eight where the text is long enough to overlap the one before.
-  if (text.size() >= 8) {
-    h = stir(h, load(text.data() + text.size() - 8, 8));
-  } else if (left >= 4) {
-    h = stir(h, load(at, 4) << 32 | load(at + left - 4, 4));
-  } else if (left > 0) {
-    h = stir(h, load(at, 1) << 16 | load(at + left / 2, 1) << 8 | load(at + left - 1, 1));
-  }
-  h *= kOdd;
-  return h ^ (h >> 29);
+  const std::size_t size = text.size();
+  const std::uint64_t tail = size >= 8 ? hash_detail::load(text.data() + size - 8, 8) : hash_detail::load(text.data(), size);
+  return hash_detail::hash_with_tail(text, tail, seed);
+}
+
+// The same, for a text before whose end eight bytes can be read: a part of a URL behind its
+// scheme. Then a short text needs no case of its own, and its size is nothing to guess.
+[[nodiscard]] inline std::uint64_t hash_inside(std::string_view text, std::uint64_t seed = 0) {
+  const std::size_t size = text.size();
+  const std::uint64_t eight = hash_detail::load(text.data() + size - 8, 8);
+  const std::uint64_t tail = size >= 8 ? eight : size == 0 ? 0 : eight >> (64 - 8 * size);
+  return hash_detail::hash_with_tail(text, tail, seed);
 }
 
 }  // namespace undust

@@ -50,19 +50,29 @@ struct Piece {
   };
   std::uint8_t slot = kForgotten;
   bool ends = false;       // the last piece of its segment, label or value
-  std::uint32_t at = 0;    // literals, names, items: the place in Pieces::text; right runs: what they hold
-  std::uint32_t size = 0;  // literals, names, items: their bytes; left runs and lists: how many items follow
+  std::uint16_t at = 0;    // literals, names, items: the place in Pieces::text; right runs: what they hold
+  std::uint16_t size = 0;  // literals, names, items: their bytes; left runs and lists: how many items follow
 };
-static_assert(sizeof(Piece) == 12);
+static_assert(sizeof(Piece) == 8);
 
-// Where the pieces and literal bytes of many patterns lie, one after the other.
+// Where the pieces and literal bytes of one rule lie.
+struct PieceView {
+  const Piece* all;
+  const char* text;
+
+  [[nodiscard]] std::string_view text_of(const Piece& piece) const { return {text + piece.at, piece.size}; }
+};
+
+// The pieces and literal bytes of one rule: of its sides, then of its conditions. Small numbers
+// keep a rule small; a rule that needs larger ones is refused.
+inline constexpr std::size_t kMostBytes = 65535, kMostPieces = 65535;
+
 struct Pieces {
   std::vector<Piece> all;
   std::string text;
 
-  [[nodiscard]] std::string_view text_of(const Piece& piece) const {
-    return {text.data() + piece.at, piece.size};
-  }
+  [[nodiscard]] std::string_view text_of(const Piece& piece) const { return view().text_of(piece); }
+  [[nodiscard]] PieceView view() const { return {all.data(), text.data()}; }
 };
 
 enum class SchemeShape : std::uint8_t { kUnwritten, kHttp, kHttps, kCapture };
@@ -77,9 +87,9 @@ enum class HostShape : std::uint8_t {
 inline constexpr std::int32_t kNoPort = -1, kEmptyPort = -2;  // "host:" is only written, on the right
 
 struct Pattern {
-  std::uint32_t first = 0;  // its pieces: those of the host, then of the path, then of the query
-  std::uint32_t host_pieces = 0, path_pieces = 0, query_pieces = 0;
-  std::uint32_t labels = 0, segments = 0;  // not counting {h**} and {p**}
+  std::uint16_t first = 0;  // its pieces: those of the host, then of the path, then of the query
+  std::uint16_t host_pieces = 0, path_pieces = 0, query_pieces = 0;
+  std::uint16_t labels = 0, segments = 0;  // not counting {h**} and {p**}
   std::int32_t port = kNoPort;
   SchemeShape scheme = SchemeShape::kUnwritten;
   std::uint8_t scheme_slot = kForgotten;
@@ -111,7 +121,7 @@ class PatternProblem : public std::runtime_error {
 
 // A side of a replace rule: literal bytes, with "^" and "$" taken off as marks.
 struct ReplaceText {
-  std::uint32_t at = 0, size = 0;  // in Pieces::text
+  std::uint16_t at = 0, size = 0;  // in Pieces::text
   bool starts = false, ends = false;
 };
 [[nodiscard]] ReplaceText parse_replace(std::string_view text, Pieces& out);

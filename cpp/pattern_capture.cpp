@@ -70,6 +70,7 @@ Piece& PatternParser::emit(PieceKind kind, std::string_view place) {
   if (is_capture && ++capture_count_ > kMostCaptures) {
     fail(place, "a side has at most " + std::to_string(kMostCaptures) + " captures; write fewer");
   }
+  if (out_.all.size() == kMostPieces) fail(place, "a rule has at most 65535 parts; write a shorter one");
   Piece& piece = out_.all.emplace_back();
   piece.kind = kind;
   return piece;
@@ -77,8 +78,9 @@ Piece& PatternParser::emit(PieceKind kind, std::string_view place) {
 
 // The bytes of Pieces::text from `start` belong to `piece`.
 void PatternParser::add_text(Piece& piece, std::size_t start) const {
-  piece.at = static_cast<std::uint32_t>(start);
-  piece.size = static_cast<std::uint32_t>(out_.text.size() - start);
+  if (out_.text.size() > kMostBytes) fail(text_, "a rule has at most 64 KiB of text; write a shorter one");
+  piece.at = static_cast<std::uint16_t>(start);
+  piece.size = static_cast<std::uint16_t>(out_.text.size() - start);
 }
 
 void PatternParser::emit_literal(std::string_view literal, Place place, bool alone) {
@@ -148,7 +150,7 @@ std::uint8_t PatternParser::slot_of(const Braces& braces) const {
 template <typename EmitItem>
 void PatternParser::emit_items(std::string_view list, EmitItem&& emit_one) {
   const std::size_t parent = out_.all.size() - 1;
-  std::uint32_t count = 0;
+  std::uint16_t count = 0;
   for (bool more = true; more; ++count) {
     const auto bar = list.find('|');
     more = bar != kNowhere;
@@ -242,7 +244,7 @@ void PatternParser::emit_reference(const Braces& braces, Place place, bool alone
   Piece& piece = emit(PieceKind::kRun, braces.whole);
   piece.form = form;
   piece.slot = slot;
-  piece.at = static_cast<std::uint32_t>(holds);
+  piece.at = static_cast<std::uint16_t>(holds);
   piece.ends = alone;
 }
 

@@ -69,7 +69,7 @@ Pattern PatternParser::parse() {
   if (text_.empty()) {
     fail(text_, side_ == Side::kCondition ? kEmptyCondition : "the side is empty, and so has no scheme; write the whole URL");
   }
-  pattern_.first = static_cast<std::uint32_t>(out_.all.size());
+  pattern_.first = static_cast<std::uint16_t>(out_.all.size());
   pattern_.open_query = side_ == Side::kCondition;
   std::string_view rest = text_;
   if (side_ != Side::kCondition || !(rest.starts_with('/') || rest.starts_with('?'))) {
@@ -137,7 +137,7 @@ void PatternParser::parse_authority(std::string_view authority) {
   }
   const std::size_t first = out_.all.size();
   parse_host(host, colon != kNowhere);
-  pattern_.host_pieces = static_cast<std::uint32_t>(out_.all.size() - first);
+  pattern_.host_pieces = static_cast<std::uint16_t>(out_.all.size() - first);
 }
 
 void PatternParser::parse_host(std::string_view host, bool has_port) {
@@ -204,7 +204,7 @@ void PatternParser::parse_path(std::string_view path) {
     }
     if (more) path.remove_prefix(slash + 1);
   }
-  pattern_.path_pieces = static_cast<std::uint32_t>(out_.all.size() - first);
+  pattern_.path_pieces = static_cast<std::uint16_t>(out_.all.size() - first);
 }
 
 void PatternParser::parse_query(std::string_view query) {
@@ -221,7 +221,7 @@ void PatternParser::parse_query(std::string_view query) {
     }
     if (more) query.remove_prefix(separator + 1);
   }
-  pattern_.query_pieces = static_cast<std::uint32_t>(out_.all.size() - first);
+  pattern_.query_pieces = static_cast<std::uint16_t>(out_.all.size() - first);
 }
 
 void PatternParser::parse_parameter(std::string_view parameter) {
@@ -290,8 +290,9 @@ ReplaceText parse_replace(std::string_view text, Pieces& out) {
   if (result.ends) text.remove_suffix(1);
   const std::size_t start = out.text.size();
   append_literal(text, kReplaceLiteral, out.text);
-  result.at = static_cast<std::uint32_t>(start);
-  result.size = static_cast<std::uint32_t>(out.text.size() - start);
+  if (out.text.size() > kMostBytes) throw PatternProblem(0, "a rule has at most 64 KiB of text; write a shorter one");
+  result.at = static_cast<std::uint16_t>(start);
+  result.size = static_cast<std::uint16_t>(out.text.size() - start);
   return result;
 }
 

@@ -92,6 +92,7 @@ Sides parse_sides(const RuleText& text, Pieces& pieces) {
 // Reads the conditions of one list; use(pattern, captures) gets each.
 template <typename Use>
 void parse_conditions(const char* list, const std::vector<std::string_view>& texts, Pieces& pieces, Use&& use) {
+  if (texts.size() > kMostPieces) throw RuleProblem(list, 0, "a rule has at most 65535 conditions; write fewer");
   for (std::size_t number = 0; number < texts.size(); ++number) {
     Captures captures;
     try {
@@ -158,10 +159,12 @@ std::vector<std::string_view> take_conditions(Words& words) {
 }  // namespace
 
 ParsedRule parse_rule(const RuleText& text, Pieces& pieces, std::vector<Pattern>& conditions) {
+  pieces.all.clear();
+  pieces.text.clear();
+  conditions.clear();
   ParsedRule rule = parse_sides(text, pieces).rule;
-  rule.conditions = static_cast<std::uint32_t>(conditions.size());
-  rule.when_count = static_cast<std::uint32_t>(text.when.size());
-  rule.unless_count = static_cast<std::uint32_t>(text.unless.size());
+  rule.when_count = static_cast<std::uint16_t>(text.when.size());
+  rule.unless_count = static_cast<std::uint16_t>(text.unless.size());
   const auto add = [&](const Pattern& condition, const Captures&) { conditions.push_back(condition); };
   parse_conditions("when", text.when, pieces, add);
   parse_conditions("unless", text.unless, pieces, add);

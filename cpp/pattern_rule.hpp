@@ -23,11 +23,10 @@ struct RuleText {
 
 struct ParsedRule {
   RuleKind kind = RuleKind::kKeep;
-  bool is_mask = false;                        // its right side says :any, so it makes keys only
-  Pattern from, to;                            // of rewrite and keep
-  ReplaceText find, put;                       // of replace
-  std::uint32_t conditions = 0;                // the first of its conditions: all of when, then of unless
-  std::uint32_t when_count = 0, unless_count = 0;
+  bool is_mask = false;  // its right side says :any, so it makes keys only
+  std::uint16_t when_count = 0, unless_count = 0;
+  Pattern from, to;       // of rewrite and keep
+  ReplaceText find, put;  // of replace
 };
 
 // What is wrong with a rule: the field ("from", "to", "when[0]" …), the byte in it, and the mend.
@@ -39,7 +38,8 @@ class RuleProblem : public std::runtime_error {
   std::size_t column;
 };
 
-// Reads a rule; its pieces and conditions are appended. Throws RuleProblem.
+// Reads a rule; `pieces` and `conditions` (all of when, then of unless) become those of it
+// alone. Throws RuleProblem.
 [[nodiscard]] ParsedRule parse_rule(const RuleText& text, Pieces& pieces, std::vector<Pattern>& conditions);
 
 // Cuts one line of text into the parts of a rule; a replace loses its quotes. Throws

@@ -12,17 +12,18 @@
 // at most the rules of one site, each in time O(n × its pieces), and 256 URLs of 64 KiB held.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "pattern_rule.hpp"
-#include "program_index.hpp"
+#include "program_block.hpp"
 #include "program_match.hpp"
+#include "program_memory.hpp"
 #include "program_write.hpp"
 #include "suffixes.hpp"
 
@@ -68,24 +69,43 @@ struct AppliedStep {
   std::size_t text;
 };
 
+// Texts that stay where they are while others are added, in memory that is used again.
+class Texts {
+ public:
+  [[nodiscard]] const std::string& operator[](std::size_t place) const { return *all_[place]; }
+  [[nodiscard]] std::size_t size() const { return used_; }
+  [[nodiscard]] std::string& add() {
+    if (used_ == all_.size()) all_.push_back(std::make_unique<std::string>());
+    return *all_[used_++];
+  }
+  void drop_last() { --used_; }
+  // What a hostile URL left behind is given back.
+  void clear() {
+    constexpr std::size_t kKept = 16;
+    if (all_.size() > kKept) all_.resize(kKept);
+    used_ = 0;
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::string>> all_;
+  std::size_t used_ = 0;
+};
+
 struct Scratch {
   UrlView view;
   Match match, condition;
   WriteScratch write;
   std::string written;
-  std::deque<std::string> orbit;  // n(u), f(n(u)), …, then the masked texts; only the first `used` count
-  std::size_t used = 0;
-  std::vector<std::uint64_t> hashes;
+  Texts orbit;  // n(u), f(n(u)), …, then the masked texts
+  std::vector<std::uint64_t> hashes;  // of the orbit, as far as somebody asked
   // Of the last call: every step of the orbit, the one that closes a cycle and the keep that
   // ended it included; the first `result` of them lead from n(u) to c(u). Then the masks.
   std::vector<AppliedStep> steps, masks;
   std::size_t result = 0;
   std::vector<std::uint32_t> candidates;
 
-  [[nodiscard]] std::string& next_text() {
-    if (used == orbit.size()) orbit.emplace_back();
-    return orbit[used++];
-  }
+  // Where the text of a step stood before; the step itself if it is new.
+  [[nodiscard]] std::size_t find_earlier(std::size_t step);
 };
 
 class Program {
@@ -106,54 +126,39 @@ class Program {
   [[nodiscard]] std::size_t size() const { return rule_count_; }
 
  private:
-  struct CompiledRule {
-    ParsedRule parsed;
-    std::uint32_t number = 0;
-    std::uint32_t exceptions = kNoRule;  // which list of except_sites_
-    bool keeps_normal = false;           // with the same authority its result is in normal form
-  };
-  struct Group {
-    std::uint32_t site_at = 0, site_size = 0;  // in pieces_.text
-    std::uint32_t first = 0, count = 0;        // its rules
-    bool has_masks = false;
-    SiteIndex index;
-  };
   struct Slot {
-    std::uint32_t tag = 0, group = 0;  // group + 1; 0 is an empty slot
+    std::uint32_t tag = 0, block = 0;  // the place of the block in units of eight bytes, from 1 on; 0: empty
   };
   // The rules that may see a URL.
   struct Rules {
     std::string_view site;
-    const Group* own = nullptr;
-    const Group* shared = nullptr;
+    Block own;
+    const Block* shared = nullptr;
+
+    [[nodiscard]] bool has_any() const { return own || *shared; }
+    [[nodiscard]] std::array<const Block*, 2> in_order() const { return {&own, shared}; }
   };
   enum class Effect { kNone, kKept, kChanged };
 
-  void compile(std::span<const RuleSource> rules);
-  void add_group(std::string_view site, std::span<const RuleSource> rules, std::span<const std::uint32_t> numbers);
-  void add_rule(const RuleSource& rule, std::uint32_t number);
-  [[nodiscard]] const Group* find_group(std::string_view site) const;
-  [[nodiscard]] Rules rules_of(std::string_view host) const;
+  [[nodiscard]] Block block_at(std::size_t place) const { return Block(blocks_.data() + place); }
+  // `hash` is that of the site.
+  [[nodiscard]] Block find_block(std::string_view site, std::uint64_t hash) const;
+  void fetch_block(std::uint64_t hash) const;
 
-  [[nodiscard]] Outcome normalize(std::string_view url, Scratch& scratch) const;
+  [[nodiscard]] Outcome begin(std::string_view url, Scratch& scratch, Rules& rules) const;
   [[nodiscard]] std::uint32_t change(const Rules& rules, Scratch& scratch, std::string& out) const;
-  [[nodiscard]] Effect apply(const CompiledRule& rule, const Rules& rules, Scratch& scratch, std::string& out) const;
-  [[nodiscard]] Effect apply_replace(const CompiledRule& rule, const Rules& rules, Scratch& scratch, std::string& out) const;
-  [[nodiscard]] bool allows(const CompiledRule& rule, Scratch& scratch) const;
+  [[nodiscard]] Effect apply(const StoredRule& rule, const Rules& rules, Scratch& scratch, std::string& out) const;
+  [[nodiscard]] Effect apply_replace(const StoredRule& rule, const Rules& rules, Scratch& scratch, std::string& out) const;
   [[nodiscard]] bool settle(const Rules& rules, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Outcome walk(const Rules& rules, Scratch& scratch) const;
   [[nodiscard]] std::size_t mask(const Rules& rules, Scratch& scratch) const;
 
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;
-  Pieces pieces_;
-  std::vector<Pattern> conditions_;
-  std::vector<CompiledRule> rules_;
-  RuleIndex index_;
-  std::vector<Group> groups_;
-  std::vector<Slot> slots_;
+  FarMemory<std::byte> blocks_;
+  FarMemory<Slot> slots_;
   std::vector<std::vector<std::string>> except_sites_;
-  const Group* shared_ = nullptr;
+  Block shared_;
 };
 
 }  // namespace undust

@@ -37,6 +37,83 @@ std::vector<std::string> exceptions_of(const RuleSource& rule) {
   return sites;
 }
 
+// The rules by site, in the order in which the sites first come, each site's in file order.
+struct SiteOrder {
+  explicit SiteOrder(std::span<const RuleSource> rules) : site_of(rules.size()), numbers(rules.size()) {
+    std::unordered_map<std::string, std::uint32_t> known;
+    known.reserve(rules.size());
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      // Files are mostly in order of site, so the last one is likely.
+      if (i > 0 && rules[i].site == rules[i - 1].site) {
+        site_of[i] = site_of[i - 1];
+        continue;
+      }
+      try {
+        const auto [found, is_new] = known.try_emplace(normal_site(rules[i].site, "site"), sites.size());
+        if (is_new) sites.push_back(found->first);
+        site_of[i] = found->second;
+      } catch (const RuleProblem& problem) {
+        throw ProgramProblem(i, problem);
+      }
+    }
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::stable_sort(numbers.begin(), numbers.end(), [this](auto a, auto b) { return site_of[a] < site_of[b]; });
+  }
+
+  std::vector<std::string> sites;
+  std::vector<std::uint32_t> site_of, numbers;
+};
+
+// Makes the block of one site after the other, in buffers that are used again.
+class SiteCompiler {
+ public:
+  explicit SiteCompiler(std::vector<std::vector<std::string>>& except_sites) : except_sites_(except_sites) {}
+
+  // False if the site has no rule that could ever do anything.
+  bool append_site(std::string_view site, std::span<const RuleSource> rules, std::span<const std::uint32_t> numbers,
+                   std::vector<std::byte>& memory) {
+    block_.clear();
+    for (const std::uint32_t number : numbers) {
+      try {
+        add_rule(rules[number], number);
+      } catch (const RuleProblem& problem) {
+        throw ProgramProblem(number, problem);
+      }
+    }
+    if (block_.is_empty()) return false;
+    block_.append_to(site, memory);
+    return true;
+  }
+
+ private:
+  void add_rule(const RuleSource& rule, std::uint32_t number) {
+    RuleHead head;
+    head.parsed = parse_rule(rule.text, pieces_, conditions_);
+    head.number = number;
+    std::vector<std::string> exceptions = exceptions_of(rule);
+    // A rule that is switched off was checked all the same, and keeps its number.
+    if (!rule.is_active || does_nothing(head.parsed)) return;
+    head.keeps_normal = head.parsed.kind == RuleKind::kRewrite && head.parsed.to.scheme_form == Form::kNone &&
+                        !moves_host(head.parsed.to, pieces_.view());
+    if (!exceptions.empty()) {
+      except_sites_.push_back(std::move(exceptions));
+      head.exceptions = static_cast<std::uint32_t>(except_sites_.size());
+    }
+    block_.add_rule(head, pieces_, conditions_);
+  }
+
+  [[nodiscard]] bool does_nothing(const ParsedRule& rule) const {
+    const std::string_view text(pieces_.text);
+    return rule.kind == RuleKind::kReplace &&
+           text.substr(rule.find.at, rule.find.size) == text.substr(rule.put.at, rule.put.size);
+  }
+
+  std::vector<std::vector<std::string>>& except_sites_;
+  Pieces pieces_;
+  std::vector<Pattern> conditions_;
+  BlockBuilder block_;
+};
+
 }  // namespace
 
 void check_source(const RuleSource& rule) {
@@ -49,120 +126,59 @@ void check_source(const RuleSource& rule) {
 
 Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
     : suffixes_(suffixes), rule_count_(rules.size()) {
-  compile(rules);
-}
-
-void Program::compile(std::span<const RuleSource> rules) {
-  std::unordered_map<std::string, std::uint32_t> site_numbers;
-  std::vector<std::string> sites;
-  std::vector<std::uint32_t> site_of(rules.size()), order(rules.size());
-  site_numbers.reserve(rules.size());
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    try {
-      std::string site = normal_site(rules[i].site, "site");
-      const auto [found, is_new] = site_numbers.try_emplace(std::move(site), static_cast<std::uint32_t>(sites.size()));
-      if (is_new) sites.push_back(found->first);
-      site_of[i] = found->second;
-    } catch (const RuleProblem& problem) {
-      throw ProgramProblem(i, problem);
-    }
-  }
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return site_of[a] < site_of[b]; });
-
-  rules_.reserve(rules.size());
-  groups_.reserve(sites.size());
-  std::size_t slots = 2;
-  while (slots < sites.size() * 2) slots *= 2;
-  slots_.resize(slots);
+  const SiteOrder order(rules);
+  std::size_t slot_count = 2;
+  while (slot_count < order.sites.size() * 2) slot_count *= 2;
+  std::vector<Slot> slots(slot_count);
+  std::vector<std::byte> blocks;
+  SiteCompiler compiler{except_sites_};
   std::optional<ProgramProblem> first_problem;
-  for (std::size_t at = 0; at < order.size();) {
+  std::optional<std::size_t> shared;
+  for (std::size_t at = 0; at < order.numbers.size();) {
+    const std::uint32_t number = order.site_of[order.numbers[at]];
+    const std::string& site = order.sites[number];
     std::size_t end = at;
-    while (end < order.size() && site_of[order[end]] == site_of[order[at]]) ++end;
+    while (end < order.numbers.size() && order.site_of[order.numbers[end]] == number) ++end;
+    const std::size_t place = blocks.size();
     try {
-      add_group(sites[site_of[order[at]]], rules, std::span(order).subspan(at, end - at));
+      if (compiler.append_site(site, rules, std::span(order.numbers).subspan(at, end - at), blocks)) {
+        const std::uint64_t hash = hash_of(site);
+        std::size_t slot = hash & (slot_count - 1);
+        while (slots[slot].block) slot = (slot + 1) & (slot_count - 1);
+        slots[slot] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(place / 8 + 1)};
+        if (site == "*") shared = place;
+      }
     } catch (const ProgramProblem& problem) {
       if (!first_problem || problem.rule < first_problem->rule) first_problem.emplace(problem);
     }
     at = end;
   }
   if (first_problem) throw *first_problem;
-  for (const Group& group : groups_) {
-    if (std::string_view(pieces_.text).substr(group.site_at, group.site_size) == "*") shared_ = &group;
-  }
+  blocks_ = FarMemory<std::byte>(blocks);
+  slots_ = FarMemory<Slot>(slots);
+  if (shared) shared_ = block_at(*shared);
 }
 
-void Program::add_group(std::string_view site, std::span<const RuleSource> rules,
-                        std::span<const std::uint32_t> numbers) {
-  Group group;
-  group.site_at = static_cast<std::uint32_t>(pieces_.text.size());
-  group.site_size = static_cast<std::uint32_t>(site.size());
-  pieces_.text.append(site);
-  group.first = static_cast<std::uint32_t>(rules_.size());
-  for (const std::uint32_t number : numbers) {
-    try {
-      add_rule(rules[number], number);
-    } catch (const RuleProblem& problem) {
-      throw ProgramProblem(number, problem);
-    }
-  }
-  group.count = static_cast<std::uint32_t>(rules_.size()) - group.first;
-  if (group.count == 0) return;
-  for (std::uint32_t rule = group.first; rule < rules_.size(); ++rule) {
-    index_.add_rule(rules_[rule].parsed, pieces_);
-    group.has_masks |= rules_[rule].parsed.is_mask;
-  }
-  group.index = index_.finish_site();
-  groups_.push_back(group);
-  const std::uint64_t hash = hash_of(site);
-  std::size_t at = hash & (slots_.size() - 1);
-  while (slots_[at].group) at = (at + 1) & (slots_.size() - 1);
-  slots_[at] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(groups_.size())};
-}
-
-void Program::add_rule(const RuleSource& rule, std::uint32_t number) {
-  const std::size_t piece_count = pieces_.all.size(), text_size = pieces_.text.size(), condition_count = conditions_.size();
-  CompiledRule compiled;
-  compiled.parsed = parse_rule(rule.text, pieces_, conditions_);
-  compiled.number = number;
-  const ParsedRule& parsed = compiled.parsed;
-  compiled.keeps_normal = parsed.kind == RuleKind::kRewrite && parsed.to.scheme_form == Form::kNone &&
-                          !moves_host(parsed.to, pieces_);
-  std::vector<std::string> exceptions = exceptions_of(rule);
-  // A rule that is switched off was checked all the same, and keeps its number.
-  const bool does_nothing = parsed.kind == RuleKind::kReplace &&
-                            std::string_view(pieces_.text).substr(parsed.find.at, parsed.find.size) ==
-                                std::string_view(pieces_.text).substr(parsed.put.at, parsed.put.size);
-  if (!rule.is_active || does_nothing) {
-    pieces_.all.resize(piece_count);
-    pieces_.text.resize(text_size);
-    conditions_.resize(condition_count);
+// Asks the memory for the block that is likely to be meant, and does not wait for it.
+void Program::fetch_block(std::uint64_t hash) const {
+  constexpr std::size_t kLine = 64, kLines = 7;  // a site of one or two rules
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t at = hash & (slots_.size() - 1); slots_[at].block; at = (at + 1) & (slots_.size() - 1)) {
+    if (slots_[at].tag != tag) continue;
+    const std::byte* block = blocks_.data() + std::size_t{slots_[at].block - 1} * 8;
+    for (std::size_t line = 0; line < kLines; ++line) __builtin_prefetch(block + line * kLine);
     return;
   }
-  if (!exceptions.empty()) {
-    compiled.exceptions = static_cast<std::uint32_t>(except_sites_.size());
-    except_sites_.push_back(std::move(exceptions));
-  }
-  rules_.push_back(compiled);
 }
 
-const Program::Group* Program::find_group(std::string_view site) const {
-  const std::uint64_t hash = hash_of(site);
+Block Program::find_block(std::string_view site, std::uint64_t hash) const {
   const auto tag = static_cast<std::uint32_t>(hash >> 32);
-  for (std::size_t at = hash & (slots_.size() - 1); slots_[at].group; at = (at + 1) & (slots_.size() - 1)) {
+  for (std::size_t at = hash & (slots_.size() - 1); slots_[at].block; at = (at + 1) & (slots_.size() - 1)) {
     if (slots_[at].tag != tag) continue;
-    const Group& group = groups_[slots_[at].group - 1];
-    if (std::string_view(pieces_.text).substr(group.site_at, group.site_size) == site) return &group;
+    const Block block = block_at(std::size_t{slots_[at].block - 1} * 8);
+    if (block.site() == site) return block;
   }
-  return nullptr;
-}
-
-Program::Rules Program::rules_of(std::string_view host) const {
-  Rules rules;
-  rules.site = suffixes_.site_of_host(host);
-  rules.own = find_group(rules.site);
-  rules.shared = shared_;
-  return rules;
+  return {};
 }
 
 }  // namespace undust

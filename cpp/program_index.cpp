@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "byte_masks.hpp"
 #include "bytes.hpp"
 #include "hash.hpp"
 
@@ -14,20 +15,33 @@ enum class About : std::uint64_t { kName, kPrefix, kFromLeft, kFromRight, kHost,
 
 constexpr std::size_t kDeepest = 16;      // segments further in are no guards
 constexpr std::size_t kLongestSize = 63;  // of prefixes and tokens
+constexpr std::size_t kMostCounted = 256;  // segments
 constexpr std::uint32_t kFewRules = 4;    // so many are tried without asking
+constexpr std::size_t kFewGuards = 16;    // so many are compared one by one
 constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
 
+constexpr std::uint64_t seed_of(About about, std::uint64_t place) { return static_cast<std::uint64_t>(about) << 8 | place; }
+
 std::uint32_t guard_of(About about, std::uint64_t place, std::string_view text) {
-  return static_cast<std::uint32_t>(hash_of(text, static_cast<std::uint64_t>(about) << 8 | place) >> 32);
+  return static_cast<std::uint32_t>(hash_of(text, seed_of(about, place)));
+}
+
+// The same for a part of a URL.
+std::uint32_t guard_in_url(About about, std::uint64_t place, std::string_view part) {
+  return static_cast<std::uint32_t>(hash_inside(part, seed_of(about, place)));
+}
+
+std::size_t bucket_of(std::uint32_t guard, const SiteIndex& site) {
+  return static_cast<std::size_t>(std::uint64_t{guard} << site.directory_bits >> 32);
 }
 
 // How common a guard is in URLs: a parameter is the rarest sight, a number of segments the most common.
 constexpr std::uint32_t kNameWeight = 1, kSegmentWeight = 2, kTokenWeight = 2, kHostWeight = 10, kCommonWeight = 30,
                         kCountWeight = 40;
 
-// Calls use(token) for each run of letters and digits outside triplets.
+// Calls use(word) for each run of letters and digits outside triplets, one byte after the other.
 template <typename Use>
-void for_each_word(std::string_view text, Use&& use) {
+void for_each_word_slowly(std::string_view text, Use&& use) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '%') {
       at += 2;
@@ -40,11 +54,49 @@ void for_each_word(std::string_view text, Use&& use) {
   }
 }
 
+constexpr auto is_word_byte = [](Bytes16 c) { return ((c | 0x20) - 'a' < 26) | (c - '0' < 10); };
+
+// Words that begin with the same two letters share a bit.
+std::uint64_t token_bit(const char* word) {
+  return std::uint64_t{1} << ((static_cast<unsigned char>(word[0]) * 7u + static_cast<unsigned char>(word[1])) & 63);
+}
+
+// Words of two to 62 bytes whose bit is in `filter`, many bytes at a time where there are no triplets.
+template <typename Use>
+void for_each_word(std::string_view text, std::uint64_t filter, Use&& use) {
+  if (text.find('%') != std::string_view::npos) {
+    return for_each_word_slowly(text, [&](std::string_view word) {
+      if (word.size() > 1 && (filter & token_bit(word.data()))) use(word);
+    });
+  }
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+    std::uint64_t words = mask_at(text, at, is_word_byte);
+    end = std::min(text.size(), at + kMaskBytes);
+    if (end < text.size() && words >> 63) {
+      // The last word may go on; it is seen again from its start, unless it fills the mask.
+      const auto size = static_cast<std::size_t>(std::countl_one(words));
+      if (size == kMaskBytes) {
+        while (end < text.size() && has(kWordBytes, text[end])) ++end;
+        words = 0;
+      } else {
+        end -= size;
+        words = words << size >> size;
+      }
+    }
+    // Each place with a letter before which there is none, and behind which there is another.
+    for (std::uint64_t starts = words & ~(words << 1) & (words >> 1); starts; starts &= starts - 1) {
+      const auto start = static_cast<std::size_t>(std::countr_zero(starts));
+      if (!(filter & token_bit(text.data() + at + start))) continue;
+      use(text.substr(at + start, static_cast<std::size_t>(std::countr_one(words >> start))));
+    }
+  }
+}
+
 std::uint64_t bit_of(std::size_t size) { return std::uint64_t{1} << std::min(size, kLongestSize); }
 
 void merge(SiteIndex& site, const SiteIndex& needs) {
   site.prefix_sizes |= needs.prefix_sizes;
-  site.token_sizes |= needs.token_sizes;
+  site.token_filter |= needs.token_filter;
   site.segments_from_left = std::max(site.segments_from_left, needs.segments_from_left);
   site.segments_from_right = std::max(site.segments_from_right, needs.segments_from_right);
   site.has_names |= needs.has_names;
@@ -55,13 +107,13 @@ void merge(SiteIndex& site, const SiteIndex& needs) {
 }  // namespace
 
 // The guards collected since the last option are one way to find the rule.
-void RuleIndex::add_option(std::uint32_t weight, const SiteIndex& needs) {
+void IndexBuilder::add_option(std::uint32_t weight, const SiteIndex& needs) {
   const auto end = static_cast<std::uint32_t>(guards_.size());
   options_.push_back({rule_count_, first_guard_, end - first_guard_, weight, needs});
   first_guard_ = end;
 }
 
-void RuleIndex::add_query_options(const Piece* piece, const Piece* end, const Pieces& pieces) {
+void IndexBuilder::add_query_options(const Piece* piece, const Piece* end, const PieceView& pieces) {
   for (; piece != end; ++piece) {
     if (piece->kind == PieceKind::kParameter) {
       guards_.push_back(guard_of(About::kName, 0, pieces.text_of(*piece)));
@@ -81,8 +133,8 @@ void RuleIndex::add_query_options(const Piece* piece, const Piece* end, const Pi
   }
 }
 
-void RuleIndex::add_path_options(const Pattern& pattern, const Pieces& pieces) {
-  const Piece* piece = pieces.all.data() + pattern.first + pattern.host_pieces;
+void IndexBuilder::add_path_options(const Pattern& pattern, const PieceView& pieces) {
+  const Piece* piece = pieces.all + pattern.first + pattern.host_pieces;
   const Piece* end = piece + pattern.path_pieces;
   bool is_after_many = false;
   for (std::size_t part = 0; piece != end; ++piece) {
@@ -91,7 +143,7 @@ void RuleIndex::add_path_options(const Pattern& pattern, const Pieces& pieces) {
       is_after_many = true;
       continue;
     }
-    const bool is_start = piece == pieces.all.data() + pattern.first + pattern.host_pieces || (piece - 1)->ends;
+    const bool is_start = piece == pieces.all + pattern.first + pattern.host_pieces || (piece - 1)->ends;
     const std::size_t place = is_after_many ? pattern.segments - 1 - part : part;
     if (piece->kind == PieceKind::kLiteral && piece->ends && is_start && place < kDeepest) {
       const std::string_view text = pieces.text_of(*piece);
@@ -104,8 +156,8 @@ void RuleIndex::add_path_options(const Pattern& pattern, const Pieces& pieces) {
   }
 }
 
-void RuleIndex::add_pattern_options(const Pattern& pattern, const Pieces& pieces) {
-  const Piece* first = pieces.all.data() + pattern.first;
+void IndexBuilder::add_pattern_options(const Pattern& pattern, const PieceView& pieces) {
+  const Piece* first = pieces.all + pattern.first;
   const Piece* query = first + pattern.host_pieces + pattern.path_pieces;
   add_query_options(query, query + pattern.query_pieces, pieces);
   add_path_options(pattern, pieces);
@@ -114,7 +166,7 @@ void RuleIndex::add_pattern_options(const Pattern& pattern, const Pieces& pieces
     needs.has_hosts = true;
     guards_.push_back(guard_of(About::kHost, 0, pieces.text_of(*first)));
     add_option(kHostWeight, needs);
-  } else if (!pattern.path_many && pattern.segments < 256) {
+  } else if (!pattern.path_many && pattern.segments < kMostCounted) {
     needs.has_counts = true;
     guards_.push_back(guard_of(About::kCount, pattern.segments, {}));
     add_option(kCountWeight, needs);
@@ -122,29 +174,29 @@ void RuleIndex::add_pattern_options(const Pattern& pattern, const Pieces& pieces
 }
 
 // The longest word of a replace rule must stand in the URL as a whole token.
-void RuleIndex::add_token_option(std::string_view text) {
+void IndexBuilder::add_token_option(std::string_view text) {
   std::string_view longest;
-  for_each_word(text, [&](std::string_view word) {
+  for_each_word_slowly(text, [&](std::string_view word) {
     const bool is_common = word == "http" || word == "https" || word == "www" || word == "com";
-    if (!is_common && word.size() > longest.size()) longest = word;
+    if (!is_common && word.size() > longest.size() && word.size() < kLongestSize) longest = word;
   });
-  if (longest.empty()) return;
+  if (longest.size() < 2) return;
   SiteIndex needs;
-  needs.token_sizes = bit_of(longest.size());
+  needs.token_filter = token_bit(longest.data());
   guards_.push_back(guard_of(About::kToken, 0, longest));
   add_option(kTokenWeight, needs);
 }
 
-void RuleIndex::add_rule(const ParsedRule& rule, const Pieces& pieces) {
+void IndexBuilder::add_rule(const ParsedRule& rule, const PieceView& pieces) {
   if (rule.kind == RuleKind::kReplace) {
-    add_token_option(std::string_view(pieces.text).substr(rule.find.at, rule.find.size));
+    add_token_option({pieces.text + rule.find.at, rule.find.size});
   } else {
     add_pattern_options(rule.from, pieces);
   }
   ++rule_count_;
 }
 
-std::uint64_t RuleIndex::cost_of(const Option& option) const {
+std::uint64_t IndexBuilder::cost_of(const Option& option) const {
   std::uint64_t rules = 0;
   for (std::uint32_t i = 0; i < option.count; ++i) {
     const auto [first, last] = std::equal_range(sorted_guards_.begin(), sorted_guards_.end(), guards_[option.first + i]);
@@ -153,100 +205,112 @@ std::uint64_t RuleIndex::cost_of(const Option& option) const {
   return rules * option.weight;
 }
 
-void RuleIndex::take(const Option& option, SiteIndex& site) {
+void IndexBuilder::take(const Option& option, SiteIndex& site) {
   for (std::uint32_t i = 0; i < option.count; ++i) {
     const std::uint32_t guard = guards_[option.first + i];
-    taken_.push_back({guard, option.rule});
+    tables_.entries.push_back({guard, option.rule});
     site.filter |= std::uint64_t{1} << (guard & 63);
   }
   merge(site, option.needs);
 }
 
-SiteIndex RuleIndex::finish_site() {
+// For each rule the option that the fewest URLs will meet.
+void IndexBuilder::take_best(SiteIndex& site) {
+  sorted_guards_ = guards_;
+  std::sort(sorted_guards_.begin(), sorted_guards_.end());
+  std::size_t at = 0;
+  for (std::uint32_t rule = 0; rule < rule_count_; ++rule) {
+    const Option* best = nullptr;
+    std::uint64_t best_cost = 0;
+    for (; at < options_.size() && options_[at].rule == rule; ++at) {
+      const std::uint64_t cost = cost_of(options_[at]);
+      if (!best || cost < best_cost) best = &options_[at], best_cost = cost;
+    }
+    if (best) {
+      take(*best, site);
+    } else {
+      tables_.always.push_back(rule);
+    }
+  }
+}
+
+void IndexBuilder::make_directory(SiteIndex& site) {
+  auto& entries = tables_.entries;
+  std::sort(entries.begin(), entries.end(), [](const GuardEntry& a, const GuardEntry& b) {
+    return a.guard != b.guard ? a.guard < b.guard : a.rule < b.rule;
+  });
+  // A few are looked through as they are, behind the filter. Of many, four buckets and more
+  // for a guard: most things of a URL guard nothing, and meet an empty one.
+  if (entries.size() <= kFewGuards) return;
+  site.directory_bits = static_cast<std::uint8_t>(std::bit_width(entries.size()) + 2);
+  const std::size_t buckets = std::size_t{1} << site.directory_bits;
+  for (std::size_t bucket = 0, entry = 0; bucket <= buckets; ++bucket) {
+    while (entry < entries.size() && bucket_of(entries[entry].guard, site) < bucket) ++entry;
+    tables_.directory.push_back(static_cast<std::uint32_t>(entry));
+  }
+}
+
+SiteIndex IndexBuilder::finish() {
   SiteIndex site;
   site.rule_count = rule_count_;
-  site.always = static_cast<std::uint32_t>(always_.size());
-  site.entries = static_cast<std::uint32_t>(entries_.size());
-  site.directory = static_cast<std::uint32_t>(directory_.size());
+  tables_.entries.clear();
+  tables_.directory.clear();
+  tables_.always.clear();
   if (rule_count_ > kFewRules) {
-    sorted_guards_ = guards_;
-    std::sort(sorted_guards_.begin(), sorted_guards_.end());
-    std::size_t at = 0;
-    for (std::uint32_t rule = 0; rule < rule_count_; ++rule) {
-      const Option* best = nullptr;
-      std::uint64_t best_cost = 0;
-      for (; at < options_.size() && options_[at].rule == rule; ++at) {
-        const std::uint64_t cost = cost_of(options_[at]);
-        if (!best || cost < best_cost) best = &options_[at], best_cost = cost;
-      }
-      if (best) {
-        take(*best, site);
-      } else {
-        always_.push_back(rule);
-      }
-    }
-    site.always_count = static_cast<std::uint32_t>(always_.size()) - site.always;
-    site.entry_count = static_cast<std::uint32_t>(taken_.size());
-    std::sort(taken_.begin(), taken_.end(), [](const Entry& a, const Entry& b) {
-      return a.guard != b.guard ? a.guard < b.guard : a.rule < b.rule;
-    });
-    site.directory_bits = static_cast<std::uint8_t>(std::bit_width(taken_.size()));
-    const std::size_t buckets = std::size_t{1} << site.directory_bits;
-    for (std::size_t bucket = 0, entry = 0; bucket <= buckets; ++bucket) {
-      while (entry < taken_.size() && std::uint64_t{taken_[entry].guard} << site.directory_bits >> 32 < bucket) ++entry;
-      directory_.push_back(static_cast<std::uint32_t>(entry));
-    }
-    entries_.insert(entries_.end(), taken_.begin(), taken_.end());
+    take_best(site);
+    make_directory(site);
   }
+  site.entry_count = static_cast<std::uint32_t>(tables_.entries.size());
+  site.directory_size = static_cast<std::uint32_t>(tables_.directory.size());
+  site.always_count = static_cast<std::uint32_t>(tables_.always.size());
   options_.clear();
   guards_.clear();
-  taken_.clear();
   rule_count_ = first_guard_ = 0;
   return site;
 }
 
-void RuleIndex::candidates(const SiteIndex& site, const UrlView& url, std::vector<std::uint32_t>& out) const {
+void find_candidates(const IndexView& index, const UrlView& url, std::vector<std::uint32_t>& out) {
+  const SiteIndex& site = *index.site;
   out.clear();
   if (site.rule_count <= kFewRules) {
     for (std::uint32_t rule = 0; rule < site.rule_count; ++rule) out.push_back(rule);
     return;
   }
-  const Entry* entries = entries_.data() + site.entries;
-  const std::uint32_t* directory = directory_.data() + site.directory;
   const auto look_up = [&](std::uint32_t guard) {
     if (!(site.filter >> (guard & 63) & 1)) return;
-    const std::uint32_t* bucket = directory + (std::uint64_t{guard} << site.directory_bits >> 32);
-    for (std::uint32_t at = bucket[0]; at < bucket[1]; ++at) {
-      if (entries[at].guard == guard) out.push_back(entries[at].rule);
+    const std::uint32_t* bucket = index.directory + bucket_of(guard, site);
+    const std::uint32_t first = site.directory_size ? bucket[0] : 0;
+    const std::uint32_t end = site.directory_size ? bucket[1] : site.entry_count;
+    for (std::uint32_t at = first; at < end; ++at) {
+      if (index.entries[at].guard == guard) out.push_back(index.entries[at].rule);
     }
   };
   if (site.has_names) {
     for (const UrlParameter& parameter : url.parameters) {
       const std::string_view name = parameter.name();
-      look_up(guard_of(About::kName, 0, name));
+      look_up(guard_in_url(About::kName, 0, name));
       for (std::uint64_t sizes = site.prefix_sizes; sizes; sizes &= sizes - 1) {
         const auto size = static_cast<std::size_t>(std::countr_zero(sizes));
         if (size > name.size()) break;
-        look_up(guard_of(About::kPrefix, size, name.substr(0, size)));
+        look_up(guard_in_url(About::kPrefix, size, name.substr(0, size)));
       }
     }
   }
   const std::size_t count = url.segments.size();
   for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_left, count); ++i) {
-    look_up(guard_of(About::kFromLeft, i, url.segments[i]));
+    look_up(guard_in_url(About::kFromLeft, i, url.segments[i]));
   }
   for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_right, count); ++i) {
-    look_up(guard_of(About::kFromRight, i, url.segments[count - 1 - i]));
+    look_up(guard_in_url(About::kFromRight, i, url.segments[count - 1 - i]));
   }
-  if (site.has_hosts) look_up(guard_of(About::kHost, 0, url.host));
-  if (site.has_counts && count < 256) look_up(guard_of(About::kCount, count, {}));
-  if (site.token_sizes) {
-    for_each_word(url.url, [&](std::string_view word) {
-      if (site.token_sizes & bit_of(word.size())) look_up(guard_of(About::kToken, 0, word));
-    });
+  if (site.has_hosts) look_up(guard_in_url(About::kHost, 0, url.host));
+  if (site.has_counts && count < kMostCounted) look_up(guard_of(About::kCount, count, {}));
+  if (site.token_filter) {
+    for_each_word(url.url, site.token_filter, [&](std::string_view word) { look_up(guard_of(About::kToken, 0, word)); });
   }
+  out.insert(out.end(), index.always, index.always + site.always_count);
+  if (out.size() < 2) return;
   // Few, and each perhaps found more than once.
-  out.insert(out.end(), always_.begin() + site.always, always_.begin() + site.always + site.always_count);
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }

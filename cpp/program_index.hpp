@@ -16,32 +16,47 @@
 
 namespace undust {
 
-// The index of one site.
+// What the index of one site asks of a URL, and how large it is.
 struct SiteIndex {
-  std::uint32_t entries = 0, entry_count = 0;  // guards, sorted
-  std::uint32_t directory = 0;                 // where the guards of each bucket start
-  std::uint32_t always = 0, always_count = 0;  // rules without a guard, in order
-  std::uint32_t rule_count = 0;
-  std::uint64_t prefix_sizes = 0, token_sizes = 0;  // a bit for each size that some guard has
-  std::uint64_t filter = 0;                         // a bit for some of each guard's hash
+  std::uint64_t prefix_sizes = 0;  // a bit for each size of a prefix that is a guard
+  std::uint64_t token_filter = 0;  // a bit for some of each token that is a guard
+  std::uint64_t filter = 0;        // a bit for some of each guard's hash
+  std::uint32_t rule_count = 0, entry_count = 0, directory_size = 0, always_count = 0;
   std::uint8_t directory_bits = 0;
   std::uint8_t segments_from_left = 0, segments_from_right = 0;  // how many places guards look at
   bool has_names = false, has_hosts = false, has_counts = false;
 };
 
-class RuleIndex {
- public:
-  // The rules of a site, one after the other, then the index of them.
-  void add_rule(const ParsedRule& rule, const Pieces& pieces);
-  [[nodiscard]] SiteIndex finish_site();
+struct GuardEntry {
+  std::uint32_t guard, rule;
+};
 
-  // The numbers of the rules that may match, from 0 for the site's first, in order.
-  void candidates(const SiteIndex& site, const UrlView& url, std::vector<std::uint32_t>& out) const;
+// The tables of one site: its guards, sorted; where those of each bucket start; and the rules
+// that have none, in order.
+struct IndexTables {
+  std::vector<GuardEntry> entries;
+  std::vector<std::uint32_t> directory, always;
+};
+
+// The same, wherever it lies.
+struct IndexView {
+  const SiteIndex* site;
+  const GuardEntry* entries;
+  const std::uint32_t* directory;
+  const std::uint32_t* always;
+};
+
+// The rules that may match, by their place in the site, in order.
+void find_candidates(const IndexView& index, const UrlView& url, std::vector<std::uint32_t>& out);
+
+// Takes the rules of a site one after the other, then makes the index of them.
+class IndexBuilder {
+ public:
+  void add_rule(const ParsedRule& rule, const PieceView& pieces);
+  [[nodiscard]] SiteIndex finish();
+  [[nodiscard]] const IndexTables& tables() const { return tables_; }  // until the next finish
 
  private:
-  struct Entry {
-    std::uint32_t guard, rule;
-  };
   // One way to guard a rule: all these guards, any of which a matching URL has.
   struct Option {
     std::uint32_t rule, first, count, weight;
@@ -49,20 +64,18 @@ class RuleIndex {
   };
 
   void add_option(std::uint32_t weight, const SiteIndex& needs);
-  void add_pattern_options(const Pattern& pattern, const Pieces& pieces);
-  void add_query_options(const Piece* piece, const Piece* end, const Pieces& pieces);
-  void add_path_options(const Pattern& pattern, const Pieces& pieces);
+  void add_pattern_options(const Pattern& pattern, const PieceView& pieces);
+  void add_query_options(const Piece* piece, const Piece* end, const PieceView& pieces);
+  void add_path_options(const Pattern& pattern, const PieceView& pieces);
   void add_token_option(std::string_view text);
   [[nodiscard]] std::uint64_t cost_of(const Option& option) const;
   void take(const Option& option, SiteIndex& site);
+  void take_best(SiteIndex& site);
+  void make_directory(SiteIndex& site);
 
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> directory_, always_;
-
-  // Of the site that is being read.
+  IndexTables tables_;
   std::vector<Option> options_;
   std::vector<std::uint32_t> guards_, sorted_guards_;
-  std::vector<Entry> taken_;
   std::uint32_t rule_count_ = 0, first_guard_ = 0;
 };
 

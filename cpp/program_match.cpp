@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "byte_masks.hpp"
 #include "bytes.hpp"
 #include "pattern_literal.hpp"
 #include "program_search.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 // The pieces of one side, read one after the other.
 struct Cursor {
-  const Pieces& pieces;
+  const PieceView& pieces;
   const Piece* at;
 
   [[nodiscard]] std::string_view text_of(const Piece& piece) const { return pieces.text_of(piece); }
@@ -34,6 +35,10 @@ constexpr std::array<std::uint8_t, 256> kClassBits = [] {
   return bits;
 }();
 
+constexpr auto is_mark = [](Bytes16 c) {
+  return (c == '/') | (c == '?') | (c == '&') | (c == '=') | (c == ':') | (c == '@');
+};
+
 bool is_in(RunClass run_class, char c) {
   return kClassBits[static_cast<unsigned char>(c)] >> static_cast<int>(run_class) & 1;
 }
@@ -50,7 +55,7 @@ bool has_shape(std::string_view text, std::string_view shape) {
   return true;
 }
 
-bool match_whole_run(const Piece& run, const Pieces& pieces, std::string_view text) {
+bool match_whole_run(const Piece& run, const PieceView& pieces, std::string_view text) {
   switch (run.run_class) {
     case RunClass::kUuid: return text.size() == kUuidShape.size() && has_shape(text, kUuidShape);
     case RunClass::kDate: return text.size() == kDateShape.size() && has_shape(text, kDateShape);
@@ -73,7 +78,7 @@ bool is_inside_triplet(std::string_view text, std::size_t at) {
 // up to the end; the last row holds the end alone.
 class Mixture {
  public:
-  Mixture(const Pieces& pieces, std::string_view text, Match& match)
+  Mixture(const PieceView& pieces, std::string_view text, Match& match)
       : pieces_(pieces), text_(text), words_(text.size() / 64 + 1), match_(match) {}
 
   void add(const Piece& piece) { sequence_[count_++] = &piece; }
@@ -158,7 +163,7 @@ class Mixture {
     }
   }
 
-  const Pieces& pieces_;
+  const PieceView& pieces_;
   std::string_view text_;
   std::size_t words_;
   Match& match_;
@@ -360,55 +365,79 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
   return true;
 }
 
-void split_query(std::string_view query, std::vector<UrlParameter>& parameters) {
-  parameters.clear();
-  if (query.empty()) return;
-  UrlParameter parameter;
-  std::size_t start = 0;
-  for (std::size_t at = 0; at <= query.size(); ++at) {
-    if (at == query.size() || query[at] == '&') {
-      parameter.text = query.substr(start, at - start);
-      if (!parameter.has_equals) parameter.name_size = static_cast<std::uint32_t>(at - start);
-      parameters.push_back(parameter);
-      parameter = {};
-      start = at + 1;
-    } else if (query[at] == '=' && !parameter.has_equals) {
-      parameter.has_equals = true;
-      parameter.name_size = static_cast<std::uint32_t>(at - start);
-    }
-  }
-}
-
 }  // namespace
 
-void UrlView::read(std::string_view normal) {
+std::size_t UrlView::next_mark() {
+  while (!marks) {
+    mark_base += kMaskBytes;
+    if (mark_base >= url.size()) return url.size();
+    marks = mask_at(url, mark_base, is_mark);
+  }
+  const std::size_t place = mark_base + static_cast<std::size_t>(std::countr_zero(marks));
+  marks &= marks - 1;
+  return place;
+}
+
+void UrlView::read_authority(std::string_view normal) {
   url = normal;
   is_https = url[4] == 's';
   is_scheme_masked = false;
-  std::string_view rest = url.substr(is_https ? 8 : 7);
-  const auto path_at = rest.find('/');
-  authority = rest.substr(0, path_at);
-  path = rest.substr(path_at);
-  const auto mark = path.find('?');
-  query = mark == std::string_view::npos ? std::string_view() : path.substr(mark + 1);
-  path = path.substr(0, mark);
-
-  host = authority;
-  port = kNoPort;
-  if (const auto colon = authority.rfind(':'); colon != std::string_view::npos && authority.back() != ']') {
-    host = authority.substr(0, colon);
-    port = port_number(authority.substr(colon + 1));
+  const std::size_t start = is_https ? 8 : 7;
+  mark_base = 0;
+  marks = mask_at(url, 0, is_mark) >> start << start;
+  std::size_t place = next_mark(), colon = 0;
+  for (; url[place] != '/' && url[place] != '@'; place = next_mark()) {
+    if (url[place] == ':') colon = place;
   }
-  split_at(path.substr(1), '/', segments);
-  split_query(query, parameters);
+  has_userinfo = url[place] == '@';
+  authority = host = url.substr(start, place - start);
+  path = url.substr(place);
+  port = kNoPort;
+  if (colon && url[place - 1] != ']') {
+    host = url.substr(start, colon - start);
+    port = port_number(url.substr(colon + 1, place - colon - 1));
+  }
 }
 
-bool match_pattern(const Pattern& pattern, const Pieces& pieces, const UrlView& url, Match& match) {
+void UrlView::read_rest() {
+  const auto part = [this](std::size_t start, std::size_t end) { return std::string_view(url.data() + start, end - start); };
+  const auto path_at = static_cast<std::size_t>(path.data() - url.data());
+  const std::size_t end = url.size();
+  std::size_t start = path_at + 1, place = next_mark();
+  segments.clear();
+  for (; place != end && url[place] != '?'; place = next_mark()) {
+    if (url[place] != '/') continue;
+    segments.push_back(part(start, place));
+    start = place + 1;
+  }
+  segments.push_back(part(start, place));
+  path = part(path_at, place);
+
+  parameters.clear();
+  query = place == end ? std::string_view() : part(place + 1, end);
+  if (query.empty()) return;
+  start = place + 1;
+  std::size_t equals = 0;
+  const auto add_parameter = [&] {
+    const std::size_t name_end = equals ? equals : place;
+    parameters.push_back({part(start, place), static_cast<std::uint32_t>(name_end - start), equals != 0});
+  };
+  for (place = next_mark(); place != end; place = next_mark()) {
+    if (url[place] == '=' && !equals) equals = place;
+    if (url[place] != '&') continue;
+    add_parameter();
+    start = place + 1;
+    equals = 0;
+  }
+  add_parameter();
+}
+
+bool match_pattern(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match) {
   if (pattern.has_path) {
     const std::size_t segments = url.segments.size();
     if (pattern.path_many ? segments < pattern.segments : segments != pattern.segments) return false;
   }
-  Cursor cursor{pieces, pieces.all.data() + pattern.first};
+  Cursor cursor{pieces, pieces.all + pattern.first};
   return match_scheme(pattern, url, match) && match_host(pattern, cursor, url, match) &&
          match_path(pattern, cursor, url, match) && match_query(pattern, cursor, url, match);
 }

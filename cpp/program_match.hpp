@@ -28,12 +28,26 @@ struct UrlView {
   std::string_view url, authority, host, path, query;
   std::int32_t port = kNoPort;
   bool is_https = false;
+  bool has_userinfo = false;
   bool is_scheme_masked = false;  // a mask wrote it as "*": then no literal scheme matches
   std::vector<std::string_view> segments;
   std::vector<UrlParameter> parameters;
 
-  // `normal` is in normal form, without userinfo, and outlives the view.
-  void read(std::string_view normal);
+  // Scheme, host and port; `normal` is in normal form and outlives the view.
+  void read_authority(std::string_view normal);
+  // Segments and parameters of the same URL, which has no userinfo.
+  void read_rest();
+  void read(std::string_view normal) {
+    read_authority(normal);
+    read_rest();
+  }
+
+ private:
+  // The next of the marks / ? & = : @ in the URL, or its end.
+  [[nodiscard]] std::size_t next_mark();
+
+  std::size_t mark_base = 0;   // the 64 bytes that `marks` is of
+  std::uint64_t marks = 0;     // those that were not given yet
 };
 
 // What a pattern took, and the memory that matching needs.
@@ -46,6 +60,6 @@ struct Match {
   std::vector<std::string_view> labels;               // of the host, where a pattern asks for them
 };
 
-[[nodiscard]] bool match_pattern(const Pattern& pattern, const Pieces& pieces, const UrlView& url, Match& match);
+[[nodiscard]] bool match_pattern(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
 
 }  // namespace undust

@@ -66,10 +66,10 @@ bool is_label(std::string_view text) {
 
 class Writer {
  public:
-  Writer(const Pattern& to, const Pieces& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
+  Writer(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
          std::string& out)
       : to_(to), pieces_(pieces), url_(url), match_(match), scratch_(scratch), out_(out),
-        piece_(pieces.all.data() + to.first) {}
+        piece_(pieces.all + to.first) {}
 
   [[nodiscard]] bool write() {
     out_.clear();
@@ -108,7 +108,7 @@ class Writer {
     bool has_runs = false;
     while (piece_ != end) {
       const bool is_run = piece_->kind == PieceKind::kRun;
-      const bool is_segments = is_run && piece_->at == static_cast<std::uint32_t>(Holds::kSegments);
+      const bool is_segments = is_run && piece_->at == static_cast<std::uint16_t>(Holds::kSegments);
       const bool is_nothing = is_segments && piece_->form != Form::kMask && !match_.texts[piece_->slot].data();
       if (is_nothing) {
         ++piece_;
@@ -256,7 +256,7 @@ class Writer {
   }
 
   const Pattern& to_;
-  const Pieces& pieces_;
+  const PieceView& pieces_;
   const UrlView& url_;
   const Match& match_;
   WriteScratch& scratch_;
@@ -268,15 +268,15 @@ class Writer {
 
 }  // namespace
 
-bool write_url(const Pattern& to, const Pieces& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
+bool write_url(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
                std::string& out) {
   return Writer(to, pieces, url, match, scratch, out).write();
 }
 
-bool moves_host(const Pattern& to, const Pieces& pieces) {
-  const auto first = pieces.all.begin() + to.first + to.host_pieces;
+bool moves_host(const Pattern& to, const PieceView& pieces) {
+  const auto first = pieces.all + to.first + to.host_pieces;
   return std::any_of(first, first + to.path_pieces + to.query_pieces, [](const Piece& piece) {
-    return piece.kind == PieceKind::kRun && piece.at == static_cast<std::uint32_t>(Holds::kHost);
+    return piece.kind == PieceKind::kRun && piece.at == static_cast<std::uint16_t>(Holds::kHost);
   });
 }
 

@@ -1,7 +1,9 @@
 #include "suffixes.hpp"
 
+#include <bit>
 #include <unordered_map>
 
+#include "byte_masks.hpp"
 #include "hash.hpp"
 #include "host.hpp"
 #include "idna.hpp"
@@ -17,6 +19,34 @@ std::string_view take_line(std::string_view& text) {
   text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   return line.substr(0, line.find_first_of(" \t\r"));  // the list says: a rule ends at white space
 }
+
+std::uint16_t mark_of(std::uint64_t hash) { return static_cast<std::uint16_t>(hash >> 48 | 1); }
+
+// The dots of a host, from the right. Hosts of up to 64 bytes, which is nearly all of them,
+// are looked at once.
+class Dots {
+ public:
+  explicit Dots(std::string_view name) : name_(name), is_short_(name.size() <= kMaskBytes) {
+    if (is_short_) mask_ = mask_at(name, 0, [](Bytes16 c) { return c == '.'; });
+  }
+
+  [[nodiscard]] bool has_empty_label() const {
+    if (is_short_) return (mask_ & 1) || (mask_ & (mask_ >> 1));
+    return name_.starts_with('.') || name_.find("..") != std::string_view::npos;
+  }
+
+  // Where the label starts that ends at `end`.
+  [[nodiscard]] std::size_t start_of_label(std::size_t end) const {
+    if (!is_short_) return name_.rfind('.', end - 1) + 1;  // npos + 1 is 0
+    const std::uint64_t before = end < kMaskBytes ? mask_ & ((std::uint64_t{1} << end) - 1) : mask_;
+    return kMaskBytes - static_cast<std::size_t>(std::countl_zero(before));
+  }
+
+ private:
+  std::string_view name_;
+  std::uint64_t mask_ = 0;
+  bool is_short_;
+};
 
 }  // namespace
 
@@ -43,25 +73,27 @@ SuffixList::SuffixList(std::string_view text) {
   }
   std::size_t size = 2;
   while (size < kinds.size() * 2) size *= 2;
+  marks_.resize(size);
   slots_.resize(size);
   for (const auto& [suffix, kind] : kinds) insert(suffix, kind);
 }
 
 void SuffixList::insert(std::string_view name, std::uint8_t kind) {
   const std::uint64_t hash = hash_of(name);
-  std::size_t at = hash & (slots_.size() - 1);
-  while (slots_[at].kind) at = (at + 1) & (slots_.size() - 1);
-  slots_[at] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(names_.size()),
-                static_cast<std::uint16_t>(name.size()), kind};
+  std::size_t at = hash & (marks_.size() - 1);
+  while (marks_[at]) at = (at + 1) & (marks_.size() - 1);
+  marks_[at] = mark_of(hash);
+  slots_[at] = {static_cast<std::uint32_t>(names_.size()), static_cast<std::uint16_t>(name.size()), kind};
   names_.append(name);
 }
 
 std::uint8_t SuffixList::kind_of(std::string_view name) const {
   const std::uint64_t hash = hash_of(name);
-  const auto tag = static_cast<std::uint32_t>(hash >> 32);
-  for (std::size_t at = hash & (slots_.size() - 1); slots_[at].kind; at = (at + 1) & (slots_.size() - 1)) {
+  const std::uint16_t mark = mark_of(hash);
+  for (std::size_t at = hash & (marks_.size() - 1); marks_[at]; at = (at + 1) & (marks_.size() - 1)) {
+    if (marks_[at] != mark) continue;
     const Slot& slot = slots_[at];
-    if (slot.tag == tag && std::string_view(names_).substr(slot.at, slot.size) == name) return slot.kind;
+    if (std::string_view(names_.data() + slot.at, slot.size) == name) return slot.kind;
   }
   return 0;
 }
@@ -70,7 +102,8 @@ std::string_view SuffixList::site_of_host(std::string_view host) const {
   std::string_view name = host;
   if (name.size() > 1 && name.back() == '.') name.remove_suffix(1);
   if (name.ends_with('.')) return host;  // two dots at the end: no name, and its own site
-  if (is_address(name) || name.starts_with('.') || name.find("..") != std::string_view::npos) return name;
+  const Dots dots(name);
+  if (is_address(name) || dots.has_empty_label()) return name;
 
   // From the shortest suffix to the longest: `site` starts one label before the longest
   // suffix that a rule names. Without a rule the last label is the suffix.
@@ -79,8 +112,7 @@ std::string_view SuffixList::site_of_host(std::string_view host) const {
   std::uint8_t kind = kInner;
   // Where no longer rule ends with the suffix, the label before it decides; nothing further is asked.
   while (label > 0 && (site == name.size() || below_wildcard || (kind & kInner))) {
-    const auto dot = name.rfind('.', label - 1);
-    const std::size_t start = dot == std::string_view::npos ? 0 : dot + 1;
+    const std::size_t start = dots.start_of_label(label);
     kind = kind & kInner ? kind_of(name.substr(start)) : std::uint8_t{0};
     if (below_wildcard && (kind & kException)) return name.substr(start);
     if (suffix == name.size() || below_wildcard || (kind & kListed)) {
@@ -90,7 +122,7 @@ std::string_view SuffixList::site_of_host(std::string_view host) const {
       site = start;
     }
     below_wildcard = kind & kWildcard;
-    label = dot == std::string_view::npos ? 0 : dot;
+    label = start == 0 ? 0 : start - 1;
   }
   return name.substr(site == name.size() ? 0 : site);
 }

@@ -21,15 +21,16 @@ class SuffixList {
   enum Kind : std::uint8_t { kListed = 1, kWildcard = 2, kException = 4, kInner = 8 };  // inner: a longer rule ends with it
   // Open addressing, so that a name which no rule has (nearly every one) costs one look.
   struct Slot {
-    std::uint32_t tag = 0, at = 0;  // the name's hash, its place in names_
+    std::uint32_t at = 0;  // its place in names_
     std::uint16_t size = 0;
-    std::uint8_t kind = 0;          // none: the slot is empty
+    std::uint8_t kind = 0;
   };
 
   void insert(std::string_view name, std::uint8_t kind);
   [[nodiscard]] std::uint8_t kind_of(std::string_view name) const;
 
   std::string names_;
+  std::vector<std::uint16_t> marks_;  // of each slot some bits of the hash, 0 if it is empty: small enough to stay near
   std::vector<Slot> slots_;
 };
 
