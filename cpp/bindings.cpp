@@ -17,6 +17,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 // The border is split by what crosses it.
+void bind_content(nb::module_& m);
 void bind_duplicates(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_sources(nb::module_& m);
@@ -206,6 +207,7 @@ NB_MODULE(_core, m) {
            "The registered domain of a URL, or None if it is no URL.")
       .def("sites", &sites, "urls"_a, "The registered domain of each URL of a column.");
 
+  bind_content(m);
   bind_duplicates(m);
   bind_program(m);
   bind_sources(m);
