@@ -43,7 +43,6 @@ def pairs(counts: list[int]) -> int:
     return sum(count * (count - 1) // 2 for count in counts)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(LEAST_FOUND))
 def test_clusters_of_a_real_crawl(name: str, needs_data: Callable[[str], Path]) -> None:
     """All but one in a thousand joined pairs are one page or near copies; most labelled pairs are joined."""
