@@ -72,8 +72,8 @@ void bind_content(nb::module_& m) {
   m.def("read_html", &read_html, "html"_a, "most_tags"_a,
         nb::sig("def read_html(html: bytes, most_tags: int) -> tuple[bytes, list[tuple[bytes, bool, dict[bytes, "
                 "bytes]]]]"),
-        "The text of a UTF-8 page that is shown, references undecoded, and its link, meta and base tags: name, whether "
-        "it stands in the head, attributes.");
+        "The text of a UTF-8 page that is shown, single spaces between words, and its link, meta and base tags: name, "
+        "whether it stands in the head, attributes with references undecoded.");
   m.def("shingles", &shingles, "text"_a, "words"_a, nb::sig("def shingles(text: bytes, words: int) -> Column"),
         "The hashes of a UTF-8 text's shingles, sorted, each once.");
   m.def("sketch", &sketch, "text"_a, "words"_a, "size"_a, "ignored"_a.none() = nb::none(),

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "bytes.hpp"
+#include "html_text.hpp"
 
 namespace undust {
 namespace {
@@ -136,7 +137,7 @@ bool equals_ignoring_case(std::string_view left, std::string_view right) {
 class Reader {
  public:
   Reader(std::string_view html, std::size_t most_tags, HtmlPage& page)
-      : html_(html), most_tags_(most_tags), page_(page) {}
+      : html_(html), most_tags_(most_tags), page_(page), text_(page.text) {}
 
   void read() {
     while (at_ < html_.size()) {
@@ -150,15 +151,11 @@ class Reader {
  private:
   [[nodiscard]] char peek(std::size_t ahead) const { return at_ + ahead < html_.size() ? html_[at_ + ahead] : '\0'; }
 
-  void show(std::string_view text) {
+  void show(std::string_view text, bool is_raw = false) {
     if (templates_ || is_in_select_) return;
     if (is_in_head_ && std::all_of(text.begin(), text.end(), [](char c) { return has(kSpace, c); })) return;
     is_in_head_ = false;
-    page_.text.append(text);
-  }
-
-  void separate() {
-    if (!page_.text.empty() && page_.text.back() != ' ') page_.text.push_back(' ');
+    text_.add(text, is_raw);
   }
 
   // At a '<'.
@@ -209,10 +206,10 @@ class Reader {
     if (traits & kTemplate) templates_ = is_end ? templates_ - (templates_ > 0) : templates_ + 1;
     if (traits & kSelect) is_in_select_ = !is_end && !is_in_select_;
     if (!is_end && traits & kEndsSelect) is_in_select_ = false;
-    if (traits & kBlock) separate();
+    if (traits & kBlock) text_.end_word();
     if (!is_end && traits & kRaw) read_raw(name, traits);
     if (!is_end && traits & kPlain) {
-      show(html_.substr(at_));
+      show(html_.substr(at_), true);
       at_ = html_.size();
     }
   }
@@ -273,13 +270,13 @@ class Reader {
   void read_raw(std::string_view name, unsigned traits) {
     const std::size_t start = at_;
     const std::size_t end = traits & kScript ? end_of_script(start) : end_tag(name, start);
-    if (!(traits & kUnseen)) show(html_.substr(start, end - start));
+    if (!(traits & kUnseen)) show(html_.substr(start, end - start), true);
     at_ = end;
     if (at_ < html_.size()) {
       at_ += 2 + name.size();
       skip_attributes(nullptr);
     }
-    if (traits & kBlock) separate();
+    if (traits & kBlock) text_.end_word();
   }
 
   [[nodiscard]] bool is_tag(std::size_t at, std::string_view before, std::string_view name) const {
@@ -320,6 +317,7 @@ class Reader {
   std::string_view html_;
   std::size_t most_tags_;
   HtmlPage& page_;
+  ShownText text_;
   std::size_t at_ = 0;
   std::size_t templates_ = 0;
   bool is_in_select_ = false;

@@ -22,7 +22,7 @@ struct HtmlTag {
 };
 
 struct HtmlPage {
-  // Text nodes that are shown, as written, with a space wherever a block or a cell ends or begins.
+  // Text nodes that are shown: references decoded, words apart wherever a block or a cell ends or begins.
   std::string text;
   std::vector<HtmlTag> tags;
 };

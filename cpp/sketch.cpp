@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "bytes.hpp"
 
@@ -66,6 +67,17 @@ char32_t take_character(std::string_view& rest) {
   return is_whole ? point : 0xFFFD;
 }
 
+// Letters and digits of ASCII, in lower case; 0 for every other byte.
+constexpr std::array<unsigned char, 256> kPlainLetter = [] {
+  std::array<unsigned char, 256> table{};
+  for (int c = 0; c < 128; ++c) {
+    const char letter = static_cast<char>(c);
+    if (!has(kLower | kUpper | kDigit, letter)) continue;
+    table[static_cast<std::size_t>(c)] = static_cast<unsigned char>(lower(letter));
+  }
+  return table;
+}();
+
 enum class Kind { kSign, kLetter, kWholeWord };
 
 Kind kind_of(char32_t point) {
@@ -83,6 +95,14 @@ void for_each_word(std::string_view text, Take&& take) {
     hash = kWordSeed;
   };
   while (!text.empty()) {
+    // Most text is ASCII, most of that letters.
+    std::size_t plain = 0;
+    while (plain < text.size() && kPlainLetter[static_cast<unsigned char>(text[plain])]) {
+      hash = (hash ^ kPlainLetter[static_cast<unsigned char>(text[plain])]) * kWordFactor;
+      ++plain;
+    }
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::string_view before = text;
     const char32_t point = take_character(text);
     const Kind kind = kind_of(point);
@@ -94,6 +114,14 @@ void for_each_word(std::string_view text, Take&& take) {
     if (kind == Kind::kWholeWord) end_word();
   }
   end_word();
+}
+
+// Whether a hash is among sorted ones. Hashes are spread evenly, so each stands near its share of the way.
+bool is_among(std::span<const std::uint64_t> sorted, std::uint64_t hash) {
+  auto at = static_cast<std::size_t>((hash >> 32) * sorted.size() >> 32);
+  while (at > 0 && sorted[at] > hash) --at;
+  while (at + 1 < sorted.size() && sorted[at] < hash) ++at;
+  return sorted[at] == hash;
 }
 
 }  // namespace
@@ -122,17 +150,18 @@ void shingles(std::string_view text, std::size_t words, std::vector<std::uint64_
 
 bool sketch(std::span<const std::uint64_t> hashes, std::span<const std::uint64_t> ignored,
             std::span<std::uint32_t> minima) {
-  std::vector<std::uint64_t> kept(hashes.begin(), hashes.end());
-  std::sort(kept.begin(), kept.end());
-  kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+  std::vector<std::uint64_t> kept;
   if (!ignored.empty()) {
-    std::erase_if(kept, [ignored](auto hash) { return std::binary_search(ignored.begin(), ignored.end(), hash); });
+    kept.reserve(hashes.size());
+    std::copy_if(hashes.begin(), hashes.end(), std::back_inserter(kept),
+                 [ignored](std::uint64_t hash) { return !is_among(ignored, hash); });
+    hashes = kept;
   }
-  if (kept.empty()) return false;
+  if (hashes.empty()) return false;
   for (std::size_t i = 0; i < minima.size(); ++i) {
     const auto [factor, shift] = kFunctions[i];
     std::uint64_t smallest = ~std::uint64_t{0};
-    for (const std::uint64_t hash : kept) smallest = std::min(smallest, factor * hash + shift);
+    for (const std::uint64_t hash : hashes) smallest = std::min(smallest, factor * hash + shift);
     minima[i] = static_cast<std::uint32_t>(smallest >> 32);
   }
   return true;

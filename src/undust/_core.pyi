@@ -52,7 +52,7 @@ class Suffixes:
 
 def read_html(html: bytes, most_tags: int) -> tuple[bytes, list[tuple[bytes, bool, dict[bytes, bytes]]]]:
     """
-    The text of a UTF-8 page that is shown, references undecoded, and its link, meta and base tags: name, whether it stands in the head, attributes.
+    The text of a UTF-8 page that is shown, single spaces between words, and its link, meta and base tags: name, whether it stands in the head, attributes with references undecoded.
     """
 
 def shingles(text: bytes, words: int) -> Column:

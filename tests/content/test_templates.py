@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 MENU = " ".join(f"menu{number}" for number in range(300))
 
 
-def text_of(number: int) -> str:
+def text_of(number: int) -> bytes:
     """A short text inside a long template."""
-    return (
-        f"{MENU} " + " ".join(f"word{number}x{place}" for place in range(40)) + " footer imprint contact home"
-    )
+    own = " ".join(f"word{number}x{place}" for place in range(40))
+    return f"{MENU} {own} footer imprint contact home".encode()
 
 
 def sketches_of(
-    texts: list[str], sketcher: Sketcher | None = None, site: str = "shop.test"
+    texts: list[bytes], sketcher: Sketcher | None = None, site: str = "shop.test"
 ) -> list[NDArray[np.uint32] | None]:
     """All sketches, in the order of the texts."""
     sketcher = sketcher or Sketcher()
@@ -37,7 +36,7 @@ def sketches_of(
     return made
 
 
-def by_text(texts: list[str]) -> dict[str, list[int]]:
+def by_text(texts: list[bytes]) -> dict[bytes, list[int]]:
     """Each text with its sketch."""
     return {text: np.asarray(made).tolist() for text, made in zip(texts, sketches_of(texts), strict=True)}
 
@@ -60,19 +59,19 @@ def test_pages_that_share_only_the_template_do_not_look_alike() -> None:
 def test_near_copies_still_look_alike() -> None:
     """One word changed in the text of a page leaves most of its sketch."""
     texts = [text_of(number) for number in range(30)]
-    made = sketches_of([*texts, texts[3].replace("word3x20", "changed")])
+    made = sketches_of([*texts, texts[3].replace(b"word3x20", b"changed")])
     assert alike(made[3], made[-1]) > 0.6
     assert alike(made[3], made[4]) < 0.2
 
 
 def test_a_page_of_nothing_but_the_template_has_no_sketch() -> None:
     """An empty result in the site's frame is like no other page."""
-    assert sketches_of([*(text_of(number) for number in range(30)), MENU])[-1] is None
+    assert sketches_of([*(text_of(number) for number in range(30)), MENU.encode()])[-1] is None
 
 
 def test_copies_are_one_text() -> None:
     """A page under a hundred addresses is no template, and all its sightings have one sketch."""
-    made = sketches_of(["one page and its own words " * 3] * 500)
+    made = sketches_of([b"one page and its own words " * 3] * 500)
     assert made[0] is not None
     assert all(alike(made[0], other) == 1 for other in made)
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import codecs
 import time
+import unicodedata
+from html import unescape
+from html.entities import html5
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,8 +15,12 @@ from hypothesis import strategies as st
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.html import HTMLTree
 
+from tools.make_html_references import header_text
 from undust import _core
-from undust.content.text import as_utf8, charset_of, normal_text, read_html
+from undust.content.text import as_utf8, charset_of, read_html, read_plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SHOWN = {
     # What stands between tags is shown, blocks and cells apart, inline tags together.
@@ -53,10 +61,20 @@ SHOWN = {
 }
 
 
+def normal(text: str) -> str:
+    """The one form of a text, by the standard library alone."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def shown(html: bytes, content_type: str | None = None) -> str:
+    """What a reader sees of a page."""
+    return read_html(html, content_type).text.decode()
+
+
 @pytest.mark.parametrize("html", SHOWN)
 def test_shown_text(html: str) -> None:
     """Exactly what a reader sees."""
-    assert read_html(html.encode()).text == SHOWN[html]
+    assert shown(html.encode()) == SHOWN[html]
 
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz0123456789é€", min_size=1, max_size=8)
@@ -94,7 +112,7 @@ def test_resiliparse_shows_the_same(body: str) -> None:
     theirs = extract_plain_text(
         HTMLTree.parse(html), links=False, list_bullets=False, alt_texts=False, form_fields=False
     )
-    assert "".join(read_html(html.encode()).text.split()) == "".join(normal_text(theirs).split())
+    assert "".join(shown(html.encode()).split()) == "".join(normal(theirs).split())
 
 
 @given(st.text(st.sampled_from("<>!-/ ='\"abpscripttemplatex&;\0\n"), max_size=200))
@@ -172,7 +190,7 @@ TEXT = "Größe: 5 €, naïve — 日本"
 )
 def test_encoding_is_found(body: bytes, content_type: str | None) -> None:
     """By its first bytes, by the header, by the page itself."""
-    assert read_html(body, content_type).text == TEXT
+    assert shown(body, content_type) == TEXT
 
 
 def test_encoding_is_guessed_where_nobody_says_it() -> None:
@@ -197,10 +215,48 @@ def test_no_bytes_are_too_broken(body: bytes, content_type: str | None) -> None:
     read_html(body, content_type)
 
 
-@given(st.text())
-def test_normal_text_is_normal(text: str) -> None:
-    """Doing it twice changes nothing, and no two spaces meet."""
-    normal = normal_text(text)
-    assert normal_text(normal) == normal
-    assert "  " not in normal
-    assert normal == normal.strip()
+REFERENCES = st.text(st.sampled_from("&#xX;0123456789abcdefABampltgtnbspnotinit; \u00e9\n\0"), max_size=40)
+NAMES = st.sampled_from(sorted(html5)).map("&{}".format)
+
+
+@given(st.lists(st.one_of(REFERENCES, NAMES, st.text(max_size=5)), max_size=6).map("".join))
+def test_references_and_white_space_are_those_of_the_standard_library(text: str) -> None:
+    """What Python makes of references, white space and combining marks, the core makes of them."""
+    plain = text.replace("<", "").encode("utf-8", "replace").decode()
+    assert shown(b"<p>" + plain.encode()) == normal(unescape(plain.replace("\0", "")))
+
+
+def test_every_reference() -> None:
+    """All that the standard names, with a semicolon and, where that is allowed, without."""
+    for name, text in html5.items():
+        assert shown(f"<p>x&{name} y".encode()) == normal(f"x{text} y"), name
+
+
+def test_every_number() -> None:
+    """Numbers of characters, of none, and of those that Windows meant."""
+    for number in [
+        *range(0x300),
+        *range(0xD7F0, 0xE010),
+        0xFDD0,
+        0xFFFE,
+        0xFFFF,
+        0x1FFFF,
+        0x10FFFF,
+        0x110000,
+        10**12,
+    ]:
+        for written in (f"&#{number};", f"&#x{number:X};", f"&#{number} "):
+            assert shown(f"<p>a{written}b".encode()) == normal(unescape(f"a{written}b")), written
+
+
+def test_table_of_references_is_what_its_generator_writes(repository: Path) -> None:
+    """The generator, run again, changes nothing."""
+    assert (repository / "cpp" / "html_references.hpp").read_text(encoding="ascii") == header_text()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_plain_text_is_brought_to_the_same_form(text: str) -> None:
+    """With no markup and no references, a page and a plain text with its words are one text."""
+    assert read_plain(text.encode(), "charset=utf-8").decode() == normal(
+        text.removeprefix("\ufeff").replace("\0", "")
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urljoin
 
 from undust.urls import Url, normalize
 
@@ -44,11 +44,11 @@ def canonical_of(url: str, tags: Iterable[Tag], link_headers: Sequence[str] = ()
     base = _base(url, tags)
     in_head = [tag.attributes["href"] for tag in tags if tag.name == "link" and tag.is_in_head]
     targets = [_target(base, href) for href in in_head] + [_target(url, href) for href in in_headers]
-    found = {normalize(target): target for target in reversed(targets) if target is not None}
-    if len(found) > 1:
+    found = list(dict.fromkeys(target for target in targets if target is not None))
+    if len({normalize(target) for target in found}) > 1:
         return Canonical(problem=CONTRADICTING)
     if found:
-        return Canonical(target=next(iter(found.values())))
+        return Canonical(target=found[0])
     return Canonical(problem=NO_TARGET if targets else OUTSIDE_HEAD)
 
 
@@ -114,7 +114,7 @@ def _target(base: str, href: str) -> str | None:
     target = _joined(base, href)
     if target is None or Url.parse(target) is None:
         return None
-    return urldefrag(target).url
+    return target.partition("#")[0]
 
 
 def _joined(base: str, href: str) -> str | None:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.content.links import Canonical, canonical_of, refresh_of
-from undust.content.text import Tag, decoded, normal_text, read_html
+from undust.content.text import Tag, read_html, read_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,24 +45,37 @@ class Body(NamedTuple):
     start: bytes
     """The first `MOST_TEXT` bytes of it."""
     size: int
-    md5: str
+    long_md5: str | None = None
+    """Of a body that is longer than that."""
     is_whole: bool = True
     """It was read to its end."""
 
     @classmethod
     def of(cls, pieces: Iterable[bytes]) -> Body:
         """Read a body that comes in pieces."""
-        md5 = hashlib.md5(usedforsecurity=False)
         kept: list[bytes] = []
         size = 0
-        for piece in pieces:
-            if size < MOST_TEXT:
-                kept.append(piece[: MOST_TEXT - size])
+        for piece in (rest := iter(pieces)):
+            kept.append(piece)
+            size += len(piece)
+            if size > MOST_TEXT:
+                return cls._of_long(b"".join(kept), rest)
+        return cls(kept[0] if len(kept) == 1 else b"".join(kept), size)
+
+    @classmethod
+    def _of_long(cls, start: bytes, rest: Iterable[bytes]) -> Body:
+        md5 = hashlib.md5(start, usedforsecurity=False)
+        size = len(start)
+        for piece in rest:
             size += len(piece)
             md5.update(piece)
             if size > MOST_BYTES:
-                return cls(b"".join(kept), size, md5.hexdigest(), is_whole=False)
-        return cls(kept[0] if len(kept) == 1 else b"".join(kept), size, md5.hexdigest())
+                return cls(start[:MOST_TEXT], size, is_whole=False)
+        return cls(start[:MOST_TEXT], size, md5.hexdigest())
+
+    def md5(self) -> str:
+        """Return the MD5 of the whole body."""
+        return self.long_md5 or hashlib.md5(self.start, usedforsecurity=False).hexdigest()
 
 
 class Content(NamedTuple):
@@ -71,8 +84,8 @@ class Content(NamedTuple):
     size: int | None = None
     digest: str | None = None
     """MD5 of the visible text of HTML, of the bytes of all else; None of nothing."""
-    text: str = ""
-    """What a sketch is made of."""
+    text: bytes = b""
+    """What a sketch is made of, in UTF-8."""
     tags: tuple[Tag, ...] = ()
     problem: str | None = None
 
@@ -110,17 +123,16 @@ def content_of(body: Body, content_type: str | None) -> Content:
             return Content(body.size, None, html.text, html.tags, CUT)
         return Content(body.size, text_digest(html.text), html.text, html.tags)
     is_text = _media_type(content_type) == "text/plain"
-    text = normal_text(decoded(body.start, content_type)) if is_text else ""
-    return Content(body.size, body.md5, text)
+    return Content(body.size, body.md5(), read_plain(body.start, content_type) if is_text else b"")
 
 
-def text_digest(text: str) -> str | None:
+def text_digest(text: bytes) -> str | None:
     """Return the URL signature of Soon and Lee: MD5 of the text; none of an empty one, which merges nothing.
 
-    >>> text_digest("Hello World")
+    >>> text_digest(b"Hello World")
     'b10a8db164e0754105b7a99be72e3fe5'
     """
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest() if text else None
+    return hashlib.md5(text, usedforsecurity=False).hexdigest() if text else None
 
 
 def is_html(content_type: str | None, start: bytes) -> bool:

@@ -7,20 +7,17 @@ before, often in another file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from undust.content.page import Body, Content, content_of
 from undust.content.sketch import SIZE, WORDS
 from undust.content.templates import Sketcher
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-MOST_CHARACTERS = 32 << 20
-"""Of text in the bodies that are remembered."""
+LARGEST_BODY = 1 << 20
+"""Bytes of a body that is remembered."""
+MOST_BYTES = 64 << 20
+"""Of all bodies that are remembered."""
 MOST_PAYLOADS = 1 << 20
-
-Value = TypeVar("Value")
 
 
 class Payload(NamedTuple):
@@ -35,19 +32,23 @@ class PagesSeen:
 
     def __init__(self, words: int = WORDS, size: int = SIZE) -> None:
         self.sketcher = Sketcher(words, size)
-        self._contents: dict[Hashable, Content] = {}
-        self._characters = 0
+        self._contents: dict[tuple[bytes, str | None], Content] = {}
+        self._bytes = 0
         self._payloads: dict[str, Payload] = {}
 
     def content_of(self, body: Body, content_type: str | None) -> Content:
         """Return what a body says; what was read before is not read again."""
-        key = (body.md5, body.is_whole, content_type)
+        if body.size > LARGEST_BODY:
+            return content_of(body, content_type)
+        # The body itself is the key: looking it up costs less than a digest of it.
+        key = (body.start, content_type)
         content = self._contents.get(key)
         if content is None:
             content = self._contents[key] = content_of(body, content_type)
-            self._characters += _weight(content)
-            while self._characters > MOST_CHARACTERS:
-                self._characters -= _weight(self._contents.pop(next(iter(self._contents))))
+            self._bytes += _weight(body.start, content)
+            while self._bytes > MOST_BYTES:
+                oldest = next(iter(self._contents))
+                self._bytes -= _weight(oldest[0], self._contents.pop(oldest))
         return content
 
     def remember(self, payload_digest: str, content: Content) -> None:
@@ -61,6 +62,6 @@ class PagesSeen:
         return self._payloads.get(payload_digest)
 
 
-def _weight(content: Content) -> int:
+def _weight(body: bytes, content: Content) -> int:
     # A body without text is not for free.
-    return len(content.text) + 1000
+    return len(body) + len(content.text) + 1000

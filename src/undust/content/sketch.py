@@ -27,7 +27,7 @@ PUBLISHED_SIZE = 4
 
 
 def sketch(
-    text: str, words: int = WORDS, size: int = SIZE, ignored: NDArray[np.uint64] | None = None
+    text: str | bytes, words: int = WORDS, size: int = SIZE, ignored: NDArray[np.uint64] | None = None
 ) -> NDArray[np.uint32] | None:
     """Return the sketch of a text, or None for one that has no word outside `ignored` shingles.
 
@@ -44,14 +44,14 @@ def resemblance(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> float:
     return float((left == right).mean())
 
 
-def shingles(text: str, words: int = WORDS) -> NDArray[np.uint64]:
+def shingles(text: str | bytes, words: int = WORDS) -> NDArray[np.uint64]:
     """Return the hashes of a text's shingles, sorted, each once."""
     hashes: NDArray[np.uint64] = pa.array(_core.shingles(_utf8(text), words)).to_numpy()
     return hashes
 
 
 def common_shingles(
-    texts: Iterable[str], words: int = WORDS, share: float = 0.5, at_least: int = 10
+    texts: Iterable[str | bytes], words: int = WORDS, share: float = 0.5, at_least: int = 10
 ) -> NDArray[np.uint64]:
     """Return the shingles that a template repeats: those on `share` of the pages and `at_least` so many.
 
@@ -64,5 +64,5 @@ def common_shingles(
     return hashes[pages >= max(at_least, share * len(each))]
 
 
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "replace")
+def _utf8(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")

@@ -33,7 +33,7 @@ AT_LEAST = 10
 SHARE = 0.5
 """... and the share of texts."""
 MOST_WAITING = 64 << 20
-"""Characters of text that wait, all sites together."""
+"""Bytes of text that wait, all sites together."""
 MOST_COMMON = 16 << 20
 """Shingles of templates that are kept, all sites together; the sites learned first are forgotten first."""
 
@@ -43,12 +43,12 @@ class Sketcher:
 
     def __init__(self, words: int = WORDS, size: int = SIZE) -> None:
         self.words, self.size = words, size
-        self._waiting: dict[str, dict[str, list[Put]]] = {}
-        self._waiting_characters = 0
+        self._waiting: dict[str, dict[bytes, list[Put]]] = {}
+        self._waiting_bytes = 0
         self._common: dict[str, NDArray[np.uint64]] = {}
         self._common_count = 0
 
-    def add(self, site: str, text: str, put: Put) -> None:
+    def add(self, site: str, text: bytes, put: Put) -> None:
         """Hand the sketch of a page to `put`, at once or when its site is learned."""
         common = self._common.get(site)
         if common is not None:
@@ -57,11 +57,11 @@ class Sketcher:
         texts = self._waiting.setdefault(site, {})
         if text not in texts:
             texts[text] = []
-            self._waiting_characters += len(text)
+            self._waiting_bytes += len(text)
         texts[text].append(put)
         if len(texts) == SAMPLE:
             self._learn(site)
-        elif self._waiting_characters > MOST_WAITING:
+        elif self._waiting_bytes > MOST_WAITING:
             self.settle()
 
     def settle(self) -> None:
@@ -79,7 +79,7 @@ class Sketcher:
             made = sketch(text, self.words, self.size, common)
             for put in puts:
                 put(made)
-            self._waiting_characters -= len(text)
+            self._waiting_bytes -= len(text)
 
     def _remember(self, site: str, common: NDArray[np.uint64]) -> None:
         self._common[site] = common

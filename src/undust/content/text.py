@@ -41,18 +41,28 @@ class Tag(NamedTuple):
 class Html(NamedTuple):
     """What is shown of a page, and its tags that point elsewhere."""
 
-    text: str
+    text: bytes
+    """In UTF-8 and in the normal form that is described above."""
     tags: tuple[Tag, ...]
 
 
 def read_html(body: bytes, content_type: str | None = None) -> Html:
     """Return what a page shows and where it points, whatever its encoding.
 
-    >>> read_html(b"<p>caf&eacute; <script>x()</script> au<b>x</b>").text
+    >>> read_html(b"<p>caf&eacute; <script>x()</script> au<b>x</b>").text.decode()
     'café aux'
     """
     text, tags = _core.read_html(as_utf8(body, content_type), MOST_TAGS)
-    return Html(normal_text(unescape(text.decode("utf-8", "replace"))), tuple(_tag(*tag) for tag in tags))
+    return Html(_composed(text), tuple(_tag(*tag) for tag in tags))
+
+
+def _composed(text: bytes) -> bytes:
+    if text.isascii():
+        return text
+    characters = text.decode("utf-8", "replace")
+    if unicodedata.is_normalized("NFC", characters):
+        return text
+    return unicodedata.normalize("NFC", characters).encode()
 
 
 def _tag(name: bytes, is_in_head: bool, attributes: Mapping[bytes, bytes]) -> Tag:  # noqa: FBT001
@@ -63,22 +73,14 @@ def _tag(name: bytes, is_in_head: bool, attributes: Mapping[bytes, bytes]) -> Ta
     return Tag(name.decode("ascii"), is_in_head, decoded)
 
 
-def normal_text(text: str) -> str:
-    r"""Return a text in normal form C, with single spaces between words and none around.
+def read_plain(body: bytes, content_type: str | None = None) -> bytes:
+    r"""Return plain text in UTF-8 and normal form, whatever its encoding.
 
-    >>> normal_text(" e\u0301t\u00e9 \n ") == "\u00e9t\u00e9"
-    True
+    >>> read_plain(b"caf\xe9  au\nlait", "text/plain; charset=latin1").decode()
+    'café au lait'
     """
-    if "\0" in text:
-        text = text.replace("\0", "")
-    if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
-    return " ".join(text.split())
-
-
-def decoded(body: bytes, content_type: str | None = None) -> str:
-    """Return plain text, whatever its encoding."""
-    return as_utf8(body, content_type).decode("utf-8", "replace")
+    text = as_utf8(body, content_type).decode("utf-8", "replace").replace("\0", "")
+    return " ".join(unicodedata.normalize("NFC", text).split()).encode()
 
 
 def as_utf8(body: bytes, content_type: str | None = None) -> bytes:

@@ -25,6 +25,7 @@ WARC_START = re.compile(rb"WARC/[01]\.\d\d?\r?\n")
 ARC_START = re.compile(
     rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}:[^\s]{1,4000} [^\s]{0,50} ?\d{14} [^\n]{1,4000} \d+\r?\n"
 )
+_HEADERS = {name.encode(): name for name in HEADERS}
 _HEAD_BYTES = 4096
 _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
@@ -83,12 +84,13 @@ def warc_records(window: Window) -> Iterator[Record]:
 def _warc_record(record: WarcRecord) -> Record:
     fields = record.headers
     is_http = record.is_http_parsed
-    headers: Headers
+    headers: dict[str, list[str]] = {}
     if is_http:
-        found = ((name, record.http_headers.get_bytes_multiple(name.encode())) for name in HEADERS)
-        headers = {name: [text_from_bytes(value) for value in values] for name, values in found if values}
+        for name, value in record.http_headers.items_bytes():
+            if (known := _HEADERS.get(name.lower())) is not None:
+                headers.setdefault(known, []).append(text_from_bytes(value))
     else:
-        headers = {"content-type": [fields.get("Content-Type", "") or ""]}
+        headers["content-type"] = [fields.get("Content-Type", "") or ""]
     return Record(
         offset=record.stream_pos,
         kind=str(record.record_type),

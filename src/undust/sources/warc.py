@@ -16,7 +16,7 @@ import pyarrow as pa
 from undust.content.links import clean_param_lines
 from undust.content.page import FIRST_REDIRECT, NOT_MODIFIED, Body, Content, Page, page_of
 from undust.content.seen import PagesSeen
-from undust.content.text import decoded
+from undust.content.text import as_utf8
 from undust.observations import BATCH_ROWS, Statement
 from undust.sources.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.sources.minima import SKETCH
@@ -144,7 +144,7 @@ def _statement(url: str, record: Record, body: Body) -> Statement | None:
         return Statement(address, "No-Vary-Search", ", ".join(varying))
     parsed = Url.parse(url) if address.endswith("/robots.txt") and record.status == OK else None
     if parsed and parsed.path == "/robots.txt":
-        lines = clean_param_lines(decoded(body.start))
+        lines = clean_param_lines(as_utf8(body.start).decode("utf-8", "replace"))
         return Statement(address, "Clean-param", lines) if lines else None
     return None
 
