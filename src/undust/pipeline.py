@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.content.seen import PagesSeen
+from undust.content.sketch import SIZE, WORDS
 from undust.duplicates import WITH_NOTES, Duplicates, Summary, find_in_site, rows_of_site
 from undust.duplicates.clusters import SCHEMA as CLUSTERS
+from undust.duplicates.declarations import declared_in_header, declared_in_robots
 from undust.duplicates.glue import VALUES
 from undust.engines import SITE
 from undust.engines.local import sites_in
@@ -24,7 +27,7 @@ from undust.sources import named_format
 from undust.sources.files import find_files, note_unknown, read_file
 from undust.sources.reading import Reading, ReadOptions
 from undust.streams import STANDARD, require_readable
-from undust.urls import site_of
+from undust.urls import Url, normalize, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -45,6 +48,8 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     columns: Mapping[str, str] | None = None,
     log_format: str | None = None,
     strict: bool = False,
+    shingle_words: int = WORDS,
+    sketch_size: int = SIZE,
     watch: Callable[[int, int | None], object] | None = None,
     engine: Engine | None = None,
 ) -> Observations:
@@ -57,13 +62,17 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
         columns: Our column names to those of the tables: `{"url": "address"}`.
         log_format: The `LogFormat` or `log_format` of logs in no stock format.
         strict: Raise at the first record that cannot be read, instead of counting it.
+        shingle_words: Words in a shingle of the sketches made of archived pages; 10 as published.
+        sketch_size: Minima in such a sketch; 4 as published.
         watch: Is told, now and then, how many bytes were read and how many there are, if that is known.
         engine: Where the rows are kept, if there may be more than fit into memory.
 
     """
     if format is not None:
         named_format(format)
-    options = ReadOptions(base=base, columns=dict(columns or {}), log_format=log_format, strict=strict)
+    options = ReadOptions(
+        base, dict(columns or {}), log_format, strict, shingle_words=shingle_words, sketch_size=sketch_size
+    )
     files = find_files([fspath(path) for path in paths])
     require_readable(file.path for file in files)
     on_bytes = _adding_up(watch, [file.path for file in files]) if watch else None
@@ -102,11 +111,12 @@ def find_duplicates(
 
     Args:
         seen: What `read` returned, or any Arrow table with a column `url`.
-        declarations: What sites say about their own parameters (Clean-param, No-Vary-Search).
+        declarations: What sites say about their own parameters (Clean-param, No-Vary-Search), besides
+            what `read` found.
         glue_values: So many values of a part that matters make a group of URLs suspicious.
 
     """
-    by_site = _declared(declarations)
+    by_site = _declared(chain(declarations, _said_in(seen)))
     found, not_urls = [], 0
     for site, rows in sites_in(_table_with_site(seen)):
         if site:
@@ -131,7 +141,8 @@ def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
     """
     is_read = isinstance(seen, Observations)
     table = seen.table if is_read else pa.table(seen)
-    function = partial(_rows_of_site, declared=_declared(declarations), glue_values=glue_values)
+    declared = _declared(chain(declarations, _said_in(seen)))
+    function = partial(_rows_of_site, declared=declared, glue_values=glue_values)
     sited = table if is_read and SITE in table.schema.names else _table_with_site(table)
     rows = engine.map_sites(sited, function, WITH_NOTES)
     summary = Summary()
@@ -171,6 +182,16 @@ def _table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
         )
         raise SourceError(message)
     return _with_site(table.drop_columns(SITE) if SITE in table.column_names else table)
+
+
+def _said_in(seen: object) -> Iterator[Declaration]:
+    """Yield what sites say in the files that were read."""
+    for statement in seen.statements if isinstance(seen, Observations) else ():
+        url = Url.parse(normalize(statement.url))
+        if url and statement.kind == "Clean-param":
+            yield from declared_in_robots(url.host, statement.text)
+        elif url and (declaration := declared_in_header(url.host, url.path, statement.text)):
+            yield declaration
 
 
 def _declared(declarations: Iterable[Declaration]) -> dict[str, tuple[Declaration, ...]]:

@@ -441,6 +441,46 @@ def test_what_sites_declare_is_carried_along(tmp_path: Path) -> None:
     assert seen.statements == (Statement("http://shop.test/p", "No-Vary-Search", 'params=("sid")'),)
 
 
+def test_what_sites_declare_is_evidence(tmp_path: Path) -> None:
+    """Pages that differ in what robots.txt declares not to matter are one page, whatever their text."""
+    answers = [
+        Answer(
+            "http://shop.test/robots.txt", b"Clean-param: sid /p", headers=[("Content-Type", "text/plain")]
+        ),
+        *(Answer(f"http://shop.test/p?sid={number}", page(f"visit {number} of many")) for number in range(3)),
+        Answer("http://shop.test/q?sid=1", page("another one")),
+    ]
+    seen = read(tmp_path / "crawl", b"".join(map(by_hand, answers)))
+    found = undust.find_duplicates(seen).table().to_pylist()
+    joined = [row["url"] for row in found if row["evidence"] == "declared"]
+    assert joined == [f"http://shop.test/p?sid={number}" for number in range(3)]
+
+
+def test_statements_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A site that declares something on each of a million pages is not kept a million times."""
+    monkeypatch.setattr("undust.sources.warc.MOST_STATEMENTS", 2)
+    headers = [("Content-Type", HTML), ("No-Vary-Search", "key-order")]
+    data = b"".join(by_hand(Answer(f"http://shop.test/{n}", page("x"), headers=headers)) for n in range(5))
+    seen = read(tmp_path / "crawl", data)
+    assert len(seen.statements) == 2
+    assert sum(remarks(seen).values()) == 3
+
+
+@pytest.mark.parametrize(("words", "size"), [(10, 4), (3, 64)])
+def test_sketches_of_other_widths_and_sizes(words: int, size: int, tmp_path: Path) -> None:
+    """Ten words and four minima as published, or whatever one wants."""
+    path = tmp_path / "crawl.warc"
+    path.write_bytes(RECORDS[0])
+    (made,) = undust.read(path, shingle_words=words, sketch_size=size).table["sketch"].to_pylist()
+    text = expected_rows(ANSWERS[:1])[0]
+    assert text["sketch"]
+    expected = sketch(
+        " ".join(ANSWERS[0].body.decode().split("<p>")[1].split("</p>")[0].split()), words, size
+    )
+    assert expected is not None
+    assert made == expected.tolist()
+
+
 def test_response_without_a_status_is_damaged(tmp_path: Path) -> None:
     """And costs itself alone."""
     broken = RECORDS[0].replace(b"HTTP/1.1 200 OK", b"HTTP/1.1 OK OK")

@@ -28,6 +28,8 @@ class Inputs:
     columns: dict[str, str]
     log_format: str | None
     strict: bool
+    shingle_words: int = 5
+    sketch_size: int = 32
 
     def read(self, *, quiet: bool = False, engine: Engine | None = None) -> Observations:
         """Return the observations; say on stderr how far reading is, and what could not be read."""
@@ -39,6 +41,8 @@ class Inputs:
             "columns": self.columns,
             "log_format": self.log_format,
             "strict": self.strict,
+            "shingle_words": self.shingle_words,
+            "sketch_size": self.sketch_size,
             "engine": engine,
         }
         if quiet or not sys.stderr.isatty():
@@ -109,6 +113,22 @@ def inputs(command: Callable[..., Result]) -> Callable[..., Result]:
         "--log-format", metavar="TEXT", help="The LogFormat (Apache) or log_format (nginx) of logs."
     )
     @click.option("--strict", is_flag=True, help="Stop at the first record that cannot be read.")
+    @click.option(
+        "--shingle-words",
+        metavar="N",
+        type=click.IntRange(1, 1000),
+        default=5,
+        show_default=True,
+        help="Words in a shingle of the sketches of archived pages; 10 as published.",
+    )
+    @click.option(
+        "--sketch-size",
+        metavar="N",
+        type=click.IntRange(1, 1024),
+        default=32,
+        show_default=True,
+        help="Minima in such a sketch; 4 as published.",
+    )
     @wraps(command)
     def with_inputs(  # noqa: PLR0913 -- one for each option
         *args: Any,  # noqa: ANN401 -- the command's own
@@ -118,9 +138,11 @@ def inputs(command: Callable[..., Result]) -> Callable[..., Result]:
         columns: dict[str, str],
         log_format: str | None,
         strict: bool,
+        shingle_words: int,
+        sketch_size: int,
         **kwargs: Any,  # noqa: ANN401 -- the command's own
     ) -> Result:
-        given = Inputs(paths, format_name, base, columns, log_format, strict)
+        given = Inputs(paths, format_name, base, columns, log_format, strict, shingle_words, sketch_size)
         return command(*args, inputs=given, **kwargs)
 
     return with_inputs

@@ -55,6 +55,8 @@ TYPES = {
 
 NO_STATUS = "response without an HTTP status"
 CUT_BY_CRAWLER = "body that the crawler cut short; it has no digest and no size"
+MOST_STATEMENTS = 10_000
+TOO_MANY_STATEMENTS = "one more No-Vary-Search than are kept of a file"
 EMPTY_PAYLOADS = ("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "da39a3ee5e6b4b0d3255bfef95601890afd80709")
 """SHA-1 of nothing, in the two ways in which it is written."""
 
@@ -173,8 +175,15 @@ class _Batch:
         if row.problem:
             self._reading.doubt(row.problem, place, record.url)
         if row.statement:
-            self._reading.statements[row.statement] = None
+            self._keep(row.statement, place)
         self._append(record, page)
+
+    def _keep(self, statement: Statement, place: str) -> None:
+        statements = self._reading.statements
+        if statement in statements or len(statements) < MOST_STATEMENTS:
+            statements[statement] = None
+        else:
+            self._reading.doubt(TOO_MANY_STATEMENTS, place, statement.url.encode())
 
     def _append(self, record: Record, page: Page) -> None:
         content = page.content
