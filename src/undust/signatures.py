@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 STEPS = {
     "standard": "standard normalization",
-    "body_text": "… and equal body text",
-    "body_text_and_size": "… and equal body text and page size",
+    "body_text": "… equal body text",
+    "body_text_and_size": "… equal text and page size",
 }
 """What makes two URLs one, in the order of the paper's tables."""
 

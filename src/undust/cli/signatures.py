@@ -73,7 +73,7 @@ def _table(*headings: str) -> Table:
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 -- slow to load
     from rich.table import Table  # noqa: PLC0415
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column(headings[0], overflow="fold")
     for heading in headings[1:]:
         table.add_column(heading, justify="right", no_wrap=True)
