@@ -1,0 +1,91 @@
+// The rule engine under the fuzzer: rules of any text, on URLs of any bytes, keep every promise.
+//
+// The input is lines: those before the last are rules of site example.com (a line that is no rule is
+// refused with a reason and left out), the last is a URL.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pattern_rule.hpp"
+#include "program.hpp"
+#include "suffixes.hpp"
+#include "url.hpp"
+
+namespace {
+
+using namespace undust;
+
+constexpr std::string_view kSuffixes = "com\norg\nco.uk\ngithub.io\n*.ck\n!www.ck\n";
+constexpr std::size_t kMostRules = 12;
+
+void promise(bool is_kept, const char* what) {
+  if (is_kept) return;
+  std::fprintf(stderr, "broken promise: %s\n", what);
+  std::abort();
+}
+
+RuleText text_of(const CanonicalRule& rule) {
+  RuleText text{rule.kind, rule.from, {}, {}, {}};
+  if (rule.to) text.to = *rule.to;
+  text.when.assign(rule.when.begin(), rule.when.end());
+  text.unless.assign(rule.unless.begin(), rule.unless.end());
+  return text;
+}
+
+bool is_equal(const CanonicalRule& left, const CanonicalRule& right) {
+  return left.kind == right.kind && left.from == right.from && left.to == right.to && left.when == right.when &&
+         left.unless == right.unless;
+}
+
+// The rule that a line holds, as it is written; false for a line that holds none.
+bool read_rule(std::string_view line, CanonicalRule& rule) {
+  try {
+    rule = canonical_rule(split_rule_line(line));
+  } catch (const RuleProblem& problem) {
+    promise(problem.what()[0] != '\0', "a refused rule has a reason");
+    return false;
+  }
+  promise(is_equal(canonical_rule(text_of(rule)), rule), "a rule is written in one way");
+  return true;
+}
+
+std::string site_of(std::string_view url, const SuffixList& suffixes) {
+  std::string normal;
+  if (!normalize_url(url, kAllSteps, normal)) return {};
+  return std::string(suffixes.site_of_host(split_normal(normal).host));
+}
+
+void check(const Program& program, std::string_view url, const SuffixList& suffixes) {
+  Scratch scratch, other;
+  const std::string once(program.canonical(url, scratch).url);
+  const std::string key(program.key(url, scratch).url);
+  promise(program.canonical(once, scratch).url == once, "a canonical form is its own");
+  promise(program.key(once, scratch).url == key, "the key of a canonical form is the key");
+  promise(program.canonical(url, other).url == once, "what was asked before changes nothing");
+  promise(site_of(once, suffixes) == site_of(url, suffixes), "no rule leaves the site");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const SuffixList suffixes(kSuffixes);
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  std::vector<CanonicalRule> rules;
+  for (auto end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+    CanonicalRule rule;
+    if (read_rule(rest.substr(0, end), rule) && rules.size() < kMostRules) rules.push_back(std::move(rule));
+    rest.remove_prefix(end + 1);
+  }
+  std::vector<RuleSource> sources;
+  for (const CanonicalRule& rule : rules) {
+    const bool is_shared = sources.size() % 4 == 3;
+    sources.push_back({is_shared ? "*" : "example.com", text_of(rule), {}, true});
+  }
+  const Program program(sources, suffixes);
+  check(program, rest, suffixes);
+  check(program, "http://www.example.com/a/b/index.html?sid=1&x=2;y&utm_a=b&&x", suffixes);
+  return 0;
+}

@@ -1,0 +1,117 @@
+"""The core against the conformance file and against its slow twin: two readings of one language."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles.rules import Canonicalizer as SlowTwin
+from tests.strategies import RuleFields, hostile_urls, rule_sets, urls
+from undust import _core
+from undust.urls.site import suffixes
+
+CASES: list[dict[str, Any]] = [
+    json.loads(line)
+    for line in files("undust").joinpath("rules/conformance.jsonl").read_text("utf-8").splitlines()
+]
+ANSWERS = [case for case in CASES if "error" not in case]
+ERRORS = [case for case in CASES if "error" in case]
+
+
+def spelled_out(rule: dict[str, Any]) -> dict[str, Any]:
+    """Return a rule with the keys of a rule file, where it was given as one line of text."""
+    if "text" not in rule:
+        return rule
+    kind, source, target, when, unless = _core.parse_rule(rule["text"])
+    said: dict[str, Any] = {"kind": kind, "from": source, "when": when, "unless": unless}
+    if target is not None:
+        said["to"] = target
+    return {key: value for key, value in rule.items() if key != "text"} | said
+
+
+def program(rules: list[RuleFields] | list[dict[str, Any]]) -> _core.Program:
+    """Return the rules as a program of the core."""
+    return _core.Program([spelled_out(dict(rule)) for rule in rules], suffixes())
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["about"])
+def test_answers(case: dict[str, Any]) -> None:
+    """The canonical URL and the key are as the file says, and are their own."""
+    core = program(case["rules"])
+    assert (core.canonical(case["url"]), core.key(case["url"])) == (case["canonical"], case["key"])
+    again = core.canonical(case["canonical"]), core.key(case["canonical"])
+    assert again == (case["canonical"], case["key"])
+
+
+@pytest.mark.parametrize("case", ERRORS, ids=lambda case: case["about"])
+def test_refusals(case: dict[str, Any]) -> None:
+    """The rule is refused, and the message has the word."""
+    with pytest.raises(ValueError, match=f"(?i){case['error']}"):
+        program(case["rules"])
+
+
+@given(rule_sets(), st.lists(urls() | hostile_urls(), min_size=1, max_size=8))
+def test_core_equals_its_twin(rules: list[RuleFields], some: list[str]) -> None:
+    """Two engines, written apart from one text, agree on every rule set and every URL."""
+    core, twin = program(rules), SlowTwin(rules)
+    for url in some:
+        assert (core.canonical(url), core.key(url)) == (twin.canonical(url), twin.key(url)), url
+
+
+@given(rule_sets(), st.lists(urls() | st.none(), min_size=2, max_size=8))
+def test_batches_equal_single_urls(rules: list[RuleFields], some: list[str | None]) -> None:
+    """A column gives what its URLs give, nulls and slices included."""
+    core = program(rules)
+    column = pa.array([*some, None], pa.string())[1:]
+    for ask, single in ((False, core.canonical), (True, core.key)):
+        expected = [None if url is None else single(url) for url in column.to_pylist()]
+        assert pa.array(core.batch(column, keys=ask)).to_pylist() == expected
+
+
+def test_threads_change_nothing() -> None:
+    """Columns and lines that are worth several threads give the same on one, two, three and eight."""
+    answers = [case for case in ANSWERS if len(case["url"]) < 1000 and case["url"].isprintable()]
+    rules = [rule for case in answers[:40] for rule in case["rules"]]
+    core = program(rules)
+    column = pa.array([case["url"] for case in answers] * 24 + [None])
+    lines = "".join(f"{case['url']}\n" for case in answers * 24).encode()
+    for keys in (False, True):
+        expected = pa.array(core.batch(column, keys=keys)), core.lines(lines, keys=keys)
+        for threads in (2, 3, 8):
+            found = pa.array(core.batch(column, keys=keys, threads=threads))
+            assert found.equals(expected[0])
+            assert core.lines(lines, keys=keys, threads=threads) == expected[1]
+
+
+@given(rule_sets(), urls() | hostile_urls())
+def test_promises(rules: list[RuleFields], url: str) -> None:
+    """It is idempotent, keeps the site, and the key of a canonical form is the key."""
+    core = program(rules)
+    canonical = core.canonical(url)
+    assert core.canonical(canonical) == canonical
+    assert core.key(canonical) == core.key(url)
+    assert suffixes().site(canonical) == suffixes().site(url)
+
+
+@given(rule_sets())
+def test_rules_are_printed_as_they_are_read(rules: list[RuleFields]) -> None:
+    """Reading what was printed gives the same rule, printed the same."""
+    for rule in rules:
+        said = spelled_out(dict(rule))
+        side = '"{}"'.format if said["kind"] == "replace" else str
+        target = f" → {side(said['to'])}" if "to" in said else ""
+        conditions = "".join(
+            f" {name} {', '.join(said[name])}" for name in ("when", "unless") if said.get(name)
+        )
+        text = f"{said['kind']} {side(said['from'])}{target}{conditions}"
+        kind, source, written, when, unless = _core.parse_rule(text)
+        again = f"{kind} {side(source)}" + (f" → {side(written)}" if written is not None else "")
+        for name, each in (("when", when), ("unless", unless)):
+            again += f" {name} {', '.join(each)}" if each else ""
+        assert _core.parse_rule(again) == (kind, source, written, when, unless)
