@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     \b
     Examples:
       undust cluster crawl.jsonl.gz -o clusters.parquet
-      undust cluster index.cdxj access.log --base https://shop.test -o clusters.csv
+      undust cluster index.cdxj access.log --base https://a.test -o out.csv
       undust cluster big/*.parquet --memory 4GB --json -o clusters.parquet
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust.engines.local import LocalEngine  # noqa: PLC0415 -- slow to load, and not for --help
