@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -107,6 +108,9 @@ struct Capture {
 using Captures = std::vector<Capture>;  // by slot
 
 enum class Side { kLeft, kRight, kCondition };
+
+// Texts one behind the other.
+[[nodiscard]] std::string joined(std::initializer_list<std::string_view> texts);
 
 class PatternProblem : public std::runtime_error {
  public:

@@ -37,8 +37,6 @@ ByteSet bytes_of_class(RunClass run_class) {
   return all;
 }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 }  // namespace
 
 std::string_view name_of(RunClass run_class) { return kClassNames[static_cast<std::size_t>(run_class)]; }
@@ -59,7 +57,7 @@ Braces PatternParser::braces_at(std::string_view part) const {
   const bool is_name = !braces.name.empty() && has(kNameStart, braces.name[0]) &&
                        std::all_of(braces.name.begin(), braces.name.end(), [](char c) { return has(kNameBytes, c); });
   const bool is_capture = braces.name.empty() ? stars == "*" || stars == "**" : is_name && (stars.empty() || stars == "**");
-  if (!is_capture) fail(braces.whole, "the braces " + quoted(braces.whole) + " hold no capture; write {name}, {name**}, {*} or {**}");
+  if (!is_capture) fail(braces.whole, joined({"the braces '", braces.whole, "' hold no capture; write {name}, {name**}, {*} or {**}"}));
   braces.is_many = stars == "**";
   return braces;
 }
@@ -68,7 +66,7 @@ Piece& PatternParser::emit(PieceKind kind, std::string_view place) {
   const bool is_capture = kind == PieceKind::kRun || kind == PieceKind::kMany || kind == PieceKind::kList ||
                           kind == PieceKind::kRest;
   if (is_capture && ++capture_count_ > kMostCaptures) {
-    fail(place, "a side has at most " + std::to_string(kMostCaptures) + " captures; write fewer");
+    fail(place, joined({"a side has at most ", std::to_string(kMostCaptures), " captures; write fewer"}));
   }
   if (out_.all.size() == kMostPieces) fail(place, "a rule has at most 65535 parts; write a shorter one");
   Piece& piece = out_.all.emplace_back();
@@ -100,7 +98,7 @@ void PatternParser::emit_literal(std::string_view literal, Place place, bool alo
   add_text(piece, start);
   const std::string_view text = out_.text_of(piece);
   if (place == Place::kSegment && alone && (text == "." || text == "..")) {
-    fail(literal, "no normalized URL has a " + quoted(text) + " segment; leave it out");
+    fail(literal, joined({"no normalized URL has a segment '", text, "'; leave it out"}));
   }
 }
 
@@ -110,8 +108,8 @@ RunClass PatternParser::class_of(const Braces& braces) const {
   for (std::size_t i = 1; i + 1 < kClassNames.size(); ++i) {
     if (braces.argument == kClassNames[i]) return static_cast<RunClass>(i);
   }
-  fail(braces.argument, "the class " + quoted(braces.argument) +
-                            " is not known; write int, alpha, hex, word, uuid, date or a list a|b");
+  fail(braces.argument, joined({"the class '", braces.argument,
+                                "' is not known; write int, alpha, hex, word, uuid, date or a list a|b"}));
 }
 
 Form PatternParser::form_of(const Braces& braces, Holds holds) const {
@@ -123,15 +121,15 @@ Form PatternParser::form_of(const Braces& braces, Holds holds) const {
     const bool is_general = form == Form::kLower || form == Form::kPlain || form == Form::kMask;
     if (is_general || (form == Form::kCapital) != is_parameters) return form;
   }
-  fail(braces.argument, "the form " + quoted(braces.argument) + " is not known here; write one of lower, " +
-                            (is_parameters ? "sorted, unique, first, last, amp, plain, any" : "capital, plain, any"));
+  fail(braces.argument, joined({"the form '", braces.argument, "' is not known here; write one of lower, ",
+                                is_parameters ? "sorted, unique, first, last, amp, plain, any" : "capital, plain, any"}));
 }
 
 std::uint8_t PatternParser::bind(const Braces& braces, Holds holds) {
   if (braces.name.empty()) return kForgotten;
   for (const Capture& capture : captures_) {
     if (capture.name == braces.name) {
-      fail(braces.whole, quoted(braces.name) + " is captured twice; give the second one another name, or {*}");
+      fail(braces.whole, joined({"'", braces.name, "' is captured twice; give the second one another name, or {*}"}));
     }
   }
   captures_.push_back({braces.name, holds});
@@ -140,11 +138,11 @@ std::uint8_t PatternParser::bind(const Braces& braces, Holds holds) {
 
 std::uint8_t PatternParser::slot_of(const Braces& braces) const {
   if (braces.name.empty()) fail(braces.whole, "the right side cannot write what is forgotten; give it a name on the left");
-  if (braces.is_many) fail(braces.whole, "'**' has no place on the right side; write {" + std::string(braces.name) + "}");
+  if (braces.is_many) fail(braces.whole, joined({"'**' has no place on the right side; write {", braces.name, "}"}));
   for (std::size_t slot = 0; slot < captures_.size(); ++slot) {
     if (captures_[slot].name == braces.name) return static_cast<std::uint8_t>(slot);
   }
-  fail(braces.whole, "the right side writes " + quoted("{" + std::string(braces.name) + "}") + ", which was never matched; add it to the left");
+  fail(braces.whole, joined({"the right side writes '{", braces.name, "}', which was never matched; add it to the left"}));
 }
 
 template <typename EmitItem>
@@ -165,8 +163,8 @@ void PatternParser::emit_items(std::string_view list, EmitItem&& emit_one) {
 void PatternParser::emit_item(std::string_view item, Place place) {
   const std::string_view barred = place == Place::kLabel ? "*&;." : place == Place::kSegment ? "*&;/" : "*&;";
   if (const auto mark = item.find_first_of(barred); mark != kNowhere) {
-    fail(item.substr(mark), std::string(place == Place::kLabel ? "a label" : "an item") + " of this list cannot hold " +
-                               quoted(item.substr(mark, 1)) + "; leave it out or write it as a triplet");
+    fail(item.substr(mark), joined({place == Place::kLabel ? "a label" : "an item", " of this list cannot hold '",
+                                    item.substr(mark, 1), "'; leave it out or write it as a triplet"}));
   }
   const std::size_t start = out_.text.size();
   Piece& piece = emit(PieceKind::kItem, item);
@@ -193,7 +191,7 @@ void PatternParser::emit_host_item(std::string_view item, bool has_port) {
   if (host.find_first_of("*&;") != kNowhere || !append_host(host, kAllSteps, out_.text)) {
     fail(item, "no host has this name; write whole hosts in the list");
   }
-  if (port != kNoPort) out_.text.append(":" + std::to_string(port));
+  if (port != kNoPort) out_.text.append(":").append(std::to_string(port));
   add_text(piece, start);
 }
 
@@ -226,7 +224,7 @@ void PatternParser::emit_whole_host(const Braces& braces, bool has_port) {
 }
 
 void PatternParser::emit_many(const Braces& braces, Holds holds) {
-  if (braces.has_argument) fail(braces.argument, "'**' takes no class here; write {" + std::string(braces.name) + "**}");
+  if (braces.has_argument) fail(braces.argument, joined({"'**' takes no class here; write {", braces.name, "**}"}));
   Piece& piece = emit(PieceKind::kMany, braces.whole);
   piece.slot = bind(braces, holds);
   piece.ends = true;
@@ -252,7 +250,7 @@ void PatternParser::parse_parameters(const Braces& braces) {
   if (side_ == Side::kRight) {
     const std::uint8_t slot = slot_of(braces);
     if (captures_[slot].holds != Holds::kParameters) {
-      fail(braces.whole, "a parameter needs a name; write name={" + std::string(braces.name) + "}");
+      fail(braces.whole, joined({"a parameter needs a name; write name={", braces.name, "}"}));
     }
     const Form form = form_of(braces, Holds::kParameters);
     Piece& piece = emit(PieceKind::kRest, braces.whole);
@@ -275,7 +273,7 @@ void PatternParser::parse_parameters(const Braces& braces) {
     const std::string_view name = item.substr(0, item.size() - (is_prefix ? 1 : 0));
     if (name.empty()) fail(item, "a prefix of nothing lists every name; write {rest**} or a longer prefix");
     if (const auto mark = name.find_first_of("&;="); mark != kNowhere) {
-      fail(name.substr(mark), "a name of this list cannot hold " + quoted(name.substr(mark, 1)) + "; leave it out");
+      fail(name.substr(mark), joined({"a name of this list cannot hold '", name.substr(mark, 1), "'; leave it out"}));
     }
     const std::size_t start = out_.text.size();
     Piece& piece = emit(PieceKind::kItem, item);

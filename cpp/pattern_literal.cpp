@@ -1,9 +1,16 @@
 #include "pattern_literal.hpp"
 
 #include "host.hpp"
+#include "pattern.hpp"
 #include "url.hpp"
 
 namespace undust {
+
+std::string joined(std::initializer_list<std::string_view> texts) {
+  std::string all;
+  for (const std::string_view text : texts) all.append(text);
+  return all;
+}
 
 void append_literal(std::string_view text, const ByteSet& allowed, std::string& out) {
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -11,7 +11,7 @@ RuleKind kind_of(std::string_view kind) {
   if (kind == "replace") return RuleKind::kReplace;
   if (kind == "rewrite") return RuleKind::kRewrite;
   if (kind == "keep") return RuleKind::kKeep;
-  throw RuleProblem("kind", 0, "the kind '" + std::string(kind) + "' is not known; write replace, rewrite or keep");
+  throw RuleProblem("kind", 0, joined({"the kind '", kind, "' is not known; write replace, rewrite or keep"}));
 }
 
 // Runs `read` and says which field a problem is in.
@@ -25,7 +25,7 @@ auto in_field(const char* field, Read&& read) {
 }
 
 std::string numbered(const char* list, std::size_t number) {
-  return std::string(list) + "[" + std::to_string(number) + "]";
+  return joined({list, "[", std::to_string(number), "]"});
 }
 
 void check_replace(const ParsedRule& rule, std::string_view to) {
@@ -194,8 +194,8 @@ RuleText split_rule_line(std::string_view line) {
     text.unless = take_conditions(words);
   }
   if (!words.at_end()) {
-    throw RuleProblem("text", words.column(), "'" + std::string(words.peek()) +
-                                                  "' is not understood here; write →, when or unless, and %20 for a space");
+    throw RuleProblem("text", words.column(),
+                      joined({"'", words.peek(), "' is not understood here; write →, when or unless, and %20 for a space"}));
   }
   return text;
 }

@@ -58,19 +58,21 @@ nb::handle value_of(nb::dict rule, const nb::str& key) {
 }
 
 std::string_view text_of(nb::handle value, const std::string& field) {
-  if (!value.is_valid()) throw RuleProblem(field, 0, "'" + field + "' is missing; add it to the rule");
+  if (!value.is_valid()) {
+    throw RuleProblem(field, 0, undust::joined({"'", field, "' is missing; add it to the rule"}));
+  }
   const auto text = PyUnicode_Check(value.ptr()) ? utf8_of(value) : std::nullopt;
-  if (!text) throw RuleProblem(field, 0, "'" + field + "' is no text; write a string");
+  if (!text) throw RuleProblem(field, 0, undust::joined({"'", field, "' is no text; write a string"}));
   return *text;
 }
 
 void read_texts(nb::handle value, const char* field, std::vector<std::string_view>& texts) {
   if (!value.is_valid()) return;
   if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
-    throw RuleProblem(field, 0, "'" + std::string(field) + "' is no list; write a list of strings");
+    throw RuleProblem(field, 0, undust::joined({"'", field, "' is no list; write a list of strings"}));
   }
   for (const nb::handle item : nb::borrow<nb::object>(value)) {
-    texts.push_back(text_of(item, std::string(field) + "[" + std::to_string(texts.size()) + "]"));
+    texts.push_back(text_of(item, undust::joined({field, "[", std::to_string(texts.size()), "]"})));
   }
 }
 
@@ -93,7 +95,7 @@ RuleSource source_of(nb::handle object, const Keys& keys) {
     const std::string_view text = text_of(status, "status");
     source.is_active = text == "active";
     if (!source.is_active && text != "disabled") {
-      throw RuleProblem("status", 0, "the status '" + std::string(text) + "' is not known; write active or disabled");
+      throw RuleProblem("status", 0, undust::joined({"the status '", text, "' is not known; write active or disabled"}));
     }
   }
   return source;
