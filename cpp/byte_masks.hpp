@@ -49,28 +49,46 @@ namespace mask_detail {
 
 }  // namespace mask_detail
 
-// Bit i says whether byte i of 64 is of the kind: is_kind(Bytes16) is a comparison, or several joined by |.
-template <typename IsKind>
-[[nodiscard]] inline std::uint64_t mask_of_64(const char* text, IsKind&& is_kind) {
-  Bytes16 kinds[4];
-  for (std::size_t i = 0; i < 4; ++i) {
-    Bytes16 bytes;
-    std::memcpy(&bytes, text + 16 * i, 16);
-    kinds[i] = reinterpret_cast<Bytes16>(is_kind(bytes));
-  }
-  return mask_detail::bits_of(kinds);
-}
+// Sixty-four bytes, and which bits of a mask over them count.
+struct Chunk {
+  Bytes16 bytes[4];
+  unsigned shift = 0, half_shift = 32;  // the second half of the mask belongs half_shift bits up
+  std::uint64_t used = ~std::uint64_t{0};
 
-// The same for the bytes of `text` from `at` on, of which there is one at least; bits behind
-// its end are 0.
-template <typename IsKind>
-[[nodiscard]] inline std::uint64_t mask_at(std::string_view text, std::size_t at, IsKind&& is_kind) {
-  const std::size_t left = text.size() - at;
-  if (left >= kMaskBytes) return mask_of_64(text.data() + at, is_kind);
-  if (text.size() >= kMaskBytes) return mask_of_64(text.data() + text.size() - kMaskBytes, is_kind) >> (kMaskBytes - left);
-  char bytes[kMaskBytes] = {};
-  std::memcpy(bytes, text.data() + at, left);
-  return mask_of_64(bytes, is_kind) & ((std::uint64_t{1} << left) - 1);
-}
+  // The bytes of `text` from `at` on, of which there is one at least. What is too short for
+  // a chunk is read so that it ends where the text ends, or in two halves that overlap.
+  Chunk(std::string_view text, std::size_t at) {
+    const std::size_t left = text.size() - at;
+    const char* place = text.data() + at;
+    const char* second = place + 32;
+    char copy[kMaskBytes];
+    if (left < kMaskBytes && text.size() >= kMaskBytes) {
+      place = text.data() + text.size() - kMaskBytes;
+      second = place + 32;
+      shift = static_cast<unsigned>(kMaskBytes - left);
+    } else if (left < kMaskBytes && left >= 32) {
+      second = text.data() + text.size() - 32;
+      half_shift = static_cast<unsigned>(left - 32);
+    } else if (left < 32) {
+      std::memset(copy, 0, sizeof copy);
+      std::memcpy(copy, place, left);
+      place = copy;
+      second = copy + 32;
+      used = (std::uint64_t{1} << left) - 1;
+    }
+    std::memcpy(&bytes[0], place, 32);
+    std::memcpy(&bytes[2], second, 32);
+  }
+
+  // Bit i says whether byte i is of the kind; bits behind the end of the text are 0.
+  // is_kind(Bytes16) is a comparison, or several joined by |.
+  template <typename IsKind>
+  [[nodiscard]] std::uint64_t mask(IsKind&& is_kind) const {
+    Bytes16 kinds[4];
+    for (std::size_t i = 0; i < 4; ++i) kinds[i] = reinterpret_cast<Bytes16>(is_kind(bytes[i]));
+    const std::uint64_t bits = mask_detail::bits_of(kinds);
+    return ((bits & 0xFFFFFFFFu) | (bits >> 32 << half_shift)) >> shift & used;
+  }
+};
 
 }  // namespace undust

@@ -39,44 +39,42 @@ std::size_t bucket_of(std::uint32_t guard, const SiteIndex& site) {
 constexpr std::uint32_t kNameWeight = 1, kSegmentWeight = 2, kTokenWeight = 2, kHostWeight = 10, kCommonWeight = 30,
                         kCountWeight = 40;
 
-// Calls use(word) for each run of letters and digits outside triplets, one byte after the other.
+// Calls use(word) for each run of letters and digits outside triplets.
 template <typename Use>
-void for_each_word_slowly(std::string_view text, Use&& use) {
+void for_each_word(std::string_view text, Use&& use) {
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '%') {
-      at += 2;
-      continue;
-    }
     const std::size_t start = at;
     while (at < text.size() && has(kWordBytes, text[at])) ++at;
     if (at > start) use(text.substr(start, at - start));
-    if (at < text.size() && text[at] == '%') --at;
+    if (at < text.size() && text[at] == '%') at += 2;
   }
 }
-
-constexpr auto is_word_byte = [](Bytes16 c) { return ((c | 0x20) - 'a' < 26) | (c - '0' < 10); };
 
 // Words that begin with the same two letters share a bit.
 std::uint64_t token_bit(const char* word) {
   return std::uint64_t{1} << ((static_cast<unsigned char>(word[0]) * 7u + static_cast<unsigned char>(word[1])) & 63);
 }
 
-// Words of two to 62 bytes whose bit is in `filter`, many bytes at a time where there are no triplets.
+constexpr auto is_word_byte = [](Bytes16 c) { return ((c | 0x20) - 'a' < 26) | (c - '0' < 10); };
+constexpr auto is_percent = [](Bytes16 c) { return c == '%'; };
+
+// The same for the words of two to 62 bytes behind the scheme of a URL whose bit is in `filter`,
+// many bytes at a time.
 template <typename Use>
-void for_each_word(std::string_view text, std::uint64_t filter, Use&& use) {
-  if (text.find('%') != std::string_view::npos) {
-    return for_each_word_slowly(text, [&](std::string_view word) {
-      if (word.size() > 1 && (filter & token_bit(word.data()))) use(word);
-    });
-  }
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
-    std::uint64_t words = mask_at(text, at, is_word_byte);
-    end = std::min(text.size(), at + kMaskBytes);
-    if (end < text.size() && words >> 63) {
+void for_each_word_in_url(std::string_view url, std::uint64_t filter, Use&& use) {
+  std::uint64_t digits = 0;  // of a triplet that began in the bytes before
+  std::size_t end = 0;
+  for (std::size_t at = 6; at < url.size(); at = end) {  // from a slash of "http://" or "https://" on
+    const Chunk chunk(url, at);
+    const std::uint64_t percents = chunk.mask(is_percent);
+    std::uint64_t words = chunk.mask(is_word_byte) & ~(digits | percents << 1 | percents << 2);
+    digits = percents >> 63 | percents >> 62;
+    end = std::min(url.size(), at + kMaskBytes);
+    if (end < url.size() && words >> 63) {
       // The last word may go on; it is seen again from its start, unless it fills the mask.
       const auto size = static_cast<std::size_t>(std::countl_one(words));
       if (size == kMaskBytes) {
-        while (end < text.size() && has(kWordBytes, text[end])) ++end;
+        while (end < url.size() && has(kWordBytes, url[end])) ++end;
         words = 0;
       } else {
         end -= size;
@@ -86,8 +84,8 @@ void for_each_word(std::string_view text, std::uint64_t filter, Use&& use) {
     // Each place with a letter before which there is none, and behind which there is another.
     for (std::uint64_t starts = words & ~(words << 1) & (words >> 1); starts; starts &= starts - 1) {
       const auto start = static_cast<std::size_t>(std::countr_zero(starts));
-      if (!(filter & token_bit(text.data() + at + start))) continue;
-      use(text.substr(at + start, static_cast<std::size_t>(std::countr_one(words >> start))));
+      if (!(filter & token_bit(url.data() + at + start))) continue;
+      use(url.substr(at + start, static_cast<std::size_t>(std::countr_one(words >> start))));
     }
   }
 }
@@ -173,10 +171,11 @@ void IndexBuilder::add_pattern_options(const Pattern& pattern, const PieceView& 
   }
 }
 
-// The longest word of a replace rule must stand in the URL as a whole token.
+// The longest word of a replace rule must stand in the URL as a whole token. (The scheme is no
+// guard: words are looked for behind it.)
 void IndexBuilder::add_token_option(std::string_view text) {
   std::string_view longest;
-  for_each_word_slowly(text, [&](std::string_view word) {
+  for_each_word(text, [&](std::string_view word) {
     const bool is_common = word == "http" || word == "https" || word == "www" || word == "com";
     if (!is_common && word.size() > longest.size() && word.size() < kLongestSize) longest = word;
   });
@@ -269,6 +268,71 @@ SiteIndex IndexBuilder::finish() {
   return site;
 }
 
+namespace {
+
+// Collects what a URL has before it is looked up: hashes are then computed side by side, and a
+// wrong guess in one look-up does not hold up the next hash.
+class LookUp {
+ public:
+  LookUp(const IndexView& index, std::vector<std::uint32_t>& out) : index_(index), out_(out) {}
+
+  void add(std::uint32_t guard) {
+    guards_[count_++] = guard;
+    if (count_ == kMost) run();
+  }
+
+  void run() {
+    const SiteIndex& site = *index_.site;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const std::uint32_t guard = guards_[i];
+      if (!(site.filter >> (guard & 63) & 1)) continue;
+      std::uint32_t at = 0, end = site.entry_count;
+      if (site.directory_size) {
+        const std::uint32_t* bucket = index_.directory + bucket_of(guard, site);
+        at = bucket[0];
+        end = bucket[1];
+      }
+      for (; at < end; ++at) {
+        if (index_.entries[at].guard == guard) out_.push_back(index_.entries[at].rule);
+      }
+    }
+    count_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 32;
+
+  const IndexView& index_;
+  std::vector<std::uint32_t>& out_;
+  std::uint32_t guards_[kMost];
+  std::size_t count_ = 0;
+};
+
+void look_up_names(const SiteIndex& site, const UrlView& url, LookUp& look_up) {
+  for (const UrlParameter& parameter : url.parameters) {
+    const std::string_view name = parameter.name();
+    look_up.add(guard_in_url(About::kName, 0, name));
+    for (std::uint64_t sizes = site.prefix_sizes; sizes; sizes &= sizes - 1) {
+      const auto size = static_cast<std::size_t>(std::countr_zero(sizes));
+      if (size > name.size()) break;
+      look_up.add(guard_in_url(About::kPrefix, size, name.substr(0, size)));
+    }
+  }
+}
+
+void look_up_segments(const SiteIndex& site, const UrlView& url, LookUp& look_up) {
+  const std::size_t count = url.segments.size();
+  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_left, count); ++i) {
+    look_up.add(guard_in_url(About::kFromLeft, i, url.segments[i]));
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_right, count); ++i) {
+    look_up.add(guard_in_url(About::kFromRight, i, url.segments[count - 1 - i]));
+  }
+  if (site.has_counts && count < kMostCounted) look_up.add(guard_of(About::kCount, count, {}));
+}
+
+}  // namespace
+
 void find_candidates(const IndexView& index, const UrlView& url, std::vector<std::uint32_t>& out) {
   const SiteIndex& site = *index.site;
   out.clear();
@@ -276,38 +340,16 @@ void find_candidates(const IndexView& index, const UrlView& url, std::vector<std
     for (std::uint32_t rule = 0; rule < site.rule_count; ++rule) out.push_back(rule);
     return;
   }
-  const auto look_up = [&](std::uint32_t guard) {
-    if (!(site.filter >> (guard & 63) & 1)) return;
-    const std::uint32_t* bucket = index.directory + bucket_of(guard, site);
-    const std::uint32_t first = site.directory_size ? bucket[0] : 0;
-    const std::uint32_t end = site.directory_size ? bucket[1] : site.entry_count;
-    for (std::uint32_t at = first; at < end; ++at) {
-      if (index.entries[at].guard == guard) out.push_back(index.entries[at].rule);
-    }
-  };
-  if (site.has_names) {
-    for (const UrlParameter& parameter : url.parameters) {
-      const std::string_view name = parameter.name();
-      look_up(guard_in_url(About::kName, 0, name));
-      for (std::uint64_t sizes = site.prefix_sizes; sizes; sizes &= sizes - 1) {
-        const auto size = static_cast<std::size_t>(std::countr_zero(sizes));
-        if (size > name.size()) break;
-        look_up(guard_in_url(About::kPrefix, size, name.substr(0, size)));
-      }
-    }
-  }
-  const std::size_t count = url.segments.size();
-  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_left, count); ++i) {
-    look_up(guard_in_url(About::kFromLeft, i, url.segments[i]));
-  }
-  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_right, count); ++i) {
-    look_up(guard_in_url(About::kFromRight, i, url.segments[count - 1 - i]));
-  }
-  if (site.has_hosts) look_up(guard_in_url(About::kHost, 0, url.host));
-  if (site.has_counts && count < kMostCounted) look_up(guard_of(About::kCount, count, {}));
+  LookUp look_up(index, out);
+  if (site.has_names) look_up_names(site, url, look_up);
+  look_up_segments(site, url, look_up);
+  if (site.has_hosts) look_up.add(guard_in_url(About::kHost, 0, url.host));
   if (site.token_filter) {
-    for_each_word(url.url, site.token_filter, [&](std::string_view word) { look_up(guard_of(About::kToken, 0, word)); });
+    for_each_word_in_url(url.url, site.token_filter, [&](std::string_view word) {
+      look_up.add(guard_in_url(About::kToken, 0, word));
+    });
   }
+  look_up.run();
   out.insert(out.end(), index.always, index.always + site.always_count);
   if (out.size() < 2) return;
   // Few, and each perhaps found more than once.

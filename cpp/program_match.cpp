@@ -6,7 +6,7 @@
 #include "byte_masks.hpp"
 #include "bytes.hpp"
 #include "pattern_literal.hpp"
-#include "program_search.hpp"
+#include "program_mixture.hpp"
 
 namespace undust {
 namespace {
@@ -19,156 +19,8 @@ struct Cursor {
   [[nodiscard]] std::string_view text_of(const Piece& piece) const { return pieces.text_of(piece); }
 };
 
-// A bit for each class that a byte belongs to.
-constexpr std::array<std::uint8_t, 256> kClassBits = [] {
-  std::array<std::uint8_t, 256> bits{};
-  const auto add = [&bits](RunClass run_class, const ByteSet& set) {
-    for (std::size_t i = 0; i < 256; ++i) bits[i] |= static_cast<std::uint8_t>(set[i] << static_cast<int>(run_class));
-  };
-  ByteSet any{};
-  for (std::size_t i = 0; i < 256; ++i) any[i] = i != '&' && i != ';';
-  add(RunClass::kAny, any);
-  add(RunClass::kInt, kDigit);
-  add(RunClass::kAlpha, kLower | kUpper);
-  add(RunClass::kHex, kDigit | bytes_of("ABCDEFabcdef"));
-  add(RunClass::kWord, kLower | kUpper | kDigit | bytes_of("_-"));
-  return bits;
-}();
-
 constexpr auto is_mark = [](Bytes16 c) {
   return (c == '/') | (c == '?') | (c == '&') | (c == '=') | (c == ':') | (c == '@');
-};
-
-bool is_in(RunClass run_class, char c) {
-  return kClassBits[static_cast<unsigned char>(c)] >> static_cast<int>(run_class) & 1;
-}
-
-// "x" is a hexadecimal digit, "9" a decimal one, "-" itself.
-constexpr std::string_view kUuidShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", kDateShape = "9999-99-99";
-
-bool has_shape(std::string_view text, std::string_view shape) {
-  if (text.size() < shape.size()) return false;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const bool fits = shape[i] == '-' ? text[i] == '-' : is_in(shape[i] == 'x' ? RunClass::kHex : RunClass::kInt, text[i]);
-    if (!fits) return false;
-  }
-  return true;
-}
-
-bool match_whole_run(const Piece& run, const PieceView& pieces, std::string_view text) {
-  switch (run.run_class) {
-    case RunClass::kUuid: return text.size() == kUuidShape.size() && has_shape(text, kUuidShape);
-    case RunClass::kDate: return text.size() == kDateShape.size() && has_shape(text, kDateShape);
-    case RunClass::kOneOf:
-      return std::any_of(&run + 1, &run + 1 + run.size, [&](const Piece& item) { return pieces.text_of(item) == text; });
-    default:
-      if (text.empty()) return false;
-      for (const char c : text) {
-        if (!is_in(run.run_class, c)) return false;
-      }
-      return true;
-  }
-}
-
-bool is_inside_triplet(std::string_view text, std::size_t at) {
-  return (at >= 1 && text[at - 1] == '%') || (at >= 2 && text[at - 2] == '%');
-}
-
-// Several captures in one text. Row i holds a bit for each place from which pieces i… match
-// up to the end; the last row holds the end alone.
-class Mixture {
- public:
-  Mixture(const PieceView& pieces, std::string_view text, Match& match)
-      : pieces_(pieces), text_(text), words_(text.size() / 64 + 1), match_(match) {}
-
-  void add(const Piece& piece) { sequence_[count_++] = &piece; }
-
-  [[nodiscard]] bool run() {
-    match_.reachable.assign((count_ + 1) * words_, 0);
-    set(count_, text_.size());
-    for (std::size_t i = count_; i-- > 0;) {
-      const Piece& piece = *sequence_[i];
-      if (piece.kind == PieceKind::kLiteral) {
-        reach_by_text(i, pieces_.text_of(piece));
-      } else if (piece.run_class == RunClass::kOneOf) {
-        for (std::uint32_t item = 1; item <= piece.size; ++item) reach_by_text(i, pieces_.text_of((&piece)[item]));
-      } else if (piece.run_class == RunClass::kUuid || piece.run_class == RunClass::kDate) {
-        reach_by_shape(i, piece.run_class == RunClass::kUuid ? kUuidShape : kDateShape);
-      } else {
-        reach_by_run(i, piece.run_class);
-      }
-    }
-    if (!get(0, 0)) return false;
-    take_greedily();
-    return true;
-  }
-
- private:
-  [[nodiscard]] bool get(std::size_t row, std::size_t place) const {
-    return match_.reachable[row * words_ + place / 64] >> (place % 64) & 1;
-  }
-  void set(std::size_t row, std::size_t place) {
-    if (!is_inside_triplet(text_, place)) match_.reachable[row * words_ + place / 64] |= std::uint64_t{1} << (place % 64);
-  }
-
-  void reach_by_text(std::size_t row, std::string_view literal) {
-    for_each_place(text_, literal, [&](std::size_t place) {
-      if (get(row + 1, place + literal.size())) set(row, place);
-      return true;
-    });
-  }
-
-  void reach_by_shape(std::size_t row, std::string_view shape) {
-    for (std::size_t place = 0; place + shape.size() <= text_.size(); ++place) {
-      if (get(row + 1, place + shape.size()) && has_shape(text_.substr(place), shape)) set(row, place);
-    }
-  }
-
-  void reach_by_run(std::size_t row, RunClass run_class) {
-    bool is_live = false;
-    for (std::size_t place = text_.size(); place-- > 0;) {
-      is_live = is_in(run_class, text_[place]) && (is_live || get(row + 1, place + 1));
-      if (is_live) set(row, place);
-    }
-  }
-
-  // The longest end of piece `row` at `place` from which the rest can match.
-  [[nodiscard]] std::size_t longest_end(std::size_t row, std::size_t place) const {
-    const Piece& piece = *sequence_[row];
-    if (piece.kind == PieceKind::kLiteral) return place + piece.size;
-    if (piece.run_class == RunClass::kUuid) return place + kUuidShape.size();
-    if (piece.run_class == RunClass::kDate) return place + kDateShape.size();
-    std::size_t end = place, best = place;
-    if (piece.run_class == RunClass::kOneOf) {
-      for (std::uint32_t item = 1; item <= piece.size; ++item) {
-        const std::string_view text = pieces_.text_of((&piece)[item]);
-        end = place + text.size();
-        if (end > best && text_.substr(place).starts_with(text) && get(row + 1, end)) best = end;
-      }
-      return best;
-    }
-    while (end < text_.size() && is_in(piece.run_class, text_[end])) {
-      if (get(row + 1, ++end)) best = end;
-    }
-    return best;
-  }
-
-  void take_greedily() {
-    std::size_t place = 0;
-    for (std::size_t i = 0; i < count_; ++i) {
-      const std::size_t end = longest_end(i, place);
-      const Piece& piece = *sequence_[i];
-      if (piece.kind == PieceKind::kRun && piece.slot != kForgotten) match_.texts[piece.slot] = text_.substr(place, end - place);
-      place = end;
-    }
-  }
-
-  const PieceView& pieces_;
-  std::string_view text_;
-  std::size_t words_;
-  Match& match_;
-  std::array<const Piece*, 2 * kMostCaptures + 1> sequence_;
-  std::size_t count_ = 0;
 };
 
 const Piece* after(const Piece* piece) { return piece + 1 + (piece->kind == PieceKind::kRun ? piece->size : 0); }
@@ -204,9 +56,9 @@ bool match_mixture(Cursor& cursor, std::string_view text, Match& match) {
     if (first->slot != kForgotten) match.texts[first->slot] = text;
     return true;
   }
-  Mixture mixture(cursor.pieces, text, match);
+  Mixture mixture(cursor.pieces, text, match.rows);
   for (; first != end; first = after(first)) mixture.add(*first);
-  return mixture.run();
+  return mixture.match(match.texts);
 }
 
 bool match_scheme(const Pattern& pattern, const UrlView& url, Match& match) {
@@ -367,15 +219,14 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
 
 }  // namespace
 
-std::size_t UrlView::next_mark() {
-  while (!marks) {
-    mark_base += kMaskBytes;
-    if (mark_base >= url.size()) return url.size();
-    marks = mask_at(url, mark_base, is_mark);
+// Goes on to the next 64 bytes that hold a mark; false at the end.
+bool UrlView::find_marks() {
+  while (!marks_) {
+    mark_base_ += kMaskBytes;
+    if (mark_base_ >= url.size()) return false;
+    marks_ = Chunk(url, mark_base_).mask(is_mark);
   }
-  const std::size_t place = mark_base + static_cast<std::size_t>(std::countr_zero(marks));
-  marks &= marks - 1;
-  return place;
+  return true;
 }
 
 void UrlView::read_authority(std::string_view normal) {
@@ -383,8 +234,8 @@ void UrlView::read_authority(std::string_view normal) {
   is_https = url[4] == 's';
   is_scheme_masked = false;
   const std::size_t start = is_https ? 8 : 7;
-  mark_base = 0;
-  marks = mask_at(url, 0, is_mark) >> start << start;
+  mark_base_ = 0;
+  marks_ = Chunk(url, 0).mask(is_mark) >> start << start;
   std::size_t place = next_mark(), colon = 0;
   for (; url[place] != '/' && url[place] != '@'; place = next_mark()) {
     if (url[place] == ':') colon = place;

@@ -1,12 +1,12 @@
 // A normalized URL cut into what patterns speak of, and the match of one pattern with it.
 //
-// Nothing backtracks. Segments, labels and parameters are found by position or name; inside
-// one of them, the places from which the rest can still match are computed from the right,
-// then captures are taken greedily from the left. The time of one match is
+// Nothing backtracks. Segments, labels and parameters are found by position or name; how the
+// captures inside one of them share its text is in program_mixture.hpp. The time of one match is
 //   O(bytes of the URL × (captures + list items + parameters of the pattern)).
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -44,10 +44,16 @@ struct UrlView {
 
  private:
   // The next of the marks / ? & = : @ in the URL, or its end.
-  [[nodiscard]] std::size_t next_mark();
+  [[nodiscard]] std::size_t next_mark() {
+    if (!marks_ && !find_marks()) return url.size();
+    const std::size_t place = mark_base_ + static_cast<std::size_t>(std::countr_zero(marks_));
+    marks_ &= marks_ - 1;
+    return place;
+  }
+  [[nodiscard]] bool find_marks();
 
-  std::size_t mark_base = 0;   // the 64 bytes that `marks` is of
-  std::uint64_t marks = 0;     // those that were not given yet
+  std::size_t mark_base_ = 0;  // the 64 bytes that the marks are in
+  std::uint64_t marks_ = 0;    // those that were not given yet
 };
 
 // What a pattern took, and the memory that matching needs.
@@ -56,7 +62,7 @@ struct Match {
 
   std::array<std::string_view, kMostCaptures> texts;  // by slot; no data() for {p**} of no segment
   std::vector<std::uint8_t> takers;                   // by parameter: a slot, kForgotten or kUntaken
-  std::vector<std::uint64_t> reachable;               // rows of places, of one mixture at a time
+  std::vector<std::uint64_t> rows;                    // of one mixture at a time
   std::vector<std::string_view> labels;               // of the host, where a pattern asks for them
 };
 

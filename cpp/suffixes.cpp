@@ -27,7 +27,7 @@ std::uint16_t mark_of(std::uint64_t hash) { return static_cast<std::uint16_t>(ha
 class Dots {
  public:
   explicit Dots(std::string_view name) : name_(name), is_short_(name.size() <= kMaskBytes) {
-    if (is_short_) mask_ = mask_at(name, 0, [](Bytes16 c) { return c == '.'; });
+    if (is_short_) mask_ = Chunk(name, 0).mask([](Bytes16 c) { return c == '.'; });
   }
 
   [[nodiscard]] bool has_empty_label() const {
@@ -87,8 +87,7 @@ void SuffixList::insert(std::string_view name, std::uint8_t kind) {
   names_.append(name);
 }
 
-std::uint8_t SuffixList::kind_of(std::string_view name) const {
-  const std::uint64_t hash = hash_of(name);
+std::uint8_t SuffixList::kind_of(std::string_view name, std::uint64_t hash) const {
   const std::uint16_t mark = mark_of(hash);
   for (std::size_t at = hash & (marks_.size() - 1); marks_[at]; at = (at + 1) & (marks_.size() - 1)) {
     if (marks_[at] != mark) continue;
@@ -113,7 +112,12 @@ std::string_view SuffixList::site_of_host(std::string_view host) const {
   // Where no longer rule ends with the suffix, the label before it decides; nothing further is asked.
   while (label > 0 && (site == name.size() || below_wildcard || (kind & kInner))) {
     const std::size_t start = dots.start_of_label(label);
-    kind = kind & kInner ? kind_of(name.substr(start)) : std::uint8_t{0};
+    const std::string_view longer = name.substr(start);
+    if (kind & kInner) {
+      kind = kind_of(longer, name.size() >= 8 ? hash_inside(longer) : hash_of(longer));
+    } else {
+      kind = 0;
+    }
     if (below_wildcard && (kind & kException)) return name.substr(start);
     if (suffix == name.size() || below_wildcard || (kind & kListed)) {
       suffix = start;

@@ -27,7 +27,7 @@ class SuffixList {
   };
 
   void insert(std::string_view name, std::uint8_t kind);
-  [[nodiscard]] std::uint8_t kind_of(std::string_view name) const;
+  [[nodiscard]] std::uint8_t kind_of(std::string_view name, std::uint64_t hash) const;
 
   std::string names_;
   std::vector<std::uint16_t> marks_;  // of each slot some bits of the hash, 0 if it is empty: small enough to stay near

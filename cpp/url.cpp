@@ -1,5 +1,8 @@
 #include "url.hpp"
 
+#include <bit>
+
+#include "byte_masks.hpp"
 #include "bytes.hpp"
 #include "host.hpp"
 
@@ -140,23 +143,37 @@ bool is_normal_triplet(std::string_view text, std::size_t at) {
          !has(kLower, text[at + 2]);
 }
 
+// All that is not in kPathBytes, as a comparison of many bytes at once.
+constexpr auto is_special = [](Bytes16 c) {
+  return (c - 0x21 > 0x5D) | (c == '"') | (c == '#') | (c == '%') | (c == '<') | (c == '>') | (c == '?') | (c - '[' < 4) |
+         (c == '`') | (c - '{' < 3);
+};
+
 // Where the path and query that start at `at` end: at a fragment or with the text. Not found if
 // something in them has to change.
 std::size_t normal_end(std::string_view text, std::size_t at) {
   bool in_query = false;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '.' && text[at - 1] == '/' && !in_query) return std::string_view::npos;
-    if (has(kPathBytes, c)) continue;
-    if (c == '?') {
-      in_query = true;
-    } else if (c == '#') {
-      return at;
-    } else if (!is_normal_triplet(text, at)) {
-      return std::string_view::npos;
+  std::uint64_t after_slash = 0;
+  for (; at < text.size(); at += kMaskBytes) {
+    const Chunk chunk(text, at);
+    const std::uint64_t slashes = chunk.mask([](Bytes16 c) { return c == '/'; });
+    const std::uint64_t dots = chunk.mask([](Bytes16 c) { return c == '.'; }) & (slashes << 1 | after_slash);
+    after_slash = slashes >> 63;
+    for (std::uint64_t marks = chunk.mask(is_special) | dots; marks; marks &= marks - 1) {
+      const std::size_t place = at + static_cast<std::size_t>(std::countr_zero(marks));
+      const char c = text[place];
+      if (c == '.') {
+        if (!in_query) return std::string_view::npos;
+      } else if (c == '?') {
+        in_query = true;
+      } else if (c == '#') {
+        return place;
+      } else if (!is_normal_triplet(text, place)) {
+        return std::string_view::npos;
+      }
     }
   }
-  return at;
+  return text.size();
 }
 
 // The length of the normal form if it is the text itself, but for a fragment; else 0. Most URLs
