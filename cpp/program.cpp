@@ -59,21 +59,20 @@ Outcome Program::begin(std::string_view url, Scratch& scratch, Rules& rules) con
   scratch.masks.clear();
   const std::string_view host = likely_host(url);
   std::uint64_t hash = 0;
-  if (!host.empty()) {
-    rules.site = suffixes_.site_of_host(host);
+  const std::byte* expected = nullptr;
+  const auto expect = [&](std::string_view on_host) {
+    rules.site = suffixes_.site_of_host(on_host);
     hash = hash_of(rules.site);
-    fetch_block(hash);
-  }
+    expected = sites_.expect(hash);
+  };
+  if (!host.empty()) expect(host);
   std::string& normal = scratch.orbit.add();
   normal.clear();
   if (!normalize_url(url, kAllSteps, normal)) return Outcome::kNotUrl;
   scratch.view.read_authority(normal);
   if (normal.size() > kLongestUrl || scratch.view.has_userinfo) return Outcome::kSkipped;
-  if (scratch.view.host != host) {
-    rules.site = suffixes_.site_of_host(scratch.view.host);
-    hash = hash_of(rules.site);
-  }
-  rules.own = find_block(rules.site, hash);
+  if (scratch.view.host != host) expect(scratch.view.host);
+  rules.own = sites_.find(rules.site, hash, expected);
   rules.shared = &shared_;
   if (rules.has_any()) scratch.view.read_rest();
   return Outcome::kResolved;
@@ -92,14 +91,14 @@ Program::Effect Program::apply_replace(const StoredRule& rule, const Rules& rule
                                        std::string& out) const {
   const std::string_view url = scratch.view.url;
   const char* text = rule.pieces().text;
-  const Replacement replacement{{text + rule->find.at, rule->find.size}, {text + rule->put.at, rule->put.size},
-                                rule->find.starts, rule->find.ends};
+  const Replacement replacement({text + rule->find.at, rule->find.size}, {text + rule->put.at, rule->put.size},
+                                rule->find.starts, rule->find.ends);
   Effect effect = Effect::kNone;
   bool is_allowed = false;
   for_each_token_place(replacement, url, [&](std::size_t place) {
     is_allowed = is_allowed || allows(rule, scratch);
     if (!is_allowed) return false;
-    const Reach reach = reach_of(replacement, scratch.view, place);
+    const Reach reach = reach_of(replacement, scratch.view, rules.site, place);
     if (reach == Reach::kNothing) return true;
     std::string& result = reach == Reach::kQuery ? out : scratch.written;
     result.assign(url, 0, place);
@@ -199,7 +198,7 @@ std::size_t Program::mask(const Rules& rules, Scratch& scratch) const {
       }
       scratch.view.read(next);
       scratch.view.is_scheme_masked = is_masked;
-      if (is_masked) scratch.orbit.add().assign("*").append(next, next.find(':'));
+      if (is_masked) scratch.orbit.add().assign(1, '*').append(next, next.find(':'));
       masked = scratch.orbit.size() - 1;
       scratch.masks.push_back({rule.head().number, masked});
       // Other rules may match the new text; those up to this one had their turn.

@@ -21,9 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "program_block.hpp"
 #include "program_match.hpp"
-#include "program_memory.hpp"
+#include "program_sites.hpp"
 #include "program_write.hpp"
 #include "suffixes.hpp"
 
@@ -126,9 +125,6 @@ class Program {
   [[nodiscard]] std::size_t size() const { return rule_count_; }
 
  private:
-  struct Slot {
-    std::uint32_t tag = 0, block = 0;  // the place of the block in units of eight bytes, from 1 on; 0: empty
-  };
   // The rules that may see a URL.
   struct Rules {
     std::string_view site;
@@ -140,11 +136,6 @@ class Program {
   };
   enum class Effect { kNone, kKept, kChanged };
 
-  [[nodiscard]] Block block_at(std::size_t place) const { return Block(blocks_.data() + place); }
-  // `hash` is that of the site.
-  [[nodiscard]] Block find_block(std::string_view site, std::uint64_t hash) const;
-  void fetch_block(std::uint64_t hash) const;
-
   [[nodiscard]] Outcome begin(std::string_view url, Scratch& scratch, Rules& rules) const;
   [[nodiscard]] std::uint32_t change(const Rules& rules, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Effect apply(const StoredRule& rule, const Rules& rules, Scratch& scratch, std::string& out) const;
@@ -155,8 +146,7 @@ class Program {
 
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;
-  FarMemory<std::byte> blocks_;
-  FarMemory<Slot> slots_;
+  SiteTable sites_;
   std::vector<std::vector<std::string>> except_sites_;
   Block shared_;
 };

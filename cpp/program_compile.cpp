@@ -17,7 +17,7 @@ std::string normal_site(std::string_view site, const char* field) {
   if (site == "*") return std::string(site);
   std::string host;
   if (!append_host(site, kAllSteps, host)) {
-    throw RuleProblem(field, 0, "'" + std::string(site) + "' is no site; write a registered domain, such as example.org");
+    throw RuleProblem(field, 0, joined({"'", site, "' is no site; write a registered domain, such as example.org"}));
   }
   if (host.size() > 1 && host.ends_with('.')) host.pop_back();
   return host;
@@ -27,7 +27,7 @@ std::string normal_site(std::string_view site, const char* field) {
 std::vector<std::string> exceptions_of(const RuleSource& rule) {
   std::vector<std::string> sites;
   for (std::size_t i = 0; i < rule.except_sites.size(); ++i) {
-    const std::string field = "except_sites[" + std::to_string(i) + "]";
+    const std::string field = joined({"except_sites[", std::to_string(i), "]"});
     sites.push_back(normal_site(rule.except_sites[i], field.c_str()));
   }
   if (!sites.empty() && rule.site != "*") {
@@ -127,10 +127,8 @@ void check_source(const RuleSource& rule) {
 Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
     : suffixes_(suffixes), rule_count_(rules.size()) {
   const SiteOrder order(rules);
-  std::size_t slot_count = 2;
-  while (slot_count < order.sites.size() * 2) slot_count *= 2;
-  std::vector<Slot> slots(slot_count);
   std::vector<std::byte> blocks;
+  std::vector<std::pair<std::uint64_t, std::size_t>> places;
   SiteCompiler compiler{except_sites_};
   std::optional<ProgramProblem> first_problem;
   std::optional<std::size_t> shared;
@@ -142,10 +140,7 @@ Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
     const std::size_t place = blocks.size();
     try {
       if (compiler.append_site(site, rules, std::span(order.numbers).subspan(at, end - at), blocks)) {
-        const std::uint64_t hash = hash_of(site);
-        std::size_t slot = hash & (slot_count - 1);
-        while (slots[slot].block) slot = (slot + 1) & (slot_count - 1);
-        slots[slot] = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(place / 8 + 1)};
+        places.emplace_back(hash_of(site), place);
         if (site == "*") shared = place;
       }
     } catch (const ProgramProblem& problem) {
@@ -154,31 +149,8 @@ Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
     at = end;
   }
   if (first_problem) throw *first_problem;
-  blocks_ = FarMemory<std::byte>(blocks);
-  slots_ = FarMemory<Slot>(slots);
-  if (shared) shared_ = block_at(*shared);
-}
-
-// Asks the memory for the block that is likely to be meant, and does not wait for it.
-void Program::fetch_block(std::uint64_t hash) const {
-  constexpr std::size_t kLine = 64, kLines = 7;  // a site of one or two rules
-  const auto tag = static_cast<std::uint32_t>(hash >> 32);
-  for (std::size_t at = hash & (slots_.size() - 1); slots_[at].block; at = (at + 1) & (slots_.size() - 1)) {
-    if (slots_[at].tag != tag) continue;
-    const std::byte* block = blocks_.data() + std::size_t{slots_[at].block - 1} * 8;
-    for (std::size_t line = 0; line < kLines; ++line) __builtin_prefetch(block + line * kLine);
-    return;
-  }
-}
-
-Block Program::find_block(std::string_view site, std::uint64_t hash) const {
-  const auto tag = static_cast<std::uint32_t>(hash >> 32);
-  for (std::size_t at = hash & (slots_.size() - 1); slots_[at].block; at = (at + 1) & (slots_.size() - 1)) {
-    if (slots_[at].tag != tag) continue;
-    const Block block = block_at(std::size_t{slots_[at].block - 1} * 8);
-    if (block.site() == site) return block;
-  }
-  return {};
+  sites_ = SiteTable(places, blocks);
+  if (shared) shared_ = sites_.block_at(*shared);
 }
 
 }  // namespace undust

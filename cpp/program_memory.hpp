@@ -15,36 +15,46 @@
 
 namespace undust {
 
-// A copy of some trivial objects, never changed again.
-template <typename T>
+// Bytes that are filled once, part by part, and then only read.
 class FarMemory {
  public:
-  FarMemory() = default;
-  explicit FarMemory(std::span<const T> items) : items_(allocate(items.size_bytes())), size_(items.size()) {
-    if (!items.empty()) std::memcpy(items_.get(), items.data(), items.size_bytes());
-  }
+  static constexpr std::size_t kLine = 64;
 
-  [[nodiscard]] const T* data() const { return items_.get(); }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] const T& operator[](std::size_t place) const { return items_.get()[place]; }
+  FarMemory() = default;
+  explicit FarMemory(std::size_t bytes) : memory_(allocate(bytes)) {}
+
+  // Copies a part to where the last one ended, on a line of its own; the constructor was told
+  // of the sum of all these sizes.
+  template <typename T>
+  const T* add(std::span<const T> items) {
+    std::byte* place = memory_.get() + used_;
+    if (!items.empty()) std::memcpy(place, items.data(), items.size_bytes());
+    used_ += size_of(items);
+    return reinterpret_cast<const T*>(place);
+  }
+  template <typename T>
+  [[nodiscard]] static std::size_t size_of(std::span<const T> items) {
+    return (items.size_bytes() + kLine - 1) / kLine * kLine;
+  }
 
  private:
   static constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
   struct Release {
-    std::size_t mapped = 0;
-    void operator()(T* items) const {
+    std::size_t mapped;
+    void operator()(std::byte* memory) const {
 #if defined(__linux__)
       if (mapped) {
-        ::munmap(items, mapped);
+        ::munmap(memory, mapped);
         return;
       }
 #endif
-      std::free(items);
+      std::free(memory);
     }
   };
+  using Owned = std::unique_ptr<std::byte, Release>;
 
-  [[nodiscard]] static std::unique_ptr<T, Release> allocate(std::size_t bytes) {
+  [[nodiscard]] static Owned allocate(std::size_t bytes) {
 #if defined(__linux__)
     // Fresh from the system, for memory that was in use before has its small pages already.
     if (bytes >= kLargePage) {
@@ -52,16 +62,16 @@ class FarMemory {
       void* memory = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) throw std::bad_alloc();
       ::madvise(memory, mapped, MADV_HUGEPAGE);  // where it is not heeded, all is the same but slower
-      return {static_cast<T*>(memory), Release{mapped}};
+      return {static_cast<std::byte*>(memory), Release{mapped}};
     }
 #endif
-    void* memory = std::malloc(bytes + 1);
+    void* memory = std::aligned_alloc(kLine, (bytes / kLine + 1) * kLine);
     if (!memory) throw std::bad_alloc();
-    return {static_cast<T*>(memory), Release{}};
+    return {static_cast<std::byte*>(memory), Release{0}};
   }
 
-  std::unique_ptr<T, Release> items_;
-  std::size_t size_ = 0;
+  Owned memory_{nullptr, Release{0}};
+  std::size_t used_ = 0;
 };
 
 }  // namespace undust

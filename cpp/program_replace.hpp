@@ -9,13 +9,16 @@
 namespace undust {
 
 struct Replacement {
+  Replacement(std::string_view from, std::string_view to, bool starts, bool ends);
+
   std::string_view from, to;
-  bool starts = false, ends = false;  // anchored to the start, the end of the URL
+  bool starts, ends;    // anchored to the start, the end of the URL
+  bool has_plain_host;  // `to` inside a host leaves it one host, of plain bytes
 };
 
 // How far a replacement reaches, which says what must be looked at again.
 enum class Reach {
-  kNothing,    // the normal form would be the same URL
+  kNothing,    // the normal form would be the same URL, or one of another site
   kQuery,      // the result is in normal form
   kPath,       // the result may have dot segments
   kAuthority,  // anything may have happened
@@ -24,7 +27,9 @@ enum class Reach {
 // Whether a token begins or ends at `at`: not inside a run of letters and digits, nor in a triplet.
 [[nodiscard]] bool is_token_edge(std::string_view url, std::size_t at);
 
-[[nodiscard]] Reach reach_of(const Replacement& rule, const UrlView& url, std::size_t place);
+// What a replacement at a place can do. It may say more than is true, but never less; that is
+// only so that a rule which finds thousands of useless places stays linear.
+[[nodiscard]] Reach reach_of(const Replacement& rule, const UrlView& url, std::string_view site, std::size_t place);
 
 // Calls found(place) for each place where whole tokens match, until it answers false.
 template <typename Found>
