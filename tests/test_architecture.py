@@ -25,18 +25,19 @@ MAY_IMPORT = {
     "engines": "errors streams observations",
     "duplicates": "errors _core observations urls",
     "rules": "errors _core streams urls",
-    "learners": "errors _core urls duplicates rules",
-    "validation": "errors intervals observations sources urls content duplicates rules",
-    "selection": "errors rules validation",
-    "learning": "errors urls duplicates rules learners validation selection",
+    "candidates": "rules",
+    "learners": "errors _core urls duplicates rules candidates",
+    "validation": "errors intervals observations sources urls content duplicates rules candidates",
+    "selection": "errors intervals urls duplicates rules candidates validation",
+    "learning": "errors intervals _core urls duplicates rules candidates learners validation selection",
     "evaluation": "errors intervals urls duplicates rules",
     "signatures": "errors evaluation observations urls",
     "integrations": "errors rules",
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
-        "errors streams observations urls content sources engines duplicates rules learners validation"
-        " selection learning evaluation report"
+        "errors streams observations urls content sources engines duplicates rules candidates learners"
+        " validation selection learning evaluation report"
     ),
     "cli": "errors streams observations engines urls rules signatures evaluation exports report pipeline",
     "__main__": "cli",

@@ -1,0 +1,51 @@
+"""The published learners, one file each: clusters of one site to candidate rules.
+
+A learner is a function from the clusters of one site and its options to a `Proposal`. It sees training
+data only, and it proves nothing. `LEARNERS` is the shelf; nothing else knows which ones there are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from undust.errors import UndustError
+from undust.learners.options import options_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from undust.candidates import Proposal
+    from undust.duplicates import SiteClusters
+
+
+class Learner(NamedTuple):
+    """A learner by its name, with the dataclass of its options."""
+
+    name: str
+    propose: Callable[[SiteClusters, Any], Proposal]
+    options: type
+
+
+LEARNERS: tuple[Learner, ...] = ()
+
+
+def learner_named(name: str) -> Learner:
+    """Return a learner, or raise with the names there are."""
+    for learner in LEARNERS:
+        if learner.name == name:
+            return learner
+    known = ", ".join(learner.name for learner in LEARNERS)
+    message = f"there is no learner '{name}'; there are {known}"
+    raise UndustError(message)
+
+
+def propose(
+    site: SiteClusters, methods: Iterable[str], options: Mapping[str, object] | None = None
+) -> dict[str, Proposal]:
+    """Return what each of the named learners proposes for one site.
+
+    Options are named as people write them: `{"substring.max_bucket": 6}`.
+    """
+    said = dict(options or {})
+    chosen = [learner_named(name) for name in methods]
+    return {each.name: each.propose(site, options_from(each.options, each.name, said)) for each in chosen}
