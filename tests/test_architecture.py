@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "validation": "errors intervals observations sources urls content duplicates rules candidates",
     "selection": "errors intervals urls duplicates rules candidates validation",
     "learning": "errors intervals _core urls duplicates rules candidates learners validation selection",
+    "single": "errors duplicates rules candidates learners validation",
     "evaluation": "errors intervals urls duplicates rules",
     "signatures": "errors evaluation observations urls",
     "integrations": "errors rules",
@@ -37,7 +38,7 @@ MAY_IMPORT = {
     "report": "errors rules validation selection",
     "pipeline": (
         "errors streams observations urls content sources engines duplicates rules candidates learners"
-        " validation selection learning evaluation report"
+        " validation selection learning single evaluation report"
     ),
     "cli": "errors streams observations engines urls rules signatures evaluation exports report pipeline",
     "__main__": "cli",

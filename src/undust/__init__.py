@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
-    from undust.pipeline import evaluate, find_duplicates, read, split
+    from undust.pipeline import evaluate, find_duplicates, propose, prove, read, split
     from undust.rules import Canonicalizer, Rule, RuleSet, load
     from undust.urls.normalize import normalize
 
@@ -18,6 +18,8 @@ __all__ = [
     "find_duplicates",
     "load",
     "normalize",
+    "propose",
+    "prove",
     "read",
     "split",
 ]
@@ -31,6 +33,8 @@ _HOMES = {
     "find_duplicates": "undust.pipeline",
     "load": "undust.rules",
     "normalize": "undust.urls.normalize",
+    "propose": "undust.pipeline",
+    "prove": "undust.pipeline",
     "read": "undust.pipeline",
     "split": "undust.pipeline",
 }

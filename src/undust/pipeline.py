@@ -22,20 +22,26 @@ from undust.engines.local import sites_in
 from undust.errors import SourceError, UnknownFormat
 from undust.evaluation import evaluate as judge
 from undust.evaluation.judged import labelled_from_duplicates, labelled_from_labels
+from undust.learners import propose as propose_for_site
 from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement
+from undust.single import HELD_OUT, Job, learn_sites
 from undust.sources import named_format
 from undust.sources.files import find_files, note_unknown, read_file
 from undust.sources.reading import Reading, ReadOptions
 from undust.streams import STANDARD, require_readable
 from undust.urls import Url, normalize, site_of
+from undust.validation import Demands, prove_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from undust.candidates import Proposal
     from undust.duplicates import Declaration
     from undust.engines import Engine
     from undust.evaluation import Evaluation
     from undust.rules import RuleSet
+    from undust.single import Learned
+    from undust.validation import Verdict
 
 WITH_SITE = SCHEMA.append(pa.field(SITE, pa.string(), nullable=False))
 """Observations on their way to an engine; what is no URL belongs to the site without a name."""
@@ -202,12 +208,85 @@ def _declared(declarations: Iterable[Declaration]) -> dict[str, tuple[Declaratio
     return by_site
 
 
-def split(duplicates: Duplicates, held_out: float = 0.3) -> tuple[Duplicates, Duplicates]:
+def split(duplicates: Duplicates, held_out: float = 0.3, *, seed: int = 0) -> tuple[Duplicates, Duplicates]:
     """Return two parts that share no cluster, to learn from one and to prove on the other.
 
     Which part a cluster falls into depends on its smallest URL alone, so that more data moves nothing.
     """
-    return duplicates.split(held_out)
+    return duplicates.split(held_out, seed)
+
+
+def propose(
+    training: Duplicates,
+    methods: Iterable[str] | None = None,
+    options: Mapping[str, object] | None = None,
+) -> dict[str, dict[str, Proposal]]:
+    """Return what learners propose, by site and by learner: all learners, or those that are named.
+
+    Args:
+        training: What the learners may see.
+        methods: Their names, as in `["substring", "tree"]`.
+        options: By their written names, as in `{"substring.max_bucket": 6}`.
+
+    """
+    names = None if methods is None else list(methods)
+    return {found.site: propose_for_site(found, names, options) for found in training}
+
+
+def prove(
+    proposals: Mapping[str, Mapping[str, Proposal]],
+    held_out: Duplicates,
+    *,
+    max_fpr: float = Demands.max_fpr,
+    min_support: int = Demands.min_support,
+    threads: int = 1,
+) -> tuple[Verdict, ...]:
+    """Return a verdict on every candidate, measured on data that no learner saw.
+
+    Args:
+        proposals: What `propose` returned.
+        held_out: The other part of the split.
+        max_fpr: The largest share of false pairs that is accepted.
+        min_support: The number of pages that must show a candidate to be right.
+        threads: How many to use; the result is the same.
+
+    """
+    demands = Demands(max_fpr, min_support)
+    return tuple(
+        verdict
+        for found in held_out
+        for proposal in proposals.get(found.site, {}).values()
+        for verdict in prove_site(proposal.candidates, found, demands, threads)
+    )
+
+
+def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    methods: Iterable[str],
+    *,
+    options: Mapping[str, object] | None = None,
+    max_fpr: float = Demands.max_fpr,
+    min_support: int = Demands.min_support,
+    held_out: float = HELD_OUT,
+    seed: int = 0,
+    threads: int = 1,
+) -> Learned:
+    """Return the rules of single learners, each proved on its own, in the order the learner publishes.
+
+    Args:
+        seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
+        methods: The names of the learners.
+        options: By their written names, as in `{"substring.max_bucket": 6}`.
+        max_fpr: The largest share of false pairs that is accepted.
+        min_support: The number of pages that must show a candidate to be right.
+        held_out: The share of the clusters that no learner sees, for the proof.
+        seed: Another number holds out other clusters.
+        threads: How many to use; the result is the same.
+
+    """
+    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    job = Job(tuple(methods), dict(options or {}), Demands(max_fpr, min_support), held_out, seed, threads)
+    return learn_sites(duplicates, job)
 
 
 def evaluate(

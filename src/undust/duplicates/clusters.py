@@ -163,17 +163,23 @@ class SiteClusters:
             edges=(),
         )
 
-    def split(self, held_out: float) -> tuple[SiteClusters, SiteClusters]:
-        """Return two parts that share no cluster; which one a cluster falls into depends on its URL alone."""
+    def split(self, held_out: float, seed: int = 0, purpose: str = "") -> tuple[SiteClusters, SiteClusters]:
+        """Return two parts that share no cluster; which one a cluster falls into depends on its URL alone.
+
+        A part can be split again for another purpose: such splits know nothing of each other.
+        """
         first = np.unique(self.cluster, return_index=True)[1]
         names = self.urls.take(pa.array(first)).to_pylist()
-        is_out = np.fromiter((_fraction(self.site, name) < held_out for name in names), np.bool_, len(names))
+        drawn = (_fraction(self.site, name, seed, purpose) for name in names)
+        is_out = np.fromiter((fraction < held_out for fraction in drawn), np.bool_, len(names))
         return self.keeps(~is_out), self.keeps(is_out)
 
 
-def _fraction(site: str, url: str) -> float:
+def _fraction(site: str, url: str, seed: int, purpose: str) -> float:
     text = f"{site}\n{url}".encode(errors="surrogateescape")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64
+    salt = (seed % (1 << 64)).to_bytes(8)
+    drawn = hashlib.blake2b(text, digest_size=8, salt=salt, person=purpose.encode())
+    return int.from_bytes(drawn.digest()) / 2.0**64
 
 
 def clusters_from(

@@ -49,12 +49,12 @@ class Duplicates:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.table().__arrow_c_stream__(requested_schema)
 
-    def split(self, held_out: float) -> tuple[Duplicates, Duplicates]:
+    def split(self, held_out: float, seed: int = 0, purpose: str = "") -> tuple[Duplicates, Duplicates]:
         """Return two parts that share no cluster, the second with about `held_out` of the clusters."""
         if not 0 <= held_out <= 1:
             message = f"held_out is a share between 0 and 1, not {held_out}"
             raise ValueError(message)
-        parts = [found.split(held_out) for found in self.sites]
+        parts = [found.split(held_out, seed, purpose) for found in self.sites]
         return Duplicates(tuple(part for part, _ in parts)), Duplicates(tuple(part for _, part in parts))
 
     def __str__(self) -> str:

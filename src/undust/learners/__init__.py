@@ -40,12 +40,12 @@ def learner_named(name: str) -> Learner:
 
 
 def propose(
-    site: SiteClusters, methods: Iterable[str], options: Mapping[str, object] | None = None
+    site: SiteClusters, methods: Iterable[str] | None = None, options: Mapping[str, object] | None = None
 ) -> dict[str, Proposal]:
-    """Return what each of the named learners proposes for one site.
+    """Return what each of the named learners proposes for one site; without names, all of them.
 
     Options are named as people write them: `{"substring.max_bucket": 6}`.
     """
     said = dict(options or {})
-    chosen = [learner_named(name) for name in methods]
+    chosen = LEARNERS if methods is None else [learner_named(name) for name in methods]
     return {each.name: each.propose(site, options_from(each.options, each.name, said)) for each in chosen}

@@ -1,0 +1,125 @@
+"""Single published learners as a whole job: split, propose, prove, and the rules in the published order.
+
+Each candidate is proved alone, as the papers do. Nobody looks at how rules of one set act together;
+that is what the combined learner is for, and what `undust compare` shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from undust.learners import propose
+from undust.rules import RuleSet
+from undust.validation import Demands, prove_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from undust.candidates import Proposal
+    from undust.duplicates import SiteClusters
+    from undust.rules import Rule
+    from undust.validation import Verdict
+
+HELD_OUT = 0.4
+"""The share of the clusters that is kept for the proof."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Which learners, with what options, and what their candidates must show."""
+
+    methods: tuple[str, ...]
+    options: Mapping[str, object] = field(default_factory=dict)
+    demands: Demands = field(default_factory=Demands)
+    held_out: float = HELD_OUT
+    seed: int = 0
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The rules, and every verdict they were chosen from."""
+
+    verdicts: tuple[Verdict, ...]
+    """By site, then by learner, in the order of the proposals."""
+    proposals: Mapping[str, Mapping[str, Proposal]]
+    """By site and learner."""
+    methods: tuple[str, ...]
+
+    @property
+    def candidates(self) -> int:
+        """How many there were."""
+        return len(self.verdicts)
+
+    @property
+    def accepted(self) -> tuple[Verdict, ...]:
+        """Those that showed what was demanded."""
+        return tuple(verdict for verdict in self.verdicts if verdict.accepted)
+
+    @property
+    def rules(self) -> RuleSet:
+        """The accepted rules, each once, by site and learner and then as the learner applies them."""
+        return RuleSet(_each_once(rule for verdict in self._ordered() for rule in verdict.rules))
+
+    def under(self, demands: Demands) -> Learned:
+        """Return the same candidates judged by other demands; nothing is measured again."""
+        again = tuple(verdict.under(demands) for verdict in self.verdicts)
+        return Learned(again, self.proposals, self.methods)
+
+    def _ordered(self) -> list[Verdict]:
+        sites, rank = list(self.proposals), {name: place for place, name in enumerate(self.methods)}
+        site_rank = {site: place for place, site in enumerate(sites)}
+        placed = list(enumerate(self.verdicts))
+
+        def key(item: tuple[int, Verdict]) -> tuple[Any, ...]:
+            place, verdict = item
+            first = verdict.candidate.rules[0]
+            method = first.learned_by or ""
+            order = PUBLISHED_ORDERS.get(method, _as_proposed)
+            return site_rank.get(first.site, 0), rank.get(method, len(rank)), order(verdict), place
+
+        return [verdict for _, verdict in sorted(placed, key=key) if verdict.accepted]
+
+
+def learn_sites(sites: Iterable[SiteClusters], job: Job) -> Learned:
+    """Return what the learners of a job find, site by site."""
+    verdicts: list[Verdict] = []
+    proposals = {}
+    for site in sites:
+        training, held_out = site.split(job.held_out, job.seed)
+        proposals[site.site] = propose(training, job.methods, job.options)
+        for proposal in proposals[site.site].values():
+            verdicts += prove_site(proposal.candidates, held_out, job.demands, job.threads)
+    return Learned(tuple(verdicts), proposals, job.methods)
+
+
+def _as_proposed(_: Verdict) -> tuple[float, ...]:
+    return ()
+
+
+def _most_specific(verdict: Verdict) -> tuple[float, ...]:
+    wildcards = sum(rule.source.count("{") for rule in verdict.candidate.rules)
+    return wildcards / len(verdict.candidate.rules), verdict.fpr, -verdict.support
+
+
+def _most_support(verdict: Verdict) -> tuple[float, ...]:
+    return (-verdict.support,)
+
+
+PUBLISHED_ORDERS: Mapping[str, Callable[[Verdict], tuple[float, ...]]] = {
+    "substring": _as_proposed,
+    "rewrite": _most_specific,
+    "tree": _as_proposed,
+    "alignment": _most_support,
+}
+"""What comes first: the likeliest (DustBuster), the most specific, then the lower fpr and the higher
+support (rewrite rules; our reading, the paper is silent), the rule that selection kept (pattern tree),
+the highest validated support (DUSTER)."""
+
+
+def _each_once(rules: Iterable[Rule]) -> Sequence[Rule]:
+    found: dict[str, Rule] = {}
+    for rule in rules:
+        found.setdefault(rule.id, rule)
+    return list(found.values())

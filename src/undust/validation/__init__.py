@@ -1,0 +1,6 @@
+"""Candidates to verdicts: what a proposed rule does to data that no learner saw."""
+
+from undust.validation.held_out import HeldOut, prove_site
+from undust.validation.verdict import Demands, Verdict
+
+__all__ = ["Demands", "HeldOut", "Verdict", "prove_site"]

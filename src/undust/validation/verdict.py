@@ -1,0 +1,104 @@
+"""`Verdict`: what was measured of a candidate, on how much, how sure, and whether that is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from undust.intervals import upper_bound
+
+if TYPE_CHECKING:
+    from undust.candidates import Candidate
+    from undust.rules import Rule
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What a candidate must show to be accepted."""
+
+    max_fpr: float = 0.01
+    """At most this share of false pairs, among the pairs that were decided."""
+    min_support: int = 3
+    """At least so many pages. Pages, because one login wall makes any number of pairs."""
+    max_unknown: float = 0.5
+    """At most this share of merged pages of which nobody can tell: where evidence is missing from a
+    whole class of pages, what the others show says little about them."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A candidate and what it did to held-out URLs, compared by key and beyond standard normalization."""
+
+    candidate: Candidate
+    moved: int = 0
+    """URLs it changed."""
+    support: int = 0
+    """Pairs of URLs of one page that it sent to one form."""
+    false_pairs: int = 0
+    """Pairs of URLs of different pages that it sent to one form."""
+    unknown_pairs: int = 0
+    """Pairs of which nobody can tell: without evidence, or near copies of each other."""
+    pages: int = 0
+    """Pages with two URLs or more that it sent to one form."""
+    lost: int = 0
+    """Pages that lie under the form of a different one, near copies forgiven."""
+    unknown: int = 0
+    """Pages under the form of another one without any evidence of what they show."""
+    saves: int = 0
+    """URLs that are gone, each beside another of its own page."""
+    examples: tuple[tuple[str, str], ...] = ()
+    accepted: bool = False
+    reason: str = "not judged yet"
+    """Why it was accepted or not, for people."""
+
+    @property
+    def fpr(self) -> float:
+        """Share of false pairs among those decided (Lei et al. eq. 3); 0 where there are none."""
+        decided = self.support + self.false_pairs
+        return self.false_pairs / decided if decided else 0.0
+
+    @property
+    def fpr_upper(self) -> float:
+        """What the rate does not exceed, with 95 % confidence.
+
+        Pairs are not independent, one wrong page makes many: so the bound counts pages.
+        """
+        return max(self.fpr, upper_bound(self.lost, self.pages + self.lost))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the candidate, each with this evidence."""
+        measured = {
+            "support": self.support,
+            "false_positives": self.false_pairs,
+            "fpr": round(self.fpr, 6),
+            "fpr_upper": round(self.fpr_upper, 6),
+            "saves": self.saves,
+            "examples": self.examples,
+        }
+        return tuple(replace(rule, **measured) for rule in self.candidate.rules)  # type: ignore[arg-type]
+
+    def under(self, demands: Demands) -> Verdict:
+        """Return the same measurement judged by other demands."""
+        refusal = self._refusal(demands)
+        return replace(self, accepted=refusal is None, reason=refusal or self._praise())
+
+    def _refusal(self, demands: Demands) -> str | None:
+        if not self.moved:
+            return "no held-out URL is changed by it"
+        if not self.saves:
+            return "it brings no two held-out URLs of one page together"
+        if self.fpr > demands.max_fpr:
+            return f"{self.fpr:.1%} of its pairs are different pages, more than {demands.max_fpr:.1%}"
+        if self.pages < demands.min_support:
+            return f"only {_many(self.pages, 'page')} of at least {demands.min_support} show it"
+        if self.unknown > demands.max_unknown * (self.unknown + self.pages + self.lost):
+            return f"of {_many(self.unknown, 'page')} that it merges nobody can tell what they show"
+        return None
+
+    def _praise(self) -> str:
+        return f"{_many(self.saves, 'URL')} of {_many(self.pages, 'page')} saved, {self.lost:,} lost"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
