@@ -1,0 +1,171 @@
+"""Generated sites keep their word: rules that are called true are, and what is served is what rows claim."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from http.client import HTTPConnection
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from bench.sites import KINDS, Crawl, site
+from bench.sites.content import NOTICES, notice
+from bench.sites.model import PAGE
+from bench.sites.server import LOOPBACK, serving
+from bench.sites.text import VERSIONS
+from undust.content.page import Body, content_of, page_of
+from undust.content.sketch import resemblance, sketch
+from undust.rules import RuleSet
+from undust.urls import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from bench.sites import Site
+    from undust.rules import Rule
+
+URLS = 3000
+ASKED = 100
+OK = 200
+
+
+class Seen(NamedTuple):
+    """A site, its rows and their truth."""
+
+    site: Site
+    rows: list[dict[str, Any]]
+    pages: list[str]
+
+    def merged(self, rules: RuleSet) -> dict[str, set[str]]:
+        """The pages that rules send to each URL."""
+        images: dict[str, set[str]] = defaultdict(set)
+        canonicalize = rules.compile()
+        for row, page in zip(self.rows, self.pages, strict=True):
+            images[canonicalize(row["url"])].add(page)
+        return images
+
+    def moved(self, rule: Rule) -> Iterator[tuple[str, str]]:
+        """Where a rule sends URLs, and which page that should be."""
+        canonicalize = RuleSet([rule]).compile()
+        for row, page in zip(self.rows, self.pages, strict=True):
+            target = canonicalize(row["url"])
+            if target != normalize(row["url"]):
+                yield target, page
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def seen(request: pytest.FixtureRequest) -> Seen:
+    """Every kind of site."""
+    made = site(request.param, URLS, seed=5)
+    return Seen(made, made.observations().to_pylist(), made.truth()["page"].to_pylist())
+
+
+def test_urls_are_what_they_promise(seen: Seen) -> None:
+    """There are as many URLs as asked for, each once, and duplicates among them."""
+    urls = [row["url"] for row in seen.rows]
+    assert len(urls) == len(set(urls)) == URLS
+    assert all(normalize(url) == url for url in urls)
+    assert 0.3 < 1 - len(set(seen.pages)) / URLS < 0.95
+
+
+def test_true_rules_merge_one_page_only(seen: Seen) -> None:
+    """No true rule sends two pages to one URL; every one merges something, and all together most."""
+    assert len(seen.site.rules) >= 5
+    for rule in seen.site.rules:
+        images = seen.merged(RuleSet([rule]))
+        assert all(len(pages) == 1 for pages in images.values()), str(rule)
+        assert len(images) < URLS, f"{rule} merges nothing"
+    images = seen.merged(seen.site.rules)
+    assert all(len(pages) == 1 for pages in images.values())
+    removable = URLS - len(set(seen.pages))
+    left = len(images) - len(set(seen.pages))
+    assert left < 0.3 * removable
+    assert bool(left) == bool(seen.site.kind.inexpressible)
+
+
+def test_true_rules_lead_to_the_page(seen: Seen) -> None:
+    """The URL that a true rule makes is answered with the same page, seen or not."""
+    for rule in seen.site.rules:
+        for target, page in list(seen.moved(rule))[:5]:
+            assert seen.site.answer(target).page == page, f"{rule} makes {target}"
+
+
+def test_false_rules_merge_different_pages(seen: Seen) -> None:
+    """Every tempting rule does harm, on the rows and on the server."""
+    assert len(seen.site.false_rules) >= 3
+    for rule in seen.site.false_rules:
+        images = seen.merged(RuleSet([rule]))
+        assert any(len(pages) > 1 for pages in images.values()), f"{rule} does no harm"
+        assert any(seen.site.answer(target).page != page for target, page in list(seen.moved(rule))[:30]), (
+            rule
+        )
+
+
+def test_the_server_shows_what_the_rows_say(seen: Seen) -> None:
+    """Status, digest, sketch, size, redirect and canonical of a row are those of the answer."""
+    with serving(seen.site) as server:
+        connection = HTTPConnection(LOOPBACK, server.port)
+        for row, page in list(zip(seen.rows, seen.pages, strict=True))[:ASKED]:
+            host, _, rest = row["url"].removeprefix("http://").partition("/")
+            connection.request("GET", f"/{rest}", headers={"Host": host})
+            answer = connection.getresponse()
+            body = answer.read()
+            headers = {name.lower(): [value] for name, value in answer.getheaders()}
+            told = page_of(row["url"], answer.status, headers, content_of(Body.of([body]), "text/html"))
+            assert answer.status == row["status"]
+            assert told.redirect == row["redirect"]
+            assert seen.site.answer(row["url"]).page == page
+            if row["redirect"] is None:
+                minima = sketch(told.content.text)
+                assert minima is not None
+                assert told.content.digest == row["digest"]
+                assert told.content.size == row["size"]
+                assert minima.tolist() == row["sketch"]
+                assert told.canonical.target == row["canonical"]
+        connection.close()
+        assert [request.url for request in server.requests] == [row["url"] for row in seen.rows[:ASKED]]
+
+
+def test_pages_that_change_are_as_many_as_measured(seen: Seen) -> None:
+    """Fetched again, as many pages show another text, and another sketch, as of the real software."""
+    urls = [row["url"] for row in seen.rows[:250]]
+    urls = [url for url in urls if (answer := seen.site.answer(url)).status == OK and answer.shows == PAGE]
+    changed = rewritten = 0
+    for url in urls:
+        bodies = [seen.site.answer(url, version).body for version in (0, VERSIONS // 2)]
+        changed += bodies[0] != bodies[1]
+        first, second = map(sketch, bodies)
+        assert first is not None
+        assert second is not None
+        rewritten += resemblance(first, second) < 0.8
+    rates = seen.site._content.rates  # noqa: SLF001
+    assert abs(changed / len(urls) - rates.changes) < 0.12
+    assert abs(rewritten / len(urls) - rates.rewritten) < 0.12
+
+
+def test_strange_urls_are_not_found(seen: Seen) -> None:
+    """Whatever is asked for, there is an answer."""
+    for path in ("", "/", "/%", "/?", "/?=&&x", "/~", "//", "/../..", "/\u2603", "/" + "a" * 5000, "/;"):
+        assert seen.site.answer(f"http://{seen.site.kind.label}.{seen.site.domain}{path}").status in {
+            200,
+            301,
+            404,
+        }
+    assert seen.site.answer("http://elsewhere.test/").status == 404
+    assert seen.site.answer("http://[").status == 404
+
+
+def test_noise_lies_about_as_many_pages_as_asked(seen: Seen) -> None:
+    """Mislabelled pages have another page's content, and the truth does not change."""
+    noisy = list(seen.site.batches(Crawl(noise=0.2)))
+    assert [page for rows in noisy for page in rows.page.to_pylist()] == seen.pages
+    wrong: dict[str, bool] = {}
+    notices = {notice(what).digest for what in NOTICES}
+    digests = [digest for rows in noisy for digest in rows.observations["digest"].to_pylist()]
+    changing = seen.site._content.rates.changes  # noqa: SLF001
+    sizes = [size for rows in noisy for size in rows.observations["size"].to_pylist()]
+    for row, page, digest, size in zip(seen.rows, seen.pages, digests, sizes, strict=True):
+        if row["status"] == 200 and row["digest"] not in notices:
+            wrong[page] = digest != row["digest"] and (changing < 0.5 or size != row["size"])
+    assert 0.1 < sum(wrong.values()) / len(wrong) < 0.3
