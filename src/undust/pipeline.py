@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from undust.content.seen import PagesSeen
 from undust.content.sketch import SIZE, WORDS
-from undust.duplicates import WITH_NOTES, Duplicates, Summary, find_in_site, rows_of_site
+from undust.duplicates import WITH_NOTES, Duplicates, Summary, find_in_site, from_note, rows_of_site
 from undust.duplicates.clusters import SCHEMA as CLUSTERS
 from undust.duplicates.declarations import declared_in_header, declared_in_robots
 from undust.duplicates.glue import VALUES
@@ -171,7 +171,7 @@ def _without_notes(rows: pa.RecordBatchReader, summary: Summary) -> Iterator[pa.
     for batch in rows:
         notes = batch.column("note")
         for note in notes.drop_null().to_pylist():
-            summary.add(Summary.from_json(note))
+            summary.add(from_note(note))
         yield batch.filter(pc.is_null(notes)).select(CLUSTERS.names)
 
 
@@ -201,11 +201,13 @@ def _said_in(seen: object) -> Iterator[Declaration]:
 
 
 def _declared(declarations: Iterable[Declaration]) -> dict[str, tuple[Declaration, ...]]:
-    by_site: dict[str, tuple[Declaration, ...]] = {}
+    by_host: dict[str, list[Declaration]] = {}
     for declaration in declarations:
-        site = site_of(f"http://{declaration.host}/") or ""
-        by_site[site] = (*by_site.get(site, ()), declaration)
-    return by_site
+        by_host.setdefault(declaration.host, []).append(declaration)
+    by_site: dict[str, list[Declaration]] = {}
+    for host, own in by_host.items():
+        by_site.setdefault(site_of(f"http://{host}/") or "", []).extend(own)
+    return {site: tuple(own) for site, own in by_site.items()}
 
 
 def split(duplicates: Duplicates, held_out: float = 0.3, *, seed: int = 0) -> tuple[Duplicates, Duplicates]:

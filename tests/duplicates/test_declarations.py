@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import random
+import re
+from itertools import pairwise
+from time import process_time
+
 import pytest
 
 import undust
 from tests.duplicates.sites import sketch, table
 from undust.duplicates import Declaration, find_in_site
-from undust.duplicates.declarations import declared_in_header, declared_in_robots
+from undust.duplicates.declarations import by_declaration, declared_in_header, declared_in_robots
+from undust.duplicates.distrust import components
+from undust.duplicates.nodes import Nodes, nodes_of
 
 ROBOTS = """\
 User-agent: *
@@ -91,3 +98,77 @@ def test_content_decides_over_declarations() -> None:
     same = [row | {"sketch": sketch("one")} for row in rows]
     found = undust.find_duplicates(table(*same), declarations=[Declaration("a.test", "/", ("page",))])
     assert found["a.test"].evidence.to_pylist() == ["declared+sketch"] * 3
+
+
+def nodes_under(*urls: str) -> Nodes:
+    """The nodes of `a.test` with nothing known but their URLs."""
+    return nodes_of(table(*({"url": f"http://{url}"} for url in urls)), "a.test")
+
+
+def plainly_ignored(url: str, declaration: Declaration) -> str | None:
+    """What remains of a URL in normal form, or None where the declaration does not hold."""
+    place, _, query = url.partition("?")
+    host, _, path = place.removeprefix("http://").partition("/")
+    stars = re.escape(declaration.path.removesuffix("$")).replace(r"\*", ".*")
+    if host != declaration.host or not re.match(stars + "$" * declaration.path.endswith("$"), f"/{path}"):
+        return None
+    named = declaration.excepted if declaration.ignores_all else declaration.ignored
+    pairs = [pair for pair in query.split("&") if pair and (_name(pair) in named) == declaration.ignores_all]
+    return "&".join((place, *(sorted(pairs, key=_name) if declaration.ignores_order else pairs)))
+
+
+def _name(pair: str) -> str:
+    return pair.partition("=")[0]
+
+
+def test_many_declarations_are_heard_as_if_each_were_alone() -> None:
+    """Paths, prefixes and wildcards of several hosts, one by one and plainly, join the same."""
+    chance = random.Random(4)
+    hosts, paths, names = ("a.test", "b.a.test"), ("/", "/x", "/x/y", "/x/z.php", "/xx"), ("s", "t", "u")
+    urls = sorted(
+        {
+            f"{chance.choice(hosts)}{chance.choice(paths)}?"
+            + "&".join(f"{chance.choice(names)}={chance.randrange(2)}" for _ in range(chance.randint(1, 3)))
+            for _ in range(400)
+        }
+    )
+    nodes = nodes_under(*urls)
+    texts = nodes.texts(range(len(nodes)))
+    for _ in range(60):
+        said = [
+            Declaration(
+                chance.choice((*hosts, "c.a.test")),
+                chance.choice((*paths, "/x$", "/x/y$", "/*.php", "/*/y$", "/none$")),
+                tuple(chance.sample(names, chance.randint(0, 2))),
+                ignores_all=chance.random() < 0.2,
+                excepted=tuple(chance.sample(names, chance.randint(0, 1))),
+                ignores_order=chance.random() < 0.3,
+            )
+            for _ in range(chance.randint(1, 5))
+        ]
+        pages = list(range(len(texts)))
+        for declaration in said:
+            first: dict[str, int] = {}
+            for number, url in enumerate(texts):
+                rest = plainly_ignored(url, declaration)
+                if rest is not None:
+                    old, new = pages[number], pages[first.setdefault(rest, number)]
+                    pages = [min(old, new) if page in {old, new} else page for page in pages]
+        assert components([by_declaration(nodes, said)], len(nodes)).tolist() == pages
+
+
+def test_the_work_grows_with_the_pages_that_declare() -> None:
+    """Eight times as many pages, each with its own header, take far less than 64 times as long."""
+
+    def seconds(count: int, *, is_alike: bool) -> float:
+        nodes = nodes_under(*(f"a.test/p{i}?id={i}&s{i % 5}={n}" for i in range(count) for n in range(2)))
+        said = [Declaration("a.test", f"/p{i}$", ("x" if is_alike else f"x{i}", "s1")) for i in range(count)]
+        assert len(by_declaration(nodes, said)) == count // 5
+        times = [process_time()]
+        for _ in range(3):
+            by_declaration(nodes, said)
+            times.append(process_time())
+        return min(after - before for before, after in pairwise(times))
+
+    for is_alike in (True, False):
+        assert seconds(4000, is_alike=is_alike) < 24 * seconds(500, is_alike=is_alike)

@@ -42,13 +42,13 @@ def _write_csv(urls: list[str], results: list[str], write: Write) -> None:
 def _parquet(columns: Columns, write: Write) -> Iterator[WriteRows]:
     import pyarrow as pa  # noqa: PLC0415 -- slow to load, and seldom needed
 
-    from undust.cli.parquet import ParquetOutput  # noqa: PLC0415
+    from undust.engines.writing import writing_parquet  # noqa: PLC0415
 
     schema = pa.schema([(name, pa.string()) for name in columns])
-    with ParquetOutput(write, schema) as output:
+    with writing_parquet(schema, write) as write_batch:
 
         def write_rows(urls: list[str], results: list[str]) -> None:
             if urls:
-                output.write(pa.record_batch([pa.array(urls), pa.array(results)], schema=schema))
+                write_batch(pa.record_batch([pa.array(urls), pa.array(results)], schema=schema))
 
         yield write_rows

@@ -2,63 +2,19 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from undust.cli.tables import ROWS, place_of
+from undust.engines.writing import writing_parquet
 from undust.errors import DamagedSource
 from undust.streams import STANDARD
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from undust.cli.tables import Columns, Work, Write
-
-
-class ParquetOutput:
-    """Writes batches as one Parquet file; if something fails, the end is not written, and it is none."""
-
-    def __init__(self, write: Write, schema: pa.Schema) -> None:
-        self._writer = pq.ParquetWriter(_Sink(write), schema, compression="zstd")
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
-        self._writer.write_batch(batch)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, error: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
-        if error is None:
-            self._writer.close()
-        else:
-            self._writer.is_open = False
-
-
-class _Sink(io.RawIOBase):
-    """A file object for Arrow, which wants to know where it is."""
-
-    def __init__(self, write: Write) -> None:
-        super().__init__()
-        self._write = write
-        self._at = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:  # noqa: ANN401 -- any buffer
-        self._write(bytes(data))
-        self._at += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self._at
 
 
 def map_parquet(path: str, columns: Columns, work: Work, write: Write) -> None:
@@ -75,12 +31,14 @@ def map_parquet(path: str, columns: Columns, work: Work, write: Write) -> None:
                     f"{path}: the column '{columns.read}' holds no texts; name another one with --column"
                 )
                 raise DamagedSource(message)
-            with ParquetOutput(write, _with_column(schema.empty_table(), columns, []).schema) as output:
+            with writing_parquet(
+                _with_column(schema.empty_table(), columns, []).schema, write
+            ) as write_batch:
                 for batch in file.iter_batches(ROWS):
                     results, chosen = work(batch.column(source).to_pylist())
                     table = _with_column(pa.Table.from_batches([batch]), columns, results)
                     for changed in table.filter(pa.array(chosen, pa.bool_())).to_batches():
-                        output.write(changed)
+                        write_batch(changed)
     except pa.ArrowInvalid as error:
         message = f"{path}: not a whole Parquet file ({str(error).splitlines()[0]}); fetch it again"
         raise DamagedSource(message) from None

@@ -11,7 +11,8 @@ from undust.duplicates.evidence import by_canonical, by_digest, by_label, by_red
 from undust.duplicates.found import Duplicates
 from undust.duplicates.glue import VALUES
 from undust.duplicates.nodes import nodes_of
-from undust.duplicates.summary import WITH_NOTES, Summary, with_note
+from undust.duplicates.notes import WITH_NOTES, from_note, with_note
+from undust.duplicates.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,7 @@ __all__ = [
     "SiteClusters",
     "Summary",
     "find_in_site",
+    "from_note",
     "rows_of_site",
 ]
 

@@ -1,30 +1,27 @@
-"""What was found, added up over sites: counts, reasons, and what was not trusted.
-
-A summary travels with the rows of a site through any engine, as one row of JSON.
-"""
+"""What was found, added up over sites: counts, reasons, what was not trusted; and how a person is told."""
 
 from __future__ import annotations
 
-import json
+import textwrap
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from undust.duplicates.clusters import SCHEMA
-from undust.duplicates.distrust import Distrusted
+from undust.duplicates.evidence import KINDS
 from undust.duplicates.nodes import Counts
-from undust.duplicates.telling import told
 
 if TYPE_CHECKING:
-    from undust.duplicates.clusters import SiteClusters
+    from collections.abc import Iterator
 
-WITH_NOTES = SCHEMA.append(pa.field("note", pa.string()))
-"""The rows of sites on their way through an engine: those with a note are summaries, and no URLs."""
+    import pyarrow as pa
+
+    from undust.duplicates.clusters import SiteClusters
+    from undust.duplicates.distrust import Distrusted
 
 MOST_KEPT = 200
 """Groups that are kept with their examples; all are counted."""
+GROUPS_TOLD = 3
+"""Of each kind; the others are counted."""
 
 
 @dataclass(slots=True)
@@ -84,29 +81,10 @@ class Summary:
         together = sorted([*self.distrusted, *other.distrusted], key=_weight)
         self.distrusted = together[:MOST_KEPT]
 
-    def to_json(self) -> str:
-        """Return the summary as text that `from_json` reads."""
-        told = {name: getattr(self, name) for name in self.__slots__}
-        told["counts"] = asdict(self.counts)
-        told["distrusted"] = [(site, asdict(group)) for site, group in self.distrusted]
-        return json.dumps(told, ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Summary:
-        """Return the summary that was written."""
-        told: dict[str, Any] = json.loads(text)
-        told["counts"] = Counts(**told["counts"])
-        for name in ("evidence", "distrusted_groups", "distrusted_urls"):
-            told[name] = Counter(told[name])
-        told["distrusted"] = [
-            (site, Distrusted(**(group | {"examples": tuple(group["examples"])})))
-            for site, group in told["distrusted"]
-        ]
-        return cls(**told)
-
     def text(self, width: int = 100) -> str:
         """Return what a person is told, in lines of at most `width` characters."""
-        return told(self, width)
+        parts = [_headline(self), _evidence(self), _distrusted(self, width), _left_out(self)]
+        return "\n\n".join("\n".join(_wrapped(part, width)) for part in parts if part)
 
     def as_json(self) -> dict[str, Any]:
         """Return what programs are told."""
@@ -129,15 +107,6 @@ class Summary:
         }
 
 
-def with_note(site: str, clusters: pa.Table, summary: Summary) -> pa.Table:
-    """Return the rows of a site followed by its summary."""
-    rows = clusters.append_column(WITH_NOTES.field("note"), pa.nulls(len(clusters), pa.string()))
-    note = {"site": [site], "url": [""], "cluster": [-1], "evidence": [None], "size": [0]}
-    return pa.concat_tables(
-        [rows.cast(WITH_NOTES), pa.table(note | {"note": [summary.to_json()]}, WITH_NOTES)]
-    )
-
-
 def _counted(reasons: pa.Array) -> list[tuple[str, int]]:
     counts = reasons.drop_null().value_counts()
     return sorted((count["values"], count["counts"]) for count in counts.to_pylist())
@@ -146,3 +115,78 @@ def _counted(reasons: pa.Array) -> list[tuple[str, int]]:
 def _weight(found: tuple[str, Distrusted]) -> tuple[int, str, str, str]:
     site, group = found
     return -group.urls, site, group.kind, group.about
+
+
+def _headline(summary: Summary) -> list[str]:
+    share = summary.duplicates / summary.urls if summary.urls else 0.0
+    line = f"{_many(summary.urls, 'URL')} of {_many(summary.sites, 'site')}"
+    line += f" in {_many(summary.clusters, 'cluster')}"
+    if summary.duplicates:
+        line += (
+            f": {summary.duplicates:,} to spare ({share:.0%}), up to {summary.largest:,} URLs in one cluster"
+        )
+    return [line]
+
+
+def _evidence(summary: Summary) -> list[str]:
+    rows = [(kind, f"{summary.evidence[kind]:,}", KINDS[kind]) for kind in KINDS if summary.evidence[kind]]
+    if not rows:
+        return []
+    width = max(4, *(len(count) for _, count, _ in rows))
+    lines = [f"{'evidence':<10} {'URLs':>{width}}"]
+    return lines + [f"{kind:<10} {count:>{width}}  {meaning}" for kind, count, meaning in rows]
+
+
+def _distrusted(summary: Summary, width: int) -> list[str]:
+    lines = []
+    for kind, urls in sorted(summary.distrusted_urls.items(), key=lambda item: (-item[1], item[0])):
+        groups = [(site, group) for site, group in summary.distrusted if group.kind == kind]
+        count = summary.distrusted_groups[kind]
+        lines.append(f"  {kind}: {_many(urls, 'URL')}" + (f" in {count:,} groups" if count > 1 else ""))
+        for site, group in groups[:GROUPS_TOLD]:
+            lines += _group(site, group, width)
+        if count > GROUPS_TOLD:
+            lines.append(f"    … and {_many(count - GROUPS_TOLD, 'more group')}")
+    return ["not trusted, and not used", *lines] if lines else []
+
+
+def _group(site: str, group: Distrusted, width: int) -> Iterator[str]:
+    yield f"    {site}: {_many(group.urls, 'URL')}, {group.why}"
+    if group.about:
+        yield _cut(f"      → {group.about}", width)
+    for example in group.examples:
+        first, *rest = example.split(" → ")
+        yield _cut(f"      {first}", width)
+        yield from (_cut(f"        → {target}", width) for target in rest)
+
+
+def _left_out(summary: Summary) -> list[str]:
+    counts = summary.counts
+    parts = {
+        "sightings with a 4xx or 5xx": counts.failed,
+        "rows that are no URL": summary.not_urls,
+        "redirects to other sites": counts.leaving,
+        "sketches of another size": counts.odd_sketches,
+        "URLs' earlier contents (the latest counts)": counts.changing,
+    }
+    lines = [f"  {count:,} {name}" for name, count in parts.items() if count]
+    return ["left out", *lines] if lines else []
+
+
+def _wrapped(lines: list[str], width: int) -> Iterator[str]:
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        yield from textwrap.wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False,
+            drop_whitespace=True, replace_whitespace=False,
+        )  # fmt: skip
+
+
+def _cut(line: str, width: int) -> str:
+    # Strangers made these URLs; a terminal must not obey them.
+    safe = "".join(char if char.isprintable() else "�" for char in line)
+    return safe if len(safe) <= width else f"{safe[: width - 1]}…"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -65,11 +65,17 @@ class _Sink(io.RawIOBase):
 
 
 @contextmanager
-def _parquet(
+def writing_parquet(
     schema: pa.Schema, write: Callable[[bytes], object]
 ) -> Iterator[Callable[[pa.RecordBatch], object]]:
-    with pq.ParquetWriter(_Sink(write), schema, compression="zstd") as writer:
+    """Write batches as one Parquet file; if something fails, the end is not written, and it is none."""
+    writer = pq.ParquetWriter(_Sink(write), schema, compression="zstd")
+    try:
         yield writer.write_batch
+    except BaseException:
+        writer.is_open = False
+        raise
+    writer.close()
 
 
 @contextmanager
@@ -90,4 +96,4 @@ def _json_lines(
     yield write_batch
 
 
-_WRITERS = {"parquet": _parquet, "csv": _csv, "jsonl": _json_lines}
+_WRITERS = {"parquet": writing_parquet, "csv": _csv, "jsonl": _json_lines}
