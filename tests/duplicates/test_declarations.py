@@ -171,4 +171,4 @@ def test_the_work_grows_with_the_pages_that_declare() -> None:
         return min(after - before for before, after in pairwise(times))
 
     for is_alike in (True, False):
-        assert seconds(4000, is_alike=is_alike) < 24 * seconds(500, is_alike=is_alike)
+        assert seconds(2400, is_alike=is_alike) < 24 * seconds(300, is_alike=is_alike)

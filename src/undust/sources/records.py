@@ -27,6 +27,8 @@ ARC_START = re.compile(
 )
 _HEADERS = {name.encode(): name for name in HEADERS}
 _HEAD_BYTES = 4096
+_LARGEST_HEADER = 1 << 20
+"""Of an ARC record and its HTTP message; warcio would gather any, and takes hours for a gigabyte."""
 _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 WRONG_LENGTH = "record whose length is wrong"
@@ -134,12 +136,35 @@ def arc_records(window: Window) -> Iterator[Record]:
 
     try:
         iterator = ArchiveIterator(_unpacked_if_whole(window))
+        header = _BoundedHeader(iterator.reader)
         while record := _quietly(lambda: next(iterator, None)):
+            header.begin()
             yield _arc_record(record, iterator.offset)
     except ArchiveLoadFailed as error:
         raise OSError(NO_HEADER) from error
     except (zlib.error, ValueError, IndexError, EOFError) as error:
         raise OSError(str(error)) from error
+
+
+class _BoundedHeader:
+    """Ends a record whose header is too large; headers are what warcio reads line by line."""
+
+    def __init__(self, reader: Any) -> None:  # noqa: ANN401 -- a reader of warcio
+        self._readline = reader.readline
+        reader.readline = self.readline
+        self.begin()
+
+    def begin(self) -> None:
+        """Let the next record have a header of full size."""
+        self._left = _LARGEST_HEADER
+
+    def readline(self, length: int | None = None) -> bytes:
+        """Return the next line, or its first `length` bytes."""
+        line: bytes = self._readline(self._left if length is None else min(length, self._left))
+        self._left -= len(line)
+        if self._left <= 0:
+            raise OSError(NO_HEADER)
+        return line
 
 
 def _quietly(function: Callable[[], Any]) -> Any:  # noqa: ANN401 -- whatever it returns

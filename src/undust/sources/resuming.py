@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import deque
+from functools import cache
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from undust.packing import packing_of_content
@@ -26,7 +27,7 @@ MOST_HELD = 64 << 20
 BLOCK_BYTES = 1 << 16
 _HEAD_BYTES = 4096
 _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
-_MAGICS = re.compile(rb"\x1f\x8b\x08|\x28\xb5\x2f\xfd")
+_MAGICS = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 
 
 class Damage(NamedTuple):
@@ -116,9 +117,21 @@ class Window(ForwardStream):
 
 
 def _candidates(data: bytes, start: re.Pattern[bytes]) -> list[int]:
-    plain = (match.start() for match in start.finditer(data))
-    packed = (match.start() for match in _MAGICS.finditer(data))
-    return sorted({*packed, *(place for place in plain if data[place - 1 : place] == b"\n")})
+    plain = {match.end() for match in _line_before(start).finditer(data)}
+    return sorted(plain.union(*(_places_of(magic, data) for magic in _MAGICS)))
+
+
+@cache
+def _line_before(start: re.Pattern[bytes]) -> re.Pattern[bytes]:
+    # What begins with a plain byte is found quickly.
+    return re.compile(rb"\n(?=%b)" % start.pattern)
+
+
+def _places_of(text: bytes, data: bytes) -> Iterator[int]:
+    at = data.find(text)
+    while at >= 0:
+        yield at
+        at = data.find(text, at + 1)
 
 
 def _begins(data: bytes, start: re.Pattern[bytes]) -> bool:
