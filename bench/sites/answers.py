@@ -13,7 +13,7 @@ from bench.sites.content import NOTICES, body, same_page
 from bench.sites.forms import Reader
 from bench.sites.layout import digits_of, number_of
 from bench.sites.model import GONE, PAGE
-from bench.sites.rows import moment_of, preferred
+from bench.sites.rows import moments_of, preferred
 from bench.sites.text import BANK
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Answers:
         if place.form.redirects:
             home = preferred(self._layout, place.family, digits, self._domain)[0].as_py()
             return Answer(_MOVED, {"Location": home}, b"", name)
-        moment = np.array([moment_of(url, version)])
+        moment = moments_of([url], np.array([version]))
         text = self._content.text(place.family, page, np.array([place.form.tail]), moment)
         padding = int(self._content.padding(place.family, page)[0])
         return Answer(_OK, self._headers(place.family, page, digits), body(BANK.text(text), padding), name)

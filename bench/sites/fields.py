@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -85,7 +86,7 @@ class Listed:
 
     def write(self, digits: Digits, seed: int) -> pa.Array:  # noqa: ARG002 -- no chance here
         """Return the word for each digit."""
-        return pa.array(self.words).take(pa.array(digits[self.digit]))
+        return _column(self.words).take(pa.array(digits[self.digit]))
 
     def read(self, text: str, seed: int) -> int | None:  # noqa: ARG002 -- no chance here
         """Return the place of the word."""
@@ -141,7 +142,7 @@ class Title:
     def write(self, digits: Digits, seed: int) -> pa.Array:
         """Return the words."""
         bits = shuffled(digits[self.of], _TITLE_BITS, seed + self.salt)
-        words = pa.array(VOCABULARY)
+        words = _column(VOCABULARY)
         each = [
             words.take(pa.array((bits >> np.uint64(_WORD_BITS * place)) % np.uint64(len(VOCABULARY))))
             for place in range(_TITLE_WORDS)
@@ -201,7 +202,7 @@ class Hash:
         return number if written == text else None
 
 
-_FIRST_DAY = date(2001, 1, 1)
+FIRST_DAY = date(2001, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,7 @@ class Day:
     def write(self, digits: Digits, seed: int) -> pa.Array:  # noqa: ARG002 -- no chance here
         """Return the days."""
         days, places = np.unique(digits[self.digit], return_inverse=True)
-        texts = [(_FIRST_DAY + timedelta(days=int(day))).strftime(self.form) for day in days]
+        texts = [(FIRST_DAY + timedelta(days=int(day))).strftime(self.form) for day in days]
         return pa.array(texts, pa.string()).take(pa.array(places))
 
     def read(self, text: str, seed: int) -> int | None:  # noqa: ARG002 -- no chance here
@@ -234,7 +235,7 @@ class Day:
             day = datetime.strptime(text, self.form).date()  # noqa: DTZ007 -- a day has no zone
         except ValueError:
             return None
-        return (day - _FIRST_DAY).days
+        return (day - FIRST_DAY).days
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,7 @@ class Chosen:
     def write(self, digits: Digits, seed: int) -> pa.Array:
         """Return a word for each row."""
         places = draw(seed, "chosen", digits[NONCE]) % np.uint64(len(self.words))
-        return pa.array(self.words).take(pa.array(places))
+        return _column(self.words).take(pa.array(places))
 
     def read(self, text: str, seed: int) -> None:
         """Return nothing: nobody reads it."""
@@ -294,3 +295,8 @@ def hexadecimal(parts: list[tuple[NDArray[np.uint64], int]]) -> pa.Array:
     rows, width = matrix.shape
     offsets = np.arange(0, (rows + 1) * width, width, dtype=np.int32)
     return pa.StringArray.from_buffers(rows, pa.py_buffer(offsets), pa.py_buffer(matrix.tobytes()))
+
+
+@lru_cache(maxsize=256)
+def _column(words: tuple[str, ...]) -> pa.Array:
+    return pa.array(words)

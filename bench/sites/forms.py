@@ -81,6 +81,7 @@ def combinations(kind: Kind, family: Family) -> tuple[Combination, ...]:
         Combination(form, fields, _template(form, extra, label), form.weight * extra.weight)
         for extra in extras
         for form in family.forms
+        if not (extra.path == "/" and form.template.partition("?")[0].endswith("/"))
     )
 
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from bench.sites.chance import draw, share
 from bench.sites.content import notice, same_page, sizes
 from bench.sites.fields import NONCE
-from bench.sites.layout import digits_of, omitted_of
+from bench.sites.layout import digits_of, number_of, omitted_of
 from bench.sites.model import GONE, PAGE
 from bench.sites.text import BANK
 from undust.content.sketch import SIZE
@@ -145,7 +145,13 @@ class Maker:
         if not self._crawl.noise:
             return page
         is_wrong = share(draw(self._seed, "noise", family, page)) < self._crawl.noise
-        other = same_page(self._layout.kind.families[family], page ^ 1)
+        described = self._layout.kind.families[family]
+        digits = digits_of(described, page)
+        other = page
+        # A neighbour, or one further off where the neighbour is the same page.
+        for distance in (1, 64):
+            near = number_of(described, digits | {described.main: digits[described.main] ^ distance})
+            other = np.where(other == page, same_page(described, near), other)
         return np.where(is_wrong, other, page)
 
     def _written(self, family: int, chosen: Ints, digits: Digits) -> pa.Array:
@@ -186,29 +192,31 @@ class Maker:
         """Return size, digest and sketch of each row, as far as they are asked for."""
         count, evidence = len(told), self._crawl.evidence
         size = np.zeros(count, np.int64)
-        digest: list[str | None] = [None] * count
         minima = np.zeros((count if "sketch" in evidence else 0, SIZE), np.uint32)
         if {"size", "digest", "sketch"}.isdisjoint(evidence):
             return size, pa.nulls(count, pa.string()), minima
-        is_page = np.flatnonzero((shown == PAGE) & ~is_moved)
-        moments = np.zeros(count, np.int64)
-        for row in is_page[self._content.changes(family, told[is_page])[0]].tolist():
-            moments[row] = moment_of(url[row].as_py(), int(again[row]))
-        text = self._content.text(family, told[is_page], tails[is_page], moments[is_page])
-        size[is_page] = sizes(text, self._content.padding(family, told[is_page]))
-        if "digest" in evidence:
-            for row, value in zip(is_page.tolist(), BANK.digests(text), strict=True):
-                digest[row] = value
+        rows = np.flatnonzero((shown == PAGE) & ~is_moved)
+        page = told[rows]
+        moments = np.zeros(len(rows), np.int64)
+        changing = np.flatnonzero(self._content.changes(family, page)[0])
+        moments[changing] = moments_of(url.take(pa.array(rows[changing])).to_pylist(), again[rows[changing]])
+        text = self._content.text(family, page, tails[rows], moments)
+        size[rows] = sizes(text, self._content.padding(family, page))
         if "sketch" in evidence:
-            minima[is_page] = BANK.sketches(text)
+            minima[rows] = BANK.sketches(text)
+        texts = BANK.digests(text) if "digest" in evidence else []
+        place = np.full(count, -1)
+        place[rows] = np.arange(len(rows))
         for what, known in self._notices.items():
-            rows = np.flatnonzero((shown == what) & ~is_moved)
-            size[rows] = known.size
-            for row in rows.tolist():
-                digest[row] = known.digest
+            others = np.flatnonzero((shown == what) & ~is_moved)
+            size[others] = known.size
+            place[others] = len(texts)
+            texts.append(known.digest)
             if len(minima):
-                minima[rows] = known.sketch
-        return size, pa.array(digest, pa.string()), minima
+                minima[others] = known.sketch
+        if "digest" not in evidence:
+            return size, pa.nulls(count, pa.string()), minima
+        return size, pa.array(texts).take(pa.array(place, mask=place < 0)), minima
 
     def _joined(self, parts: list[_Part], rows: Ints) -> Rows:
         evidence = self._crawl.evidence
@@ -266,9 +274,10 @@ def preferred(layout: Layout, family: int, digits: Digits, domain: str) -> pa.Ar
     return _in_order(pieces, order)
 
 
-def moment_of(url: str, version: int) -> int:
-    """Return what a page that changes makes its text of, when its URL is fetched for another time."""
-    return zlib.crc32(url.encode()) + version
+def moments_of(urls: list[str], versions: Ints) -> Ints:
+    """Return what pages that change make their text of, when a URL is fetched for another time."""
+    crc32 = zlib.crc32
+    return np.array([crc32(url.encode()) for url in urls], np.int64) + versions
 
 
 def _in_order(pieces: list[pa.Array], order: Ints) -> pa.Array:

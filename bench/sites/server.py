@@ -75,11 +75,13 @@ class SiteServer:
 
     def _answer(self, handler: _Handler, method: str) -> None:
         host = handler.headers.get("Host", "").partition(":")[0].lower()
-        url = f"http://{host}{handler.path}"
+        # Not `path`, in which the library has put one slash for several.
+        path = handler.requestline.split(" ")[1]
+        url = f"http://{host}{path}"
         site = self._sites.get(site_of(url) or "")
         if site is None:
             answer = Answer(404, _PLAIN, b"no such site\n", None)
-        elif handler.path == "/robots.txt":
+        elif path == "/robots.txt":
             answer = Answer(200, _PLAIN, self._robots, None)
         else:
             with self._lock:

@@ -70,6 +70,10 @@ class Bank:
         ]
 
     @cached_property
+    def _spaced(self) -> list[bytes]:
+        return [sentence + b" " for sentence in self.sentences]
+
+    @cached_property
     def openings(self) -> list[bytes]:
         """The phrases that sentences begin with."""
         return _phrases(0)
@@ -114,10 +118,11 @@ class Bank:
 
     def digests(self, text: Text) -> list[str]:
         """Return the MD5 of each text: the digest that undust gives a page."""
-        sentences, md5 = self.sentences, hashlib.md5
+        last, md5 = self.sentences, hashlib.md5
+        first = self._spaced
         return [
-            md5(b" ".join([sentences[number] for number in row]) + TAILS[tail]).hexdigest()
-            for row, tail in zip(text.sentences.tolist(), text.tail.tolist(), strict=True)
+            md5(first[one] + first[two] + first[three] + last[four] + TAILS[tail]).hexdigest()
+            for (one, two, three, four), tail in zip(text.sentences.tolist(), text.tail.tolist(), strict=True)
         ]
 
     def sketches(self, text: Text) -> NDArray[np.uint32]:

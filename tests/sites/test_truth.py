@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 URLS = 3000
-ASKED = 100
+ASKED = 80
 OK = 200
 
 
@@ -54,11 +55,17 @@ class Seen(NamedTuple):
                 yield target, page
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@cache
+def seen_of(kind: str) -> Seen:
+    """A site of a kind, made once whatever the order of the tests."""
+    made = site(kind, URLS, seed=5)
+    return Seen(made, made.observations().to_pylist(), made.truth()["page"].to_pylist())
+
+
+@pytest.fixture(params=KINDS)
 def seen(request: pytest.FixtureRequest) -> Seen:
     """Every kind of site."""
-    made = site(request.param, URLS, seed=5)
-    return Seen(made, made.observations().to_pylist(), made.truth()["page"].to_pylist())
+    return seen_of(request.param)
 
 
 def test_urls_are_what_they_promise(seen: Seen) -> None:
@@ -129,7 +136,7 @@ def test_the_server_shows_what_the_rows_say(seen: Seen) -> None:
 
 def test_pages_that_change_are_as_many_as_measured(seen: Seen) -> None:
     """Fetched again, as many pages show another text, and another sketch, as of the real software."""
-    urls = [row["url"] for row in seen.rows[:250]]
+    urls = [row["url"] for row in seen.rows[:90]]
     urls = [url for url in urls if (answer := seen.site.answer(url)).status == OK and answer.shows == PAGE]
     changed = rewritten = 0
     for url in urls:
@@ -140,8 +147,8 @@ def test_pages_that_change_are_as_many_as_measured(seen: Seen) -> None:
         assert second is not None
         rewritten += resemblance(first, second) < 0.8
     rates = seen.site._content.rates  # noqa: SLF001
-    assert abs(changed / len(urls) - rates.changes) < 0.12
-    assert abs(rewritten / len(urls) - rates.rewritten) < 0.12
+    assert abs(changed / len(urls) - rates.changes) < 0.17
+    assert abs(rewritten / len(urls) - rates.rewritten) < 0.17
 
 
 def test_strange_urls_are_not_found(seen: Seen) -> None:
