@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -116,7 +116,7 @@ def held_bytes(root: int) -> int:
     return total
 
 
-def measured(arguments: list[str]) -> tuple[dict[str, object], float, int]:
+def measured(arguments: list[str]) -> tuple[dict[str, Any], float, int]:
     """Run the command; return what it told, its seconds and its peak memory."""
     # To a file: nobody reads a pipe while the memory is watched.
     with tempfile.TemporaryFile() as output:

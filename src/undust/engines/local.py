@@ -31,8 +31,13 @@ if TYPE_CHECKING:
     from undust.engines.contract import Reader, SiteFunction
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-LEAST_MEMORY = 256 << 20
+LEAST_MEMORY = 384 << 20
+PROGRAM_BYTES = 96 << 20
+"""What the program itself takes, with the libraries it needs."""
 HELD_SHARE, SORT_SHARE = 0.125, 0.375
+"""Of the memory that is left."""
+SORT_BYTES = 64 << 20
+"""What each thread of DuckDB needs to sort; with less it gives up."""
 TASK_ROWS = 100_000
 """Sites are handed to another process together until they have so many rows."""
 WORTH_PROCESSES = 400_000
@@ -50,7 +55,7 @@ def bytes_of(text: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].lower()]) if match else 0
     if size < LEAST_MEMORY:
-        message = f"'{text}' is no size of at least 256MB; write it like 4GB"
+        message = f"'{text}' is no size of at least 384MB; write it like 4GB"
         raise ValueError(message)
     return size
 
@@ -63,7 +68,8 @@ class LocalEngine:
     ) -> None:
         self.memory = bytes_of(memory) if isinstance(memory, str) else memory
         self.threads = threads or os.cpu_count() or 1
-        self._spool = Spool(None if self.memory is None else int(self.memory * HELD_SHARE), folder)
+        self._room = None if self.memory is None else max(self.memory - PROGRAM_BYTES, self.memory // 2)
+        self._spool = Spool(None if self._room is None else int(self._room * HELD_SHARE), folder)
 
     def __enter__(self) -> Self:
         return self
@@ -108,8 +114,10 @@ class LocalEngine:
             "temp_directory": str(self._spool.folder),
             "threads": self.threads,
         }
-        if self.memory is not None:
-            settings["memory_limit"] = f"{int(self.memory * SORT_SHARE) >> 20}MiB"
+        if self._room is not None:
+            limit = int(self._room * SORT_SHARE)
+            settings["memory_limit"] = f"{limit >> 20}MiB"
+            settings["threads"] = max(1, min(self.threads, limit // SORT_BYTES))
         connection = duckdb.connect(config=settings)
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = false")

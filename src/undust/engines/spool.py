@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-ROWS = 65_536
+ROWS = 16_384
 
 
 class Spool:
@@ -59,6 +59,8 @@ class Spool:
             for batch in _draining(held, source):
                 writer.write_batch(batch, row_group_size=ROWS)
                 rows += batch.num_rows
+        # Arrow keeps what it has freed for later; somebody else needs it now.
+        pa.default_memory_pool().release_unused()
         return Spooled(schema, (), path, rows)
 
 

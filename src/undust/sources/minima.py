@@ -34,7 +34,8 @@ def sketches(column: pa.Array) -> Converted:
     if is_list and pa.types.is_integer(kind.value_type):
         lists = column.cast(pa.list_(kind.value_type))
         if not lists.flatten().null_count:
-            return _no_empty_lists(_folded_lists(lists)), no_rows()
+            is_ours = kind.value_type == SKETCH.value_type
+            return _no_empty_lists(lists.cast(SKETCH) if is_ours else _folded_lists(lists)), no_rows()
     convert = _sketch_of_values if is_list else _sketch_of_text
     values = column.to_pylist()
     got = pa.array([None if value is None else convert(value) for value in values], SKETCH)

@@ -20,7 +20,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from undust.errors import DamagedSource
-from undust.observations import BATCH_ROWS
 from undust.sources.columns import candidates, chosen
 from undust.sources.json_lines import NOT_JSON, json_columns
 from undust.sources.lines import TOO_LONG, blocks_of, head_lines, whole_lines
@@ -39,6 +38,8 @@ _URL = re.compile(r"\s*https?://", re.IGNORECASE)
 _NEXT_OBJECT = re.compile(rb"[,\[\n]\s*\{")
 _BRACE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}]', re.DOTALL)
 ROWS_AT_ONCE = 4096
+PARQUET_ROWS = 16_384
+"""Rows with their sketches are large, and some of what is made of them is larger."""
 
 
 def recognises_jsonl(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
@@ -206,7 +207,7 @@ def _parquet_batches(
 ) -> Iterator[pa.RecordBatch]:
     first = 1
     try:
-        for batch in parquet.iter_batches(BATCH_ROWS, columns=sorted(set(columns.values()))):
+        for batch in parquet.iter_batches(PARQUET_ROWS, columns=sorted(set(columns.values()))):
             raw = {ours: batch.column(theirs) for ours, theirs in columns.items()}
             yield batch_of(raw, partial(_place_of_row, first), reading)
             first += batch.num_rows
