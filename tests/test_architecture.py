@@ -32,15 +32,19 @@ MAY_IMPORT = {
     "learning": "errors intervals _core urls duplicates rules candidates learners validation selection",
     "single": "errors duplicates rules candidates learners validation",
     "evaluation": "errors intervals urls duplicates rules",
+    "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
     "signatures": "errors evaluation observations urls",
     "integrations": "errors rules",
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
         "errors streams observations urls content sources engines duplicates rules candidates learners"
-        " validation selection learning single evaluation report"
+        " validation selection learning single evaluation comparison report"
     ),
-    "cli": "errors streams observations engines urls rules signatures evaluation exports report pipeline",
+    "cli": (
+        "errors streams observations engines urls rules signatures evaluation comparison exports report"
+        " pipeline"
+    ),
     "__main__": "cli",
     "__init__": "pipeline rules urls errors engines",
 }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
-    from undust.pipeline import evaluate, find_duplicates, propose, prove, read, split
+    from undust.pipeline import compare, evaluate, find_duplicates, propose, prove, read, split
     from undust.rules import Canonicalizer, Rule, RuleSet, load
     from undust.urls.normalize import normalize
 
@@ -14,6 +14,7 @@ __all__ = [
     "LocalEngine",
     "Rule",
     "RuleSet",
+    "compare",
     "evaluate",
     "find_duplicates",
     "load",
@@ -29,6 +30,7 @@ _HOMES = {
     "LocalEngine": "undust.engines.local",
     "Rule": "undust.rules",
     "RuleSet": "undust.rules",
+    "compare": "undust.pipeline",
     "evaluate": "undust.pipeline",
     "find_duplicates": "undust.pipeline",
     "load": "undust.rules",

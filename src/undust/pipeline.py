@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.comparison import Comparison, compare_methods, methods_named
+from undust.comparison.splitting import TEST, TEST_PURPOSE, judged_part, require_both_sides, with_labels
 from undust.content.seen import PagesSeen
 from undust.content.sketch import SIZE, WORDS
 from undust.duplicates import WITH_NOTES, Duplicates, Summary, find_in_site, from_note, rows_of_site
@@ -21,7 +23,7 @@ from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import SourceError, UnknownFormat
 from undust.evaluation import evaluate as judge
-from undust.evaluation.judged import labelled_from_duplicates, labelled_from_labels
+from undust.evaluation.judged import labelled_from_duplicates, labelled_from_labels, require_pages
 from undust.learners import propose as propose_for_site
 from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement
 from undust.single import HELD_OUT, Job, learn_sites
@@ -33,12 +35,12 @@ from undust.urls import Url, normalize, site_of
 from undust.validation import Demands, prove_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from undust.candidates import Proposal
     from undust.duplicates import Declaration
     from undust.engines import Engine
-    from undust.evaluation import Evaluation
+    from undust.evaluation import Evaluation, Labelled
     from undust.rules import RuleSet
     from undust.single import Learned
     from undust.validation import Verdict
@@ -307,9 +309,84 @@ def evaluate(
 
     """
     table = pa.table(seen)
-    if "cluster" in table.column_names and table.column("cluster").null_count < len(table):
+    if _has_labels(table):
         return judge(rules, *labelled_from_labels(table), threads=threads)
     return judge(rules, *labelled_from_duplicates(find_duplicates(seen)), threads=threads)
+
+
+def _has_labels(table: pa.Table) -> bool:
+    return "cluster" in table.column_names and table.column("cluster").null_count < len(table)
+
+
+def compare(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    methods: Iterable[str] | None = None,
+    *,
+    labels: Any = None,  # noqa: ANN401 -- any Arrow object
+    options: Mapping[str, object] | None = None,
+    max_fpr: float | Sequence[float] = Demands.max_fpr,
+    min_support: int = Demands.min_support,
+    test: float = TEST,
+    held_out: float = HELD_OUT,
+    seed: int = 0,
+    threads: int = 1,
+    watch: Callable[[str], object] = lambda _: None,
+) -> Comparison:
+    """Return what all methods, trained on the same pages, do to the same pages that none of them saw.
+
+    Args:
+        seen: Observations; what they say of pages (labels in `cluster` first of all) is what methods
+            learn from, and what they are judged by.
+        methods: Their names, or all there are.
+        labels: A table of `url` and `cluster` to judge by instead, which no method sees.
+        options: Of learners, by their written names, as in `{"substring.max_bucket": 6}`.
+        max_fpr: The largest share of false pairs that is accepted; one row for each, if there are several.
+        min_support: The number of pages that must show a candidate to be right.
+        test: The share of the pages that are judged.
+        held_out: The share of the others that learners do not see either, to prove their candidates on.
+        seed: Another number splits in another way.
+        threads: How many to use; the result is the same.
+        watch: Is told the name of each method before its turn.
+
+    """
+    chosen = methods_named(methods)
+    if labels is None:
+        training, judged, unlabelled = _split_by_evidence(seen, test, seed)
+    else:
+        training, judged, unlabelled = _split_by_labels(seen, pa.table(labels), test, seed)
+    require_both_sides(training.summary.clusters, judged)
+    bounds = (max_fpr,) if isinstance(max_fpr, int | float) else tuple(max_fpr)
+    job = Job((), dict(options or {}), Demands(min_support=min_support), held_out, seed, threads)
+    rows = compare_methods(training, judged, chosen, job, bounds=bounds, watch=watch)
+    return Comparison.of(rows, training, judged, unlabelled)
+
+
+def _split_by_evidence(seen: Any, test: float, seed: int) -> tuple[Duplicates, list[Labelled], int]:  # noqa: ANN401
+    """Return what to learn from and what to judge by, where both are the same evidence."""
+    training, other = find_duplicates(seen).split(test, seed, TEST_PURPOSE)
+    table = pa.table(seen)
+    if not _has_labels(table):
+        require_pages(labelled_from_duplicates(training)[0] + labelled_from_duplicates(other)[0])
+        return training, *labelled_from_duplicates(other)
+    urls = pa.chunked_array([found.urls.cast(pa.string()) for found in other], pa.string())
+    return training, *labelled_from_labels(table.filter(pc.is_in(table.column("url"), urls)))
+
+
+def _split_by_labels(
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    labels: pa.Table,
+    test: float,
+    seed: int,
+) -> tuple[Duplicates, list[Labelled], int]:
+    """Return what to learn from, without any label, and what to judge by: no page is in both."""
+    table = pa.table(seen)
+    if "cluster" in table.column_names:
+        table = table.drop_columns("cluster")
+    known, unlabelled = labelled_from_labels(with_labels(table, labels))
+    judged = judged_part(known, test, seed)
+    urls = pa.chunked_array([site.urls for site in judged], pa.string())
+    rest = table.filter(pc.invert(pc.is_in(table.column("url"), urls)))
+    return find_duplicates(rest), judged, unlabelled
 
 
 def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> Callable[[int], object]:

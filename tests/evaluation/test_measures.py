@@ -134,10 +134,22 @@ def test_near_copies_are_forgiven_in_lost_but_not_in_lost_content() -> None:
     assert found.lost == pytest.approx(1 / 3)
 
 
+RATES = [
+    *("compression_rate", "duplicate_rate", "dup_reduction_rate", "coverage", "fpr", "url_fpr"),
+    *("lost_content_rate", "removed", "lost", "cluster_reduction"),
+]
+
+
 @given(ROWS)
 def test_every_rate_lies_in_its_interval(rows: list[tuple[str, str]]) -> None:
-    """An interval holds the rate it was made for."""
+    """An interval holds the rate it was made for, and every rate has one."""
     found = measure([page for page, _ in rows], [image for _, image in rows])
-    for name, (low, high) in found.intervals().items():
-        assert 0 <= low <= high <= 1, name
-        assert low - 1e-9 <= min(1, getattr(found, name)) <= high + 1e-9, name
+    table = found.contingency
+    rates = {name: getattr(found, name) for name in RATES} | {"reduction_ratio": found.compression_rate}
+    rates |= {name: getattr(table, name) for name in ("sensitivity", "specificity", "precision", "accuracy")}
+    intervals = found.intervals()
+    assert intervals.keys() == rates.keys()
+    for name, (low, high) in intervals.items():
+        assert low <= high <= 1, name
+        assert low >= 0 or name == "dup_reduction_rate"  # false merges can leave more duplicates than before
+        assert low - 1e-9 <= min(1, rates[name]) <= high + 1e-9, name

@@ -2,5 +2,6 @@
 
 from undust.evaluation.judged import Evaluation, Labelled, Row, evaluate
 from undust.evaluation.measures import Contingency, Measures, measure
+from undust.evaluation.ranking import Ranking
 
-__all__ = ["Contingency", "Evaluation", "Labelled", "Measures", "Row", "evaluate", "measure"]
+__all__ = ["Contingency", "Evaluation", "Labelled", "Measures", "Ranking", "Row", "evaluate", "measure"]

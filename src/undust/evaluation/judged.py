@@ -8,6 +8,7 @@ anyway.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from undust.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from undust.duplicates import Duplicates
     from undust.rules import Rule
@@ -37,17 +40,29 @@ class Labelled:
     pages: tuple[str, ...]
     sketches: Mapping[str, Sequence[int]]
 
+    @cached_property
+    def in_duplicates(self) -> NDArray[np.bool_]:
+        """Which URLs are of pages that have two or more."""
+        _, page, count = np.unique(np.array(self.pages, dtype=str), return_inverse=True, return_counts=True)
+        return np.asarray(count[page] > 1)
+
     def without_singletons(self) -> Labelled:
         """Return only the URLs of pages that have two or more, as Dasgupta et al. judge."""
-        _, page, count = np.unique(np.array(self.pages, dtype=str), return_inverse=True, return_counts=True)
-        rows = np.flatnonzero(count[page] > 1)
+        return self.only(self.in_duplicates)
+
+    def only(self, chosen: NDArray[np.bool_]) -> Labelled:
+        """Return some of the URLs."""
+        rows = np.flatnonzero(chosen)
         pages = tuple(self.pages[row] for row in rows)
         return Labelled(self.site, self.urls.take(pa.array(rows)), pages, self.sketches)
 
     def measured(self, rules: RuleSet, threads: int = 1) -> Measures:
         """Return what the rules do to these URLs."""
-        keys = rules.compile().batch(self.urls, keys=True, threads=threads)
-        return measure(self.pages, keys.to_pylist(), self.sketches)
+        return self.measured_by(rules.compile().batch(self.urls, keys=True, threads=threads))
+
+    def measured_by(self, images: pa.Array) -> Measures:
+        """Return what was done to these URLs, given what became of each."""
+        return measure(self.pages, images.to_pylist(), self.sketches)
 
 
 @dataclass(frozen=True)
@@ -91,7 +106,11 @@ def labelled_from_labels(seen: pa.Table) -> tuple[list[Labelled], int]:
     sketches: dict[tuple[str, str], Sequence[int]] = {}
     unlabelled = set()
     table = seen.sort_by("url")
-    columns = (table.column(name).to_pylist() for name in ("url", "cluster", "sketch"))
+    nothing = [None] * len(table)
+    columns = (
+        table.column(name).to_pylist() if name in table.column_names else nothing
+        for name in ("url", "cluster", "sketch")
+    )
     for url, site, (label, sketch) in _with_sites(table, columns):
         if label is None or site is None:
             unlabelled.add(url)
@@ -144,11 +163,7 @@ def labelled_from_duplicates(duplicates: Duplicates) -> tuple[list[Labelled], in
 
 def evaluate(rules: RuleSet, sites: Sequence[Labelled], unlabelled: int = 0, threads: int = 1) -> Evaluation:
     """Return what a rule set does to the labelled URLs of some sites."""
-    if not sites:
-        message = (
-            "the input says of no URL which page it shows; it needs a column 'cluster', 'digest' or 'sketch'"
-        )
-        raise UndustError(message)
+    require_pages(sites)
     _require_overlap(rules, sites)
     by_site = {site.site: site.measured(rules, threads) for site in sites}
     active = [rule for rule in rules if rule.status == "active"]
@@ -170,6 +185,15 @@ def evaluate(rules: RuleSet, sites: Sequence[Labelled], unlabelled: int = 0, thr
         unlabelled=unlabelled,
         active=len(active),
     )
+
+
+def require_pages(sites: Sequence[Labelled]) -> None:
+    """Raise if nothing is known to judge by."""
+    if not sites:
+        message = (
+            "the input says of no URL which page it shows; it needs a column 'cluster', 'digest' or 'sketch'"
+        )
+        raise UndustError(message)
 
 
 def class_of(rule: Rule) -> str:
@@ -203,11 +227,16 @@ def _alone(  # noqa: PLR0913, PLR0917 -- what is measured, on what, and what it 
 
 def _require_overlap(rules: RuleSet, sites: Sequence[Labelled]) -> None:
     spoken_of = {rule.site for rule in rules}
-    seen = {site.site for site in sites}
-    if spoken_of and "*" not in spoken_of and not spoken_of & seen:
+    if "*" not in spoken_of:
+        require_common_sites("rules", spoken_of, {site.site for site in sites})
+
+
+def require_common_sites(what: str, spoken_of: set[str], seen: set[str]) -> None:
+    """Raise if rules or labels are of other sites than the input."""
+    if spoken_of and not spoken_of & seen:
         message = (
-            f"the rules are for {_some(spoken_of)} and the input is of {_some(seen)}; "
-            "give rules and URLs of the same sites"
+            f"the {what} are for {_some(spoken_of)} and the input is of {_some(seen)}; "
+            f"give {what} and URLs of the same sites"
         )
         raise UndustError(message)
 

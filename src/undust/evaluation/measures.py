@@ -138,24 +138,43 @@ class Measures:
         )
 
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """Return the 95 % confidence interval of every rate that counts independent things.
+        """Return the 95 % confidence interval of every rate.
 
-        Pairs are not independent (one wrong URL in a group of n makes n - 1 wrong pairs), so the
-        interval of `fpr` is that of the URL-level rate scaled to it: as wide as the URLs allow.
+        Two rates do not count independent things themselves. Of pairs, one wrong URL in a group of n makes
+        n - 1: the interval of `fpr` is that of the URL-level rate scaled to it, as wide as the URLs allow.
+        `dup_reduction_rate` compares two duplicate rates: the one before is taken as it is.
         """
+        table = self.contingency
+        removed = interval(self.removed_urls, self.urls)
         found = {
-            "compression_rate": interval(self.removed_urls, self.urls),
+            "compression_rate": removed,
+            "reduction_ratio": removed,
             "duplicate_rate": interval(self.removable, self.urls),
+            "coverage": interval(max(0, self.removed_urls), max(0, self.urls - self.sketches)),
             "url_fpr": interval(self.misplaced_urls, self.merged_urls),
             "lost_content_rate": interval(self.lost_pages, self.clusters),
             "removed": interval(max(0, self.removed_urls - self.lost_unlike), self.removable),
             "lost": interval(self.lost_unlike, self.clusters),
             "cluster_reduction": interval(self.collapsed_clusters, self.duplicate_clusters),
+            "sensitivity": interval(table.true_positives, table.true_positives + table.false_negatives),
+            "specificity": interval(table.true_negatives, table.true_negatives + table.false_positives),
+            "precision": interval(table.true_positives, table.true_positives + table.false_positives),
+            "accuracy": interval(table.true_positives + table.true_negatives, self.urls),
         }
-        low, high = found["url_fpr"]
-        scale = share(self.fpr, self.url_fpr) if self.url_fpr else 1.0
-        found["fpr"] = (min(1.0, low * scale), min(1.0, max(self.fpr, high * scale)))
+        found["fpr"] = self._fpr_interval(found["url_fpr"])
+        found["dup_reduction_rate"] = self._dup_reduction_interval()
         return found
+
+    def _fpr_interval(self, of_urls: tuple[float, float]) -> tuple[float, float]:
+        low, high = of_urls
+        scale = share(self.fpr, self.url_fpr) if self.url_fpr else 1.0
+        return min(1.0, low * scale), min(1.0, max(self.fpr, high * scale))
+
+    def _dup_reduction_interval(self) -> tuple[float, float]:
+        if self.removable == 0:
+            return 0.0, 1.0
+        low, high = interval(self.canonical_urls - self.joined_clusters, self.canonical_urls)
+        return 1 - high / self.duplicate_rate, 1 - low / self.duplicate_rate
 
 
 @dataclass(frozen=True, slots=True)

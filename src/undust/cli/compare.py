@@ -1,0 +1,256 @@
+"""`undust compare`: all methods trained on the same pages and judged on the same unseen pages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undust.cli import options
+from undust.cli.evaluate import figures
+from undust.cli.inputs import inputs as with_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rich.table import Table
+
+    from undust.cli.inputs import Inputs
+    from undust.comparison import Comparison, Row
+
+SWEEP_STEPS = 10
+PRECISION_AT = (10, 50, 200)
+MACRO = ("removed", "lost", "compression_rate", "dup_reduction_rate", "coverage", "fpr")
+
+
+def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ...]:
+    """Return the bounds that a text names: `0.01`, `0,0.01,0.1`, or `0..0.1` for eleven steps."""
+    low, dots, high = text.replace("…", "..").partition("..")
+    try:
+        if dots:
+            first, last = float(low), float(high)
+            bounds = [first + (last - first) * step / SWEEP_STEPS for step in range(SWEEP_STEPS + 1)]
+        else:
+            bounds = [float(part) for part in text.split(",")]
+    except ValueError:
+        bounds = [-1.0]
+    if not all(0 <= bound <= 1 for bound in bounds):
+        message = f"'{text}' is no share from 0 to 1, as in 0.01, nor several: 0,0.01,0.1 or 0..0.1"
+        raise click.BadParameter(message)
+    return tuple(round(bound, 6) for bound in bounds)
+
+
+def _said(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, object]:
+    said: dict[str, object] = {}
+    for value in values:
+        name, equals, setting = value.partition("=")
+        if not (equals and "." in name):
+            message = f"'{value}' is not LEARNER.OPTION=VALUE, as in substring.max_bucket=6"
+            raise click.BadParameter(message)
+        said[name] = setting
+    return said
+
+
+@click.command("compare")
+@with_inputs
+@click.option(
+    "--method", "methods", metavar="NAME", multiple=True, help="Compare only these; may be repeated."
+)
+@click.option(
+    "--labels",
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    help="A table of url and cluster to judge by, which no method sees.",
+)
+@click.option(
+    "--max-fpr",
+    "bounds",
+    metavar="RATE",
+    default="0.01",
+    show_default=True,
+    callback=_bounds,
+    help="The largest share of false pairs in a rule's proof; 0..0.1 shows eleven steps.",
+)
+@click.option(
+    "--min-support",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="Take only rules that at least N pages prove.",
+)
+@click.option(
+    "--option",
+    "said",
+    metavar="LEARNER.X=Y",
+    multiple=True,
+    callback=_said,
+    help="An option of a learner; may be repeated.",
+)
+@click.option(
+    "--test",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.4,
+    show_default=True,
+    help="The share of the pages that are judged, and that no method sees.",
+)
+@click.option("--seed", metavar="N", type=int, default=0, help="Split the pages in another way.")
+@options.threads
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON to stdout, and nothing else.")
+@options.quiet
+def command(  # noqa: PLR0913 -- one argument per option
+    inputs: Inputs,
+    *,
+    methods: tuple[str, ...],
+    labels: str | None,
+    bounds: tuple[float, ...],
+    min_support: int,
+    said: dict[str, object],
+    test: float,
+    seed: int,
+    threads: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Train all methods on one part of the pages of INPUT and judge them on the other part.
+
+    A column 'cluster' says which page each URL shows; without it, digests, sketches, redirects and
+    rel=canonical tell. No page is in both parts, and every method gets the same ones.
+
+    removed is the share of the duplicates that are gone; lost is the share of pages that were
+    merged into a different one. With --json, every published measure.
+
+    \b
+    Examples:
+      undust compare crawl.jsonl.gz
+      undust compare crawl.parquet --method substring --max-fpr 0..0.1
+      undust compare crawl.jsonl.gz --labels truth.csv --json
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    from undust.pipeline import compare, read  # noqa: PLC0415 -- slow to load, and not for --help
+
+    seen = inputs.read(quiet=quiet or as_json)
+    found = compare(
+        seen,
+        methods or None,
+        labels=None if labels is None else read(labels, columns=inputs.columns),
+        options=said,
+        max_fpr=bounds,
+        min_support=min_support,
+        test=test,
+        seed=seed,
+        threads=threads,
+        watch=_watch(quiet=quiet or as_json),
+    )
+    if as_json:
+        click.echo(json.dumps(as_dict(found, seed), ensure_ascii=False))
+    else:
+        _print(found)
+
+
+def _watch(*, quiet: bool) -> Callable[[str], object]:
+    if quiet or not sys.stderr.isatty():
+        return lambda _: None
+    return lambda name: click.echo(f"\r\033[K{name} …\r", err=True, nl=False)
+
+
+def as_dict(found: Comparison, seed: int) -> dict[str, Any]:
+    """Return everything that was measured, for machines."""
+    return {
+        "seed": seed,
+        "sites": found.sites,
+        "train_urls": found.train_urls,
+        "test_urls": found.test_urls,
+        "test_pages": found.test_pages,
+        "unlabelled": found.unlabelled,
+        "rows": [_row(row, found) for row in found.rows],
+    }
+
+
+def _row(row: Row, found: Comparison) -> dict[str, Any]:
+    ranking, published = row.ranking, row.total_as_published
+    said = {
+        "method": row.method,
+        "max_fpr": row.max_fpr,
+        "train_urls": found.train_urls,
+        "test_urls": found.test_urls,
+        "rules": row.rules,
+        "candidates": row.candidates,
+        "valid": row.valid,
+        "qualified_rate": ranking.qualified_rate,
+        "precision_at": {str(k): ranking.precision_at(k) for k in PRECISION_AT},
+        "seconds": round(row.seconds, 4),
+        "train_seconds": round(row.train_seconds, 4),
+        "apply_seconds": round(row.apply_seconds, 4),
+        "peak_memory_bytes": row.peak_memory_bytes,
+        "macro": {name: row.macro(attrgetter(name)) for name in MACRO},
+        "duplicates_only": figures(row.duplicates_only),
+        "by_site": {site: figures(one) for site, one in row.sites.items()},
+        "as_published": None if published is None else figures(published),
+    }
+    measured = figures(row.total)
+    measured["intervals"] |= {"qualified_rate": list(ranking.interval)}
+    measured["intervals"] |= {f"precision_at_{k}": list(ranking.interval_at(k)) for k in PRECISION_AT}
+    return measured | said
+
+
+def _print(found: Comparison) -> None:
+    from undust.cli.printing import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
+
+    sites = f"{found.sites:,} site{'s' * (found.sites != 1)}"
+    show(
+        f"learned from {found.train_urls:,} URLs of {sites}, judged on {found.test_urls:,} others "
+        f"of {found.test_pages:,} other pages",
+        _table(found),
+    )
+    if note := _published(found.rows):
+        show(note)
+    if found.unlabelled:
+        show(f"{found.unlabelled:,} URLs are judged nowhere: nothing tells which page they show")
+
+
+def _table(found: Comparison) -> Table:
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
+    table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    heads = ["max fpr"] * swept + [
+        *("removed", "95 %", "lost", "95 %", "fpr", "tried", "valid", "rules", "s", "MB"),
+    ]
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in found.rows:
+        one = row.total
+        ends = one.intervals()
+        cells = [
+            f"{one.removed:.1%}", _interval(ends["removed"]), f"{one.lost:.2%}", _interval(ends["lost"]),
+            f"{one.fpr:.2%}",
+        ]  # fmt: skip
+        learned = (row.candidates, row.valid, row.rules)
+        cells += [f"{count:,}" if row.max_fpr is not None else "" for count in learned]
+        cells += [f"{row.seconds:.1f}", f"{row.peak_memory_bytes / 1e6:,.0f}"]
+        bound = [f"{row.max_fpr:g}" if row.max_fpr is not None else ""] * swept
+        table.add_row(Text(row.method), *bound, *cells)
+    return table
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    low, high = (100 * end for end in ends)
+    places = 0 if high >= 10 else 1  # noqa: PLR2004 -- as many as can be read
+    return f"{low:.{places}f}–{high:.{places}f}"
+
+
+def _published(rows: Sequence[Row]) -> str:
+    """Return where the published way of applying rules makes a difference."""
+    said = []
+    for row in rows:
+        own, one = row.total_as_published, row.total
+        if own is not None and (own.canonical_urls, own.lost_unlike) != (one.canonical_urls, one.lost_unlike):
+            bound = f" at {row.max_fpr:g}"
+            said.append(f"  {row.method}{bound}: removed {own.removed:.1%}, lost {own.lost:.2%}")
+    return "\n".join(["with the rules applied as their papers do", *said]) if said else ""
