@@ -21,6 +21,7 @@ void bind_content(nb::module_& m);
 void bind_duplicates(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_sources(nb::module_& m);
+void bind_substrings(nb::module_& m);
 
 namespace {
 
@@ -211,4 +212,5 @@ NB_MODULE(_core, m) {
   bind_duplicates(m);
   bind_program(m);
   bind_sources(m);
+  bind_substrings(m);
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.errors import UndustError
 from undust.learners.options import options_from
+from undust.learners.substring import SubstringOptions, propose_substrings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +27,7 @@ class Learner(NamedTuple):
     options: type
 
 
-LEARNERS: tuple[Learner, ...] = ()
+LEARNERS = (Learner("substring", propose_substrings, SubstringOptions),)
 
 
 def learner_named(name: str) -> Learner:

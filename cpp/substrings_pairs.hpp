@@ -1,0 +1,49 @@
+// Counted pairs of pieces in bounded memory: a table, and files for what it cannot hold.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "substrings.hpp"
+#include "substrings_hash.hpp"
+
+namespace undust {
+
+struct CountedPair {
+  TokenHash hash;
+  Substitution pair;
+};
+
+class PairCounts {
+ public:
+  // Files are named by `name`, in `folder`; there are none while the table holds all.
+  PairCounts(std::size_t most_bytes, std::string folder, std::string name);
+
+  void add(const CountedPair& pair);
+  // Writes all to the files.
+  void spill();
+  [[nodiscard]] std::int64_t spilled_bytes() const { return spilled_bytes_; }
+
+  // All pairs of several counters with `low` of at least `least`, each pair once.
+  [[nodiscard]] static std::vector<Substitution> at_least(std::vector<PairCounts>& parts, std::uint32_t least);
+
+ private:
+  static constexpr std::size_t kFiles = 64, kFirstSlots = 1024;
+
+  [[nodiscard]] bool is_full() const { return used_ * 10 >= slots_.size() * 7; }
+  [[nodiscard]] CountedPair& slot_of(const TokenHash& hash);
+  void grow();
+  void clear();
+  [[nodiscard]] std::string path_of(std::size_t file) const;
+  void absorb(PairCounts& other);
+  void absorb_file(const std::string& path);
+  void collect(std::uint32_t least, std::vector<Substitution>& found) const;
+
+  std::vector<CountedPair> slots_;  // free where `high` and `low` are 0
+  std::size_t used_ = 0, most_slots_;
+  std::string folder_, name_;
+  std::int64_t spilled_bytes_ = 0;
+};
+
+}  // namespace undust

@@ -1,0 +1,223 @@
+"""DustBuster as its figures print it: strings and tuples, sets and dictionaries, no columns and no hashes.
+
+Written from the paper alone, to be read beside it. Where the figures err or leave a choice, it does what
+`undust.learners.substring` says it does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+Tokens = tuple[str, ...]
+Pair = tuple[Tokens, Tokens]
+
+START, END = "\x00start", "\x00end"
+"""No URL holds these, so they sort before its tokens and are none of them."""
+
+TOKEN = {
+    "words": re.compile(r"[A-Za-z0-9]+|.", re.DOTALL),
+    "triplets": re.compile(r"[A-Za-z0-9]+|%[0-9A-Fa-f]{2}|.", re.DOTALL),
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A URL and what the list says about its page."""
+
+    url: str
+    page: int | None = None
+    label: str | None = None
+    sketch: tuple[int, ...] | None = None
+    digest: str | None = None
+    sizes: tuple[int, int] | None = None
+
+
+def tokens_of(url: str, style: str = "words") -> Tokens:
+    return (START, *TOKEN[style].findall(url), END)
+
+
+def is_semiperiodic(tokens: Sequence[str]) -> bool:
+    """gamma^k gamma', where gamma is shorter than the whole."""
+    return any(
+        all(tokens[i] == tokens[i % period] for i in range(len(tokens))) for period in range(1, len(tokens))
+    )
+
+
+def likely_similar(one: Record, other: Record, delta: float = 0.0) -> bool:
+    if one.page is not None and one.page == other.page:
+        return True
+    if one.label is not None and other.label is not None:
+        return one.label == other.label
+    has_content = [record.sketch or record.digest or record.label for record in (one, other)]
+    if all(has_content):
+        if one.sketch and other.sketch:
+            agreeing = sum(a == b for a, b in zip(one.sketch, other.sketch, strict=True))
+            return agreeing >= (1 - delta) * len(one.sketch)
+        return not (one.digest and other.digest)
+    if one.sizes and other.sizes:
+        return one.sizes[0] <= other.sizes[1] and other.sizes[0] <= one.sizes[1]
+    return True
+
+
+def envelopes_of(tokens: Tokens, longest: int) -> Iterator[tuple[Tokens, Tokens, Tokens]]:
+    """Every piece with what stands before and behind it (lines 5 to 10 of Fig. 2)."""
+    for length in range(longest + 1):
+        for start in range(len(tokens) - length + 1):
+            piece = tokens[start : start + length]
+            if length == 0 and start in {0, len(tokens)}:
+                continue
+            yield piece, tokens[:start], tokens[start + length :]
+
+
+def order(one: Tokens, other: Tokens) -> Pair:
+    return (one, other) if (len(one), one) > (len(other), other) else (other, one)
+
+
+def buckets_of(
+    records: Sequence[Record], longest: int, style: str
+) -> dict[tuple[Tokens, Tokens], list[tuple[Tokens, Record]]]:
+    buckets = defaultdict(list)
+    for record in records:
+        for piece, before, behind in envelopes_of(tokens_of(record.url, style), longest):
+            buckets[before, behind].append((piece, record))
+    return buckets
+
+
+Likely = Callable[[Record, Record], bool]
+
+
+def supports(
+    records: Sequence[Record],
+    *,
+    longest: int = 35,
+    largest: Sequence[int] = (6, 11),
+    likely: Likely = likely_similar,
+    style: str = "words",
+) -> list[Counter[Pair]]:
+    """Lines 11 to 20 of Fig. 2, once for each size of the largest bucket."""
+    counts: list[Counter[Pair]] = [Counter() for _ in largest]
+    for bucket in buckets_of(records, longest, style).values():
+        if len(bucket) == 1 or len(bucket) > max(largest):
+            continue
+        for (one, first), (other, second) in combinations(bucket, 2):
+            if likely(first, second):
+                for count, most in zip(counts, largest, strict=True):
+                    count[order(one, other)] += len(bucket) <= most
+    return counts
+
+
+def ranked(support: Counter[Pair], least: int) -> list[Pair]:
+    pairs = [pair for pair, count in support.items() if count >= least]
+    return sorted(pairs, key=lambda pair: (-support[pair], -len(pair[0]), pair[0], pair[1]))
+
+
+def refines(narrow: Pair, wide: Pair) -> bool:
+    """Lemma 6, for both directions and all occurrences."""
+    return any(_refines(narrow, pair) for pair in (wide, wide[::-1]))
+
+
+def _refines(narrow: Pair, wide: Pair) -> bool:
+    (long_piece, short_piece), (alpha, beta) = narrow, wide
+    for start in range(len(long_piece) - len(alpha) + 1):
+        before, behind = long_piece[:start], long_piece[start + len(alpha) :]
+        if long_piece[start : start + len(alpha)] == alpha and before + beta + behind == short_piece:
+            return True
+    return False
+
+
+def eliminate(
+    pairs: list[Pair], size: Counter[Pair], *, relative: float = 0.05, absolute: float = 1, window: int = 1100
+) -> list[Pair]:
+    """Fig. 3."""
+    gone = set()
+    for i, pair in enumerate(pairs):
+        if pair in gone:
+            continue
+        for j in range(1, min(window, len(pairs) - 1 - i) + 1):
+            other = pairs[i + j]
+            if size[pair] - size[other] > max(relative * size[pair], absolute):
+                break
+            if refines(pair, other):
+                gone.add(other)
+            elif refines(other, pair):
+                gone.add(pair)
+                break
+    return [pair for pair in pairs if pair not in gone]
+
+
+def parameters(
+    records: Sequence[Record], *, likely: Likely = likely_similar, least: int = 3, compared: int = 64
+) -> list[tuple[str, str, int]]:
+    """Section 5.3: names with the value they most often have, and in how many envelopes some pair is likely."""
+    buckets: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    values: dict[str, Counter[str]] = defaultdict(Counter)
+    for record in sorted(records, key=lambda record: record.url):
+        before, mark, query = record.url.partition("?")
+        place = len(before) + 1
+        for pair in query.split("&") if mark else ():
+            name, equals, value = pair.partition("=")
+            if equals and name:
+                start = place + len(name) + 1
+                buckets[name, record.url[:start], record.url[start + len(value) :]].append(record)
+                values[name][value] += 1
+            place += len(pair) + 1
+    found: Counter[str] = Counter()
+    for (name, _, _), bucket in buckets.items():
+        count = min(len(bucket), compared)
+        some = [bucket[i * len(bucket) // count] for i in range(count)]
+        found[name] += any(likely(one, other) for one, other in combinations(some, 2))
+    return [
+        (name, min(values[name], key=lambda value, name=name: (-values[name][value], tokens_of(value))), count)
+        for name, count in sorted(found.items(), key=lambda item: (-item[1], tokens_of(item[0])[1:-1]))
+        if count >= least
+    ]
+
+
+def text_of(tokens: Tokens) -> str:
+    return "".join({START: "^", END: "$"}.get(token, token) for token in tokens)
+
+
+def applied(alpha: Tokens, beta: Tokens, url: Tokens) -> Tokens:
+    """At the first occurrence."""
+    for start in range(len(url) - len(alpha) + 1):
+        if url[start : start + len(alpha)] == alpha:
+            return url[:start] + beta + url[start + len(alpha) :]
+    return url
+
+
+def validate_rule(answers: Iterator[str], count: int, epsilon: float) -> bool | None:
+    """Fig. 4, from the answers about the sampled URLs; None if there are not enough of them."""
+    positive = negative = 0
+    for answer in answers:
+        if answer == "unknown":
+            continue
+        positive += answer == "same"
+        negative += answer == "different"
+        if negative >= epsilon * count:
+            return False
+        if positive >= (1 - epsilon) * count:
+            return True
+    return None
+
+
+def validate(pairs: Sequence[Pair], is_valid: Callable[[Tokens, Tokens], bool]) -> list[Pair]:
+    """Fig. 5 with line 13 mended, then without the rules that refine later ones."""
+    standing: list[Pair] = []
+    accepted: list[Pair] = []
+    for alpha, beta in pairs:
+        if any(refines((alpha, beta), other) for other in standing):
+            continue
+        for direction in ((alpha, beta), (beta, alpha)):
+            if is_valid(*direction):
+                standing.append((alpha, beta))
+                accepted.append(direction)
+                break
+    return [
+        accepted[i]
+        for i, pair in enumerate(standing)
+        if not any(refines(pair, other) for other in standing[i + 1 :])
+    ]
