@@ -37,6 +37,7 @@ class Record:
 
 
 def tokens_of(url: str, style: str = "words") -> Tokens:
+    """Tokens with the sentinels around them."""
     return (START, *TOKEN[style].findall(url), END)
 
 
@@ -48,6 +49,7 @@ def is_semiperiodic(tokens: Sequence[str]) -> bool:
 
 
 def likely_similar(one: Record, other: Record, delta: float = 0.0) -> bool:
+    """False only for what is unlikely to be one page (section 4.3)."""
     if one.page is not None and one.page == other.page:
         return True
     if one.label is not None and other.label is not None:
@@ -74,12 +76,14 @@ def envelopes_of(tokens: Tokens, longest: int) -> Iterator[tuple[Tokens, Tokens,
 
 
 def order(one: Tokens, other: Tokens) -> Pair:
+    """The larger first: by length, then token by token."""
     return (one, other) if (len(one), one) > (len(other), other) else (other, one)
 
 
 def buckets_of(
     records: Sequence[Record], longest: int, style: str
 ) -> dict[tuple[Tokens, Tokens], list[tuple[Tokens, Record]]]:
+    """Line 11 of Fig. 2."""
     buckets = defaultdict(list)
     for record in records:
         for piece, before, behind in envelopes_of(tokens_of(record.url, style), longest):
@@ -111,6 +115,7 @@ def supports(
 
 
 def ranked(support: Counter[Pair], least: int) -> list[Pair]:
+    """Lines 21 and 22 of Fig. 2."""
     pairs = [pair for pair, count in support.items() if count >= least]
     return sorted(pairs, key=lambda pair: (-support[pair], -len(pair[0]), pair[0], pair[1]))
 
@@ -152,7 +157,7 @@ def eliminate(
 def parameters(
     records: Sequence[Record], *, likely: Likely = likely_similar, least: int = 3, compared: int = 64
 ) -> list[tuple[str, str, int]]:
-    """Section 5.3: names with the value they most often have, and in how many envelopes some pair is likely."""
+    """Section 5.3: names, the value they most often have, and the envelopes in which some pair is likely."""
     buckets: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
     values: dict[str, Counter[str]] = defaultdict(Counter)
     for record in sorted(records, key=lambda record: record.url):
@@ -170,14 +175,16 @@ def parameters(
         count = min(len(bucket), compared)
         some = [bucket[i * len(bucket) // count] for i in range(count)]
         found[name] += any(likely(one, other) for one, other in combinations(some, 2))
-    return [
-        (name, min(values[name], key=lambda value, name=name: (-values[name][value], tokens_of(value))), count)
-        for name, count in sorted(found.items(), key=lambda item: (-item[1], tokens_of(item[0])[1:-1]))
-        if count >= least
-    ]
+    names = sorted(found, key=lambda name: (-found[name], tokens_of(name)[1:-1]))
+    return [(name, _usual(values[name]), found[name]) for name in names if found[name] >= least]
+
+
+def _usual(values: Counter[str]) -> str:
+    return min(values, key=lambda value: (-values[value], tokens_of(value)[1:-1]))
 
 
 def text_of(tokens: Tokens) -> str:
+    """As rules are written, with anchors."""
     return "".join({START: "^", END: "$"}.get(token, token) for token in tokens)
 
 

@@ -131,13 +131,15 @@ class LikelyPairs:
         left = len(self) - int(self.is_redundant.sum())
         disk = f", {self.spilled_bytes:,} bytes on disk" if self.spilled_bytes else ""
         return (
-            f"{self.envelopes:,} envelopes gave {len(self):,} likely pairs, of which {left:,} are not redundant "
+            f"{self.envelopes:,} envelopes gave {len(self):,} likely pairs, {left:,} of them not redundant "
             f"({self.passes:,} pass{'es' * (self.passes != 1)}{disk})"
         )
 
     def candidates(self, chosen: Ints, saying: Saying) -> Iterator[Candidate]:
         """Yield the rules of some pairs."""
-        rows = zip(*(column[chosen].tolist() for column in (self.longer, self.shorter, self.support)), strict=True)
+        rows = zip(
+            *(column[chosen].tolist() for column in (self.longer, self.shorter, self.support)), strict=True
+        )
         return chain.from_iterable(saying.substitution(*row) for row in rows)
 
 
@@ -150,7 +152,8 @@ def _parameters(
     view: TokenView, cues: Cues, options: SubstringOptions, saying: Saying
 ) -> Iterable[Candidate]:
     codes = pc.index_in(pa.array(["?", "&", "="], view.vocabulary.type), view.vocabulary).to_pylist()
-    marks = tuple(NO_TOKEN if code is None else code for code in codes)
+    question, ampersand, equals = (NO_TOKEN if code is None else int(code) for code in codes)
+    marks = (question, ampersand, equals)
     columns = _core.parameter_supports(
         *_rows(view), cues.columns, cues.sketches, cues.agreeing, marks, options.compared_values
     )
@@ -184,7 +187,7 @@ def _notes_on(cues: Cues, count: int, options: SubstringOptions) -> list[str]:
         return ["no evidence was looked at: a support counts URLs that differ so, not that they are one page"]
     if not cues.without:
         return []
+    who = f"the pages of {cues.without:,} of {count:,} URLs"
     return [
-        f"nothing is known of the pages of {cues.without:,} of {count:,} URLs: "
-        "for them a support counts URLs that differ so, not that they are one page"
+        f"nothing is known of {who}: for them a support counts URLs that differ so, not that they are one page"
     ]

@@ -50,7 +50,9 @@ class Cues:
 def cues_of(site: SiteClusters, nodes: Ints, cue: Cue, delta: float) -> Cues:
     """Return what is known of some nodes of a site, as far as it may be looked at."""
     width = site.sketches.shape[1] if site.sketches.ndim > 1 else 0
-    sketches = np.ascontiguousarray(site.sketches.reshape(-1, width) if width else np.zeros((0, 1), np.uint32))
+    sketches = np.ascontiguousarray(
+        site.sketches.reshape(-1, width) if width else np.zeros((0, 1), np.uint32)
+    )
     agreeing = math.ceil((1 - delta) * width)
     if cue == "none":
         return Cues(np.zeros((0, len(nodes)), np.int64), sketches, agreeing)

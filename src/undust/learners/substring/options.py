@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from undust.errors import UndustError
-from undust.urls.views import TokenStyle
+
+if TYPE_CHECKING:
+    from undust.urls.views import TokenStyle
 
 Cue = Literal["auto", "content", "size", "none"]
 CUES: tuple[Cue, ...] = get_args(Cue)
@@ -53,15 +55,15 @@ class SubstringOptions:
     def __post_init__(self) -> None:
         for name, known in (("evidence", CUES), ("tokens", STYLES)):
             if getattr(self, name) not in known:
-                message = f"the option substring.{name} is one of {', '.join(known)}, not {getattr(self, name)}"
+                message = (
+                    f"the option substring.{name} is one of {', '.join(known)}, not {getattr(self, name)}"
+                )
                 raise UndustError(message)
         least = {"max_length": 0, "max_bucket": 0, "max_bucket_compared": 0, "min_support": 1, "window": 0}
         least |= {"compared_values": 2, "max_urls": 1, "max_pairs": 0, "memory_mb": 1, "threads": 1}
         for name, smallest in least.items():
             if getattr(self, name) < smallest:
-                message = (
-                    f"the option substring.{name} is at least {smallest}, not {getattr(self, name)}"
-                )
+                message = f"the option substring.{name} is at least {smallest}, not {getattr(self, name)}"
                 raise UndustError(message)
         if not 0 <= self.delta <= 1:
             message = f"the option substring.delta is a share between 0 and 1, not {self.delta}"

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 
 from undust.candidates import Candidate
@@ -18,11 +17,7 @@ from undust.urls.views import END, START
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from undust.urls.views import TokenView
-
-    Places = NDArray[np.uint64]
 
 NAME = "substring"
 LENGTH_BITS = 12
