@@ -188,6 +188,4 @@ def _notes_on(cues: Cues, count: int, options: SubstringOptions) -> list[str]:
     if not cues.without:
         return []
     who = f"the pages of {cues.without:,} of {count:,} URLs"
-    return [
-        f"nothing is known of {who}: for them a support counts URLs that differ so, not that they are one page"
-    ]
+    return [f"nothing is known of {who}: for them a support counts URLs that differ so, no more than that"]
