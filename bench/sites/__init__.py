@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from bench.sites.crowd import crowd
 from bench.sites.kinds import ALL
 from bench.sites.rows import Crawl
 from bench.sites.site import Site
@@ -24,4 +25,4 @@ def site(kind: str, urls: int, seed: int = 0, *, giant: int = 0, name: str | Non
     return Site(KINDS[kind], urls, seed, giant, name)
 
 
-__all__ = ["KINDS", "Crawl", "Site", "site"]
+__all__ = ["KINDS", "Crawl", "Site", "crowd", "site"]

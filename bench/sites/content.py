@@ -6,6 +6,7 @@ that is served.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -104,6 +105,7 @@ class Notice(NamedTuple):
     sketch: NDArray[np.uint32]
 
 
+@lru_cache
 def notice(what: int) -> Notice:
     """Return size, digest and sketch of the page that says so."""
     text = NOTICES[what]

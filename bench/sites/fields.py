@@ -149,9 +149,9 @@ class Title:
         ]
         if self.capital:
             each[0] = pc.utf8_capitalize(each[0])
-        title = pc.binary_join_element_wise(*each, self.joint)
+        title = joined(*each, joint=self.joint)
         title = pc.ascii_upper(title) if self.upper else title
-        return pc.binary_join_element_wise(title, self.suffix, "") if self.suffix else title
+        return joined(title, self.suffix) if self.suffix else title
 
     def read(self, text: str, seed: int) -> int | None:
         """Return the number of the page with this title."""
@@ -193,7 +193,7 @@ class Hash:
         if not self.dashes:
             return text
         cuts = [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)]
-        return pc.binary_join_element_wise(*(pc.utf8_slice_codeunits(text, *cut) for cut in cuts), "-")
+        return joined(*(pc.utf8_slice_codeunits(text, *cut) for cut in cuts), joint="-")
 
     def read(self, text: str, seed: int) -> int | None:
         """Return the number, if the rest of the name is right too."""
@@ -295,6 +295,18 @@ def hexadecimal(parts: list[tuple[NDArray[np.uint64], int]]) -> pa.Array:
     rows, width = matrix.shape
     offsets = np.arange(0, (rows + 1) * width, width, dtype=np.int32)
     return pa.StringArray.from_buffers(rows, pa.py_buffer(offsets), pa.py_buffer(matrix.tobytes()))
+
+
+def joined(*texts: str | pa.Array, joint: str = "") -> pa.Array:
+    """Return texts and columns of texts, one after the other."""
+    columns = (_scalar(each) if isinstance(each, str) else each for each in texts)
+    return pc.binary_join_element_wise(*columns, _scalar(joint))
+
+
+@lru_cache(maxsize=1 << 16)
+def _scalar(text: str) -> pa.Scalar:
+    # Making one takes longer than joining a short column.
+    return pa.scalar(text)
 
 
 @lru_cache(maxsize=256)

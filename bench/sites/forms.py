@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from bench.sites.fields import VISIT, Noise
+from bench.sites.fields import VISIT, Noise, joined
 from bench.sites.model import Extra
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pyarrow as pa
 
     from bench.sites.fields import Digits, Field
     from bench.sites.model import Family, Form, Kind
@@ -50,23 +49,23 @@ class Combination:
 
     def write(self, digits: Digits, site: str, seed: int) -> pa.Array:
         """Return the URL for each row of digits."""
+        return self.joined({name: self.fields[name].write(digits, seed) for name in self.names}, site)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The fields that it has."""
+        return frozenset(self.parts[1::2]) - {"SITE"}
+
+    def joined(self, columns: Mapping[str, pa.Array], site: str) -> pa.Array:
+        """Return the URL for each row of written fields."""
         texts: list[str | pa.Array] = []
         for place, part in enumerate(self.parts):
-            piece = (
-                part if place % 2 == 0 else site if part == "SITE" else self.fields[part].write(digits, seed)
-            )
+            piece = part if place % 2 == 0 else site if part == "SITE" else columns[part]
             if isinstance(piece, str) and texts and isinstance(texts[-1], str):
                 texts[-1] += piece
             elif not isinstance(piece, str) or piece:
                 texts.append(piece)
-        columns = (_scalar(each) if isinstance(each, str) else each for each in texts)
-        return pc.binary_join_element_wise(*columns, _scalar(""))
-
-
-@lru_cache(maxsize=1 << 16)
-def _scalar(text: str) -> pa.Scalar:
-    # Making one takes longer than writing a short URL.
-    return pa.scalar(text)
+        return joined(*texts)
 
 
 def combinations(kind: Kind, family: Family) -> tuple[Combination, ...]:

@@ -7,7 +7,7 @@ in it, and its forms come in one of a few orders, drawn by weight.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -81,7 +81,7 @@ class Layout:
     @cached_property
     def combinations(self) -> tuple[tuple[Combination, ...], ...]:
         """The ways to write the URLs of each family."""
-        return tuple(combinations(self.kind, family) for family in self.kind.families)
+        return all_combinations(self.kind)
 
     def chosen(self, family: int, digits: Digits, variant: Ints, page: Ints) -> Ints:
         """Return which combination each URL is written in: no URL of an address comes twice."""
@@ -89,36 +89,44 @@ class Layout:
         chosen = np.empty(len(variant), np.int64)
         for mask in np.unique(omitted).tolist():
             rows = np.flatnonzero(omitted == mask)
-            orders, noisy = self._orders(family, mask)
+            orders, noisy = orders_of(self.kind, family, mask)
             at = (draw(self.seed, "order", page[rows]) % np.uint64(_ORDERS)).astype(np.int64)
             early = np.minimum(variant[rows], orders.shape[1] - 1)
             late = draw(self.seed, "late", page[rows], variant[rows]) % np.uint64(len(noisy))
             chosen[rows] = np.where(variant[rows] < orders.shape[1], orders[at, early], noisy[late])
         return chosen
 
-    def _orders(self, family: int, mask: int) -> tuple[Ints, Ints]:
-        key = (family, mask)
-        if key not in self._known_orders:
-            small = list(self.kind.families[family].small)
-            needed = {name for place, name in enumerate(small) if mask >> place & 1}
-            fitting = [
-                (place, each)
-                for place, each in enumerate(self.combinations[family])
-                if each.weight and needed <= each.digits
-            ]
-            weights = np.array([each.weight for _, each in fitting])
-            places = np.array([place for place, _ in fitting])
-            chance = share(
-                draw(self.seed, "orders", *key, np.arange(_ORDERS)[:, None], np.arange(len(places)))
-            )
-            orders = places[np.argsort(np.log(np.maximum(chance, 1e-300)) / -weights, axis=1)]
-            noisy = np.array([place for place, each in fitting if each.is_noisy])
-            self._known_orders[key] = orders, noisy
-        return self._known_orders[key]
 
-    @cached_property
-    def _known_orders(self) -> dict[tuple[int, int], tuple[Ints, Ints]]:
-        return {}
+def all_combinations(kind: Kind) -> tuple[tuple[Combination, ...], ...]:
+    """Return the ways to write the URLs of each family of a kind."""
+    if kind.name not in _combinations:
+        _combinations[kind.name] = tuple(combinations(kind, family) for family in kind.families)
+    return _combinations[kind.name]
+
+
+def orders_of(kind: Kind, family: int, mask: int) -> tuple[Ints, Ints]:
+    """Return orders of the combinations that tell the digits of a mask, and those with chance in them."""
+    key = (kind.name, family, mask)
+    if key not in _orders:
+        small = list(kind.families[family].small)
+        needed = {name for place, name in enumerate(small) if mask >> place & 1}
+        fitting = [
+            (place, each)
+            for place, each in enumerate(all_combinations(kind)[family])
+            if each.weight and needed <= each.digits
+        ]
+        weights = np.array([each.weight for _, each in fitting])
+        places = np.array([place for place, _ in fitting])
+        drawn = draw(0, "orders", family, mask, np.arange(_ORDERS)[:, None], np.arange(len(places)))
+        # Drawn by weight, without putting back (Efraimidis and Spirakis).
+        orders = places[np.argsort(-np.log(np.maximum(share(drawn), 1e-300)) / weights, axis=1)]
+        _orders[key] = orders, np.array([place for place, each in fitting if each.is_noisy])
+    return _orders[key]
+
+
+_combinations: dict[str, tuple[tuple[Combination, ...], ...]] = {}
+_orders: dict[tuple[str, int, int], tuple[Ints, Ints]] = {}
+# Sites of one kind share them: many small sites would take longer to plan than to write.
 
 
 def small_values(family: Family) -> int:
@@ -150,6 +158,7 @@ def omitted_of(family: Family, digits: Digits) -> Ints:
     return np.asarray(sum(bits, start=np.zeros(len(digits[family.main]), np.int64)))
 
 
+@lru_cache
 def cluster_sizes(duplicates: float) -> Ints:
     """Return how many URLs each address of a block has: a heavy tail with the mean that the share asks for.
 

@@ -55,7 +55,7 @@ class Extra:
     """The parameters stand before those of the form."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Family:
     """Pages of one sort."""
 
@@ -99,7 +99,7 @@ class Manners:
     """Endings that may be left out."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A sort of site, with what is true of its URLs."""
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from bench.sites.chance import draw, share
 from bench.sites.content import notice, same_page, sizes
-from bench.sites.fields import NONCE
+from bench.sites.fields import NONCE, joined
 from bench.sites.layout import digits_of, number_of, omitted_of
 from bench.sites.model import GONE, PAGE
 from bench.sites.text import BANK
@@ -130,7 +130,7 @@ class Maker:
         return _Part(
             rows,
             url,
-            pc.binary_join_element_wise(described.name, pa.array(shown_page).cast(pa.string()), "/"),
+            joined(described.name, pa.array(shown_page).cast(pa.string()), joint="/"),
             np.where(is_moved, _MOVED, np.where(shown == GONE, _NOT_FOUND, _OK)),
             size,
             digest,
@@ -155,14 +155,25 @@ class Maker:
         return np.where(is_wrong, other, page)
 
     def _written(self, family: int, chosen: Ints, digits: Digits) -> pa.Array:
+        """Return the URLs; each field is written once for all rows that have it."""
+        used = np.unique(chosen)
+        ways = self._layout.combinations[family]
+        names = sorted({name for way in used for name in ways[way].names})
+        columns: dict[str, tuple[pa.Array, Ints]] = {}
+        for name in names:
+            has_it = np.array([name in way.names for way in ways])[chosen]
+            rows = np.flatnonzero(has_it)
+            field = ways[0].fields[name]
+            own = {digit: values[rows] for digit, values in digits.items()}
+            columns[name] = field.write(own, self._seed), np.cumsum(has_it) - 1
         order = np.argsort(chosen, kind="stable")
         bounds = np.flatnonzero(np.diff(chosen[order], prepend=-1, append=-1))
         pieces = []
         for begin, end in pairwise(bounds):
             rows = order[begin:end]
-            own = {name: values[rows] for name, values in digits.items()}
-            combination = self._layout.combinations[family][int(chosen[rows[0]])]
-            pieces.append(combination.write(own, self._domain, self._seed))
+            way = ways[int(chosen[rows[0]])]
+            texts = {name: columns[name][0].take(pa.array(columns[name][1][rows])) for name in way.names}
+            pieces.append(way.joined(texts, self._domain))
         return _in_order(pieces, order)
 
     def _targets(

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 import undust
-from bench.sites import KINDS, Crawl, site
+from bench.sites import KINDS, Crawl, crowd, site
+from bench.sites.archive import write_archive
 from bench.sites.chance import shuffled, unshuffled
 from bench.sites.output import write
 from bench.sites.text import BANK, SENTENCES, TAILS, Text, sentences_of
@@ -91,6 +92,37 @@ def test_coverage_and_sightings() -> None:
     top = [count for _, count in counts.most_common(40)]
     assert sum(top) > 0.15 * len(urls)
     assert set(urls) <= set(shop.observations(Crawl(evidence=()))["url"].to_pylist())
+
+
+def test_many_sites_at_once() -> None:
+    """A crowd has as many sites and URLs as asked for, one of them large, and all kinds."""
+    sites = list(crowd(list(KINDS.values()), urls=3000, sites=60, seed=2))
+    assert sum(each.urls for each in sites) == 3000
+    assert len({each.domain for each in sites}) == 60
+    assert sites[0].urls > 10 * sites[30].urls
+    assert {each.kind.name for each in sites} == set(KINDS)
+    seen = [url for each in sites[::9] for url in each.observations(Crawl(evidence=()))["url"].to_pylist()]
+    assert len(set(seen)) == len(seen) == sum(each.urls for each in sites[::9])
+    with pytest.raises(ValueError, match="too few for 60 sites"):
+        list(crowd(list(KINDS.values()), urls=599, sites=60))
+
+
+def test_an_archive_of_the_site_says_the_same(tmp_path: Path) -> None:
+    """What the server answers, put into a WARC and read by undust, gives the rows that were generated."""
+    news = site("news", 300, seed=4)
+    path = tmp_path / "news.warc.gz"
+    assert write_archive([news], Crawl(), str(path)) == 300
+    columns = ("url", "status", "digest", "canonical", "redirect")
+    read, made = undust.read(str(path)).table, news.observations()
+    assert read.select(columns).to_pylist() == made.select(columns).to_pylist()
+    # A notice that is seen often is a template to undust, and has no sketch.
+    both = [
+        (one, other)
+        for one, other in zip(read["sketch"].to_pylist(), made["sketch"].to_pylist(), strict=True)
+        if one is not None
+    ]
+    assert len(both) > 200
+    assert all(one == other for one, other in both)
 
 
 def test_a_giant_cluster() -> None:

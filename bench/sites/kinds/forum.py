@@ -79,7 +79,7 @@ FORUM = Kind(
             "member",
             share=1,
             fields={"n": Number()},
-            shows={LOGIN: 1.0},
+            shows={LOGIN: 0.8},
             forms=(Form("/member?u={n}", 2), Form("/profile/{n}")),
         ),
     ),

@@ -37,7 +37,7 @@ JSESSIONID = Kind(
             ),
         ),
         Family(
-            "basket", fields={"n": Number()}, shows={LOGIN: 1.0}, forms=(Form("/app/basket.do?user={n}"),)
+            "basket", fields={"n": Number()}, shows={LOGIN: 0.8}, forms=(Form("/app/basket.do?user={n}"),)
         ),
     ),
     extras=(
