@@ -256,4 +256,20 @@ std::vector<std::pair<std::uint32_t, std::string>> Program::matches(std::string_
   return found;
 }
 
+void Program::touching(std::string_view url, Scratch& scratch, std::vector<std::uint32_t>& found) const {
+  Rules rules;
+  if (begin(url, scratch, rules) != Outcome::kResolved) return;
+  std::string& next = scratch.orbit.add();
+  for (const Block* block : rules.in_order()) {
+    if (!*block) continue;
+    find_candidates(block->index(), scratch.view, scratch.candidates);
+    for (const std::uint32_t number : scratch.candidates) {
+      const StoredRule rule = block->rule(number);
+      if (apply(rule, rules, scratch, next) != Effect::kChanged) continue;
+      const bool masks_scheme = rule->is_mask && rule->to.scheme_form == Form::kMask;
+      if (masks_scheme || next != scratch.view.url) found.push_back(rule.head().number);
+    }
+  }
+}
+
 }  // namespace undust

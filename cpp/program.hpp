@@ -122,6 +122,9 @@ class Program {
   // it makes of it: a keep and a rule that changes nothing give the URL itself.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::string>> matches(std::string_view url, Scratch& scratch) const;
 
+  // Adds the numbers of the rules that, each alone, would make something else of the normal form.
+  void touching(std::string_view url, Scratch& scratch, std::vector<std::uint32_t>& found) const;
+
   [[nodiscard]] std::size_t size() const { return rule_count_; }
 
  private:

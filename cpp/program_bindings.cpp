@@ -265,6 +265,33 @@ nb::list matches(const Program& program, nb::str url) {
   return list;
 }
 
+// The rows and rules of all pairs in which the rule, alone, makes something else of the row's URL.
+std::tuple<Column, Column> touched(const Program& program, nb::object urls, int threads) {
+  struct Part {
+    std::vector<std::int64_t> rows, rules;
+  };
+  const undust::BorrowedColumn borrowed(urls);
+  nb::gil_scoped_release unlocked;
+  const auto texts = borrowed.texts();
+  std::vector<Part> parts(undust::parts_of(texts.size(), threads));
+  undust::in_parts(texts.size(), parts.size(), [&](std::int64_t begin, std::int64_t end, std::size_t number) {
+    Scratch scratch;
+    std::vector<std::uint32_t> found;
+    for (std::int64_t row = begin; row < end; ++row) {
+      if (texts.is_null(row)) continue;
+      found.clear();
+      program.touching(texts[row], scratch, found);
+      parts[number].rows.insert(parts[number].rows.end(), found.size(), row);
+      parts[number].rules.insert(parts[number].rules.end(), found.begin(), found.end());
+    }
+  });
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    parts[0].rows.insert(parts[0].rows.end(), parts[i].rows.begin(), parts[i].rows.end());
+    parts[0].rules.insert(parts[0].rules.end(), parts[i].rules.begin(), parts[i].rules.end());
+  }
+  return {undust::number_column("l", parts[0].rows), undust::number_column("l", parts[0].rules)};
+}
+
 void bind_problem(nb::module_& m) {
   nb::dict attributes;
   attributes["rule"] = -1;
@@ -343,7 +370,9 @@ void bind_program(nb::module_& m) {
       .def("step", &step, "url"_a, nb::sig("def step(self, url: str) -> tuple[int | None, str]"),
            "The first rule that changes or keeps the normal form of a URL, and the URL after it.")
       .def("matches", &matches, "url"_a, nb::sig("def matches(self, url: str) -> list[tuple[int, str]]"),
-           "Every rule that matches the normal form, whatever stands before it, and what it makes of it.");
+           "Every rule that matches the normal form, whatever stands before it, and what it makes of it.")
+      .def("touched", &touched, "urls"_a, "threads"_a = 1,
+           "Rows and rules of all pairs in which the rule, alone, makes something else of the row's URL.");
 
   m.def("parse_rule", &parse_rule, "text"_a,
         nb::sig("def parse_rule(text: str) -> tuple[str, str, str | None, list[str], list[str]]"),

@@ -139,6 +139,11 @@ class Program:
         Every rule that matches the normal form, whatever stands before it, and what it makes of it.
         """
 
+    def touched(self, urls: object, threads: int = 1) -> tuple[Column, Column]:
+        """
+        Rows and rules of all pairs in which the rule, alone, makes something else of the row's URL.
+        """
+
 def parse_rule(text: str) -> tuple[str, str, str | None, list[str], list[str]]:
     """
     One line of text as kind, from, to, when and unless, each in its canonical form.

@@ -66,6 +66,11 @@ void check(const Program& program, std::string_view url, const SuffixList& suffi
   promise(program.key(once, scratch).url == key, "the key of a canonical form is the key");
   promise(program.canonical(url, other).url == once, "what was asked before changes nothing");
   promise(site_of(once, suffixes) == site_of(url, suffixes), "no rule leaves the site");
+  std::vector<std::uint32_t> touching;
+  program.touching(url, scratch, touching);
+  std::string normal;
+  const bool is_url = normalize_url(url, kAllSteps, normal);
+  promise(!is_url || !touching.empty() || program.key(url, other).url == normal, "what no rule touches stays");
 }
 
 }  // namespace

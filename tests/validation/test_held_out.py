@@ -89,7 +89,7 @@ def test_counts_equal_a_plain_count(
         columns = {"url": list(seen), "sketch": pa.array(minima, pa.list_(pa.uint32()))}
     site = undust.find_duplicates(pa.table(columns)).sites[0]
     proposed = candidate(*texts)
-    verdict = HeldOut(site).measured(proposed)
+    (verdict,) = HeldOut(site).measured([proposed])
     plain = counted_plainly(proposed, site)
     assert {name: getattr(verdict, name) for name in plain} == plain
 

@@ -88,6 +88,13 @@ class Canonicalizer:
         column, counts = self.program.batch_counted(urls, keys, threads, uses)
         return pa.array(column), counts
 
+    def touched(self, urls: pa.Array, *, threads: int = 1) -> tuple[pa.Array, pa.Array]:
+        """Return the rows and the places of rules of all pairs in which a rule, alone, changes a URL."""
+        import pyarrow as pa  # noqa: PLC0415 -- slow to load, and a single URL does without
+
+        rows, rules = self.program.touched(urls, threads)
+        return pa.array(rows), pa.array(rules)
+
     def lines(
         self, data: bytes, *, keys: bool = False, threads: int = 1, uses: bool = False
     ) -> tuple[bytes, int, Counts]:

@@ -18,7 +18,7 @@ from undust.rules import RuleSet
 from undust.validation.verdict import Demands, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,17 +30,20 @@ if TYPE_CHECKING:
 DIFFERENT = -1
 EXAMPLES = 3
 """Kept of each candidate."""
+PAIRS_AT_ONCE = 1 << 24
+"""Of rules and URLs at most, if every rule changes every URL."""
+IMAGES_AT_ONCE = 1 << 18
 
 
 def prove_site(
-    candidates: Iterable[Candidate],
+    candidates: Sequence[Candidate],
     held_out: SiteClusters,
     demands: Demands | None = None,
     threads: int = 1,
 ) -> tuple[Verdict, ...]:
     """Return the verdict on each candidate of one site, in their order."""
     data = HeldOut(held_out, threads)
-    return tuple(data.measured(candidate).under(demands or Demands()) for candidate in candidates)
+    return tuple(verdict.under(demands or Demands()) for verdict in data.measured(candidates))
 
 
 class HeldOut:
@@ -52,20 +55,76 @@ class HeldOut:
         self.nodes = np.flatnonzero(site.cluster_of_node >= 0)
         self.urls = site.node_urls.take(pa.array(self.nodes))
         self.clusters = site.cluster_of_node[self.nodes]
+        self.tells = site.known[site.speakers][self.nodes]
 
-    def measured(self, candidate: Candidate) -> Verdict:
-        """Return what a candidate does to these URLs, not yet judged by any demand."""
-        images = RuleSet(candidate.rules).compile().batch(self.urls, keys=True, threads=self.threads)
-        moved = np.flatnonzero(pc.not_equal(images, self.urls).to_numpy(zero_copy_only=False))
+    def measured(self, candidates: Sequence[Candidate]) -> Iterator[Verdict]:
+        """Yield what each candidate does to these URLs, not yet judged by any demand."""
+        together = max(1, PAIRS_AT_ONCE // max(1, len(self.urls)))
+        for start in range(0, len(candidates), together):
+            some = candidates[start : start + together]
+            for batch in self._batches(some, self._touched(some)):
+                yield from self._verdicts(batch)
+
+    def _touched(self, candidates: Sequence[Candidate]) -> Iterator[Ints]:
+        """Yield for each candidate the URLs that one of its rules changes; most touch a few only."""
+        rules = list({rule.id: rule for candidate in candidates for rule in candidate.rules}.values())
+        place = {rule.id: number for number, rule in enumerate(rules)}
+        rows, numbers = RuleSet(rules).compile().touched(self.urls, threads=self.threads)
+        order = np.argsort(numbers.to_numpy(), kind="stable")
+        by_rule = rows.to_numpy()[order]
+        ends = np.searchsorted(numbers.to_numpy()[order], np.arange(len(rules) + 1))
+        for candidate in candidates:
+            places = [place[rule.id] for rule in candidate.rules]
+            parts = [by_rule[ends[number] : ends[number + 1]] for number in places]
+            yield parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+
+    def _batches(
+        self, candidates: Sequence[Candidate], touched: Iterable[Ints]
+    ) -> Iterator[list[tuple[Candidate, Ints, pa.Array]]]:
+        """Yield candidates with the URLs they touch and the images of those, some at a time."""
+        batch, size = [], 0
+        for candidate, rows in zip(candidates, touched, strict=True):
+            urls = self.urls.take(pa.array(rows))
+            images = RuleSet(candidate.rules).compile().batch(urls, keys=True, threads=self.threads)
+            batch.append((candidate, rows, images))
+            size += len(rows)
+            if size >= IMAGES_AT_ONCE:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _verdicts(self, batch: list[tuple[Candidate, Ints, pa.Array]]) -> Iterator[Verdict]:
+        codes = self._codes(pa.concat_arrays([images for _, _, images in batch]))
+        start = 0
+        for candidate, rows, images in batch:
+            yield self._verdict(candidate, rows, images, codes[start : start + len(rows)])
+            start += len(rows)
+
+    def _codes(self, images: pa.Array) -> Ints:
+        """Return the row of the URL that each image is, and beyond the rows one number for each other."""
+        found = pc.index_in(images, value_set=self.urls)
+        codes: Ints = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        new = images.filter(pc.is_null(found)).dictionary_encode().indices
+        codes[codes < 0] = len(self.urls) + new.to_numpy(zero_copy_only=False)
+        return codes
+
+    def _verdict(self, candidate: Candidate, touched: Ints, images: pa.Array, codes: Ints) -> Verdict:
+        is_moved = codes != touched
+        moved, targets = touched[is_moved], codes[is_moved]
         if not len(moved):
             return Verdict(candidate)
-        codes = images.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        merged = np.flatnonzero((np.bincount(codes) > 1)[codes])
-        groups = _Groups(codes[merged], self.clusters[merged], self.nodes[merged])
-        relation = self.site.relation(groups.node, groups.main_node)
+        # URLs that were there already, and stay, lie under their own image.
+        there = np.setdiff1d(targets[targets < len(self.urls)], moved)
+        rows, image = np.concatenate((moved, there)), np.concatenate((targets, there))
+        image, size = np.unique(image, return_inverse=True, return_counts=True)[1:]
+        merged = np.flatnonzero((size > 1)[image.reshape(-1)])
+        rows = rows[merged]
+        groups = _Groups(image.reshape(-1)[merged], self.clusters[rows], rows)
+        main = groups.main_row
+        relation = self.site.relation(self.nodes[groups.row], self.nodes[main])
         bad = ~groups.is_main & (relation == DIFFERENT)
-        spoken = self.site.known[self.site.speakers]
-        mute = ~groups.is_main & ~bad & ~(spoken[groups.node] & spoken[groups.main_node])
+        mute = ~groups.is_main & ~bad & ~(self.tells[groups.row] & self.tells[main])
         support, false, unknown = groups.pairs(bad)
         several = groups.count > 1
         return Verdict(
@@ -78,42 +137,38 @@ class HeldOut:
             lost=int(bad.sum()),
             unknown=int(mute.sum()),
             saves=int((groups.count - 1).sum()),
-            examples=self._examples(moved, merged, groups, several, images),
+            examples=self._examples(rows[several[groups.place]], touched[is_moved], images.filter(is_moved)),
         )
 
-    def _examples(
-        self, moved: Ints, merged: Ints, groups: _Groups, several: NDArray[np.bool_], images: pa.Array
-    ) -> tuple[tuple[str, str], ...]:
+    def _examples(self, saved: Ints, moved: Ints, images: pa.Array) -> tuple[tuple[str, str], ...]:
         """Return a few URLs that it moved beside another of their page, from the start, middle and end."""
-        shown = np.intersect1d(moved, merged[several[groups.place]], assume_unique=True)
+        shown = np.flatnonzero(np.isin(moved, saved))
         if not len(shown):
             return ()
         few = shown[np.unique(np.linspace(0, len(shown) - 1, EXAMPLES).astype(np.int64))]
-        pairs = zip(
-            self.urls.take(pa.array(few)).to_pylist(), images.take(pa.array(few)).to_pylist(), strict=True
-        )
-        return tuple(pairs)
+        urls = self.urls.take(pa.array(moved[few])).to_pylist()
+        return tuple(zip(urls, images.take(pa.array(few)).to_pylist(), strict=True))
 
 
 class _Groups:
     """How many URLs of each cluster lie under each image: one row a combination, by image."""
 
-    def __init__(self, image: Ints, cluster: Ints, node: Ints) -> None:
+    def __init__(self, image: Ints, cluster: Ints, row: Ints) -> None:
         wide = int(cluster.max(initial=0)) + 1
-        rows, first, place, count = np.unique(
-            image * wide + cluster, return_index=True, return_inverse=True, return_counts=True
-        )
+        rows, place, count = np.unique(image * wide + cluster, return_inverse=True, return_counts=True)
         self.image, self.cluster = rows // wide, rows % wide
         self.count = count
-        self.node = node[first]
-        """The first node of each combination."""
+        order = np.lexsort((row, place.reshape(-1)))
+        first = np.searchsorted(place.reshape(-1)[order], np.arange(len(rows)))
+        self.row = row[order][first]
+        """The smallest URL of each combination."""
         self.place: Ints = place.reshape(-1)
         """The combination of each URL."""
         best = np.lexsort((self.cluster, -count, self.image))
         starts = np.flatnonzero(np.diff(self.image[best], prepend=-1))
         main = best[starts]
         self.group = np.cumsum(np.diff(self.image, prepend=-1) != 0) - 1
-        self.main_node = self.node[main[self.group]] if len(rows) else self.node
+        self.main_row = self.row[main[self.group]] if len(rows) else self.row
         self.is_main = np.zeros(len(rows), np.bool_)
         self.is_main[main] = True
 
