@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from undust.errors import UndustError
 from undust.learners.options import options_from
 from undust.learners.substring import SubstringOptions, propose_substrings
+from undust.learners.tree import TreeOptions, propose_by_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +28,10 @@ class Learner(NamedTuple):
     options: type
 
 
-LEARNERS = (Learner("substring", propose_substrings, SubstringOptions),)
+LEARNERS = (
+    Learner("substring", propose_substrings, SubstringOptions),
+    Learner("tree", propose_by_tree, TreeOptions),
+)
 
 
 def learner_named(name: str) -> Learner:

@@ -1,0 +1,159 @@
+"""Which URLs a pattern of the tree stands for, exactly as the rules that are written from it say.
+
+A node mixes URLs with and without some keys. A rule cannot: it has one path length, one port, and a slash
+at the end or none. So the *shapes* of a node (its host labels, port, path length and slash) become a rule
+each, while parameters that may be missing are optional within a rule. A pattern stands for every URL of
+a shape of its node that has its values, its parameters and no others, in the node or elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from undust.learners.tree.operations import part_of
+from undust.tree import PERHAPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from undust.tree import PatternTree, UrlColumns
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+
+class Shape(NamedTuple):
+    """What a rule cannot leave open: the keys before the query, and the port."""
+
+    keys: tuple[int, ...]
+    port: int
+    """A code, or -1."""
+
+    def without(self, dropped: Iterable[int]) -> Shape | None:
+        """Return the shape without some keys; None if that leaves a hole in the path."""
+        gone = set(dropped)
+        return Shape(tuple(key for key in self.keys if key not in gone), self.port)
+
+
+class Layouts:
+    """The layouts of a site's URLs, cut into shape and query."""
+
+    def __init__(self, columns: UrlColumns) -> None:
+        self.columns = columns
+        names = columns.key_names
+        self.parts = [part_of(name) for name in names]
+        self.query = [tuple(key for key in keys if self.parts[key] == "query") for keys in columns.layouts]
+        self.fixed = [
+            tuple(sorted(key for key in keys if self.parts[key] != "query")) for keys in columns.layouts
+        ]
+        self.port = names.index("port") if "port" in names else -1
+        order = np.argsort(columns.layout, kind="stable")
+        self._order = order
+        self._starts = np.searchsorted(columns.layout[order], np.arange(len(columns.layouts) + 1))
+
+    def rows(self, layout: int) -> Ints:
+        """Return the rows of a layout."""
+        return self._order[self._starts[layout] : self._starts[layout + 1]]
+
+    def ports(self, rows: Ints) -> Ints:
+        """Return the port of each row, -1 for none."""
+        if self.port < 0:
+            return np.full(len(rows), -1, np.int64)
+        return self.columns.column(self.port)[rows].astype(np.int64)
+
+    def shapes(self, rows: Ints) -> dict[Shape, int]:
+        """Return the shapes of some rows, the most frequent first."""
+        width = len(self.columns.value_texts) + 1
+        codes, counts = np.unique(
+            self.columns.layout[rows] * np.int64(width) + self.ports(rows) + 1, return_counts=True
+        )
+        found: dict[Shape, int] = {}
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+            shape = Shape(self.fixed[code // width], code % width - 1)
+            found[shape] = found.get(shape, 0) + count
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    def query_order(self, rows: Ints) -> tuple[tuple[int, ...], bool]:
+        """Return the parameters of some rows in their usual order, and whether all rows keep to it."""
+        layouts, counts = np.unique(self.columns.layout[rows], return_counts=True)
+        places: dict[int, list[float]] = {}
+        for layout, count in zip(layouts.tolist(), counts.tolist(), strict=True):
+            query = self.query[layout]
+            for place, key in enumerate(query):
+                seen = places.setdefault(key, [0.0, 0.0])
+                seen[0] += count * (place + 1) / (len(query) + 1)
+                seen[1] += count
+        order = tuple(sorted(places, key=lambda key: (round(places[key][0] / places[key][1], 9), key)))
+        rank = {key: place for place, key in enumerate(order)}
+        is_kept = all(
+            list(self.query[layout]) == sorted(self.query[layout], key=rank.__getitem__)
+            for layout in layouts.tolist()
+        )
+        return order, is_kept
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A node as rules see it."""
+
+    node: int
+    pattern: dict[int, int]
+    shapes: tuple[Shape, ...]
+    query: tuple[int, ...]
+    """Its parameters in the order in which they are written."""
+    is_in_order: bool
+
+    @classmethod
+    def of(cls, tree: PatternTree, layouts: Layouts, node: int) -> Form:
+        """Return the form of a node."""
+        rows = tree.rows(node)
+        query, is_in_order = layouts.query_order(rows)
+        return cls(node, tree.nodes[node].pattern, tuple(layouts.shapes(rows)), query, is_in_order)
+
+    def rows(
+        self, layouts: Layouts, shapes: Iterable[Shape], runs: Iterable[int], no_semicolons: Iterable[int]
+    ) -> Ints:
+        """Return the rows that the pattern stands for, in order.
+
+        Values at the keys `runs` must be such as a capture takes, those at `no_semicolons` such as can
+        be forgotten; a parameter that must be captured must be there.
+        """
+        wanted = set(shapes)
+        fixed = {shape.keys for shape in wanted}
+        captured = set(runs)
+        required = {key for key in self.query if self.pattern[key] != PERHAPS or key in captured}
+        allowed = set(self.query)
+        found = [
+            layouts.rows(layout)
+            for layout in range(len(layouts.query))
+            if layouts.fixed[layout] in fixed and required <= set(layouts.query[layout]) <= allowed
+        ]
+        rows = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        columns = layouts.columns
+        for key, value in self.pattern.items():
+            if value >= 0 and key != layouts.port:
+                rows = rows[columns.column(key)[rows] == value]
+        if len(rows) and layouts.port >= 0:
+            rows = rows[self._has_port_of(layouts, rows, wanted)]
+        for key in sorted(captured):
+            values = columns.column(key)[rows]
+            rows = rows[(values < 0) | columns.is_run[values]]
+        for key in sorted(set(no_semicolons)):
+            values = columns.column(key)[rows]
+            rows = rows[(values < 0) | ~columns.has_semicolon[values]]
+        return rows
+
+    @staticmethod
+    def _has_port_of(layouts: Layouts, rows: Ints, wanted: set[Shape]) -> Bools:
+        ports = layouts.ports(rows)
+        layout = layouts.columns.layout[rows]
+        is_wanted = np.zeros(len(rows), np.bool_)
+        for shape in wanted:
+            same = np.array([fixed == shape.keys for fixed in layouts.fixed], np.bool_)
+            is_wanted |= same[layout] & (ports == shape.port)
+        return is_wanted

@@ -1,0 +1,52 @@
+"""Which values of a key a tree keeps apart, and which it puts together under `*`.
+
+Lei et al. sort the values by frequency and cut where the curve declines most (section 5.1). The printed
+equation 5 has its sign turned and a maximum where the place of the maximum is meant (A9): here it is the
+place of the largest `ln f_i - ln f_(i+1)`, the first one where there are several. Frequencies are those
+of one key in one node (A10). What the paper leaves open:
+
+* one value alone is salient;
+* all frequencies equal: there is no decline, so none is salient, but for a split into those that have
+  the key and those that do not, which always says something about the scheme;
+* a value with a quarter of the URLs is always salient, one with less than a thousandth (or seen once)
+  never.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+ALWAYS = 0.25
+"""A value of this share of the URLs of a node is salient wherever the decline is."""
+NEVER = 0.001
+"""A value below this share is not, nor is one seen once."""
+SEEN_TWICE = 2
+
+
+def salient(counts: Ints, total: int, *, has_absent: bool) -> Bools:
+    """Return which of the counted values are salient; `has_absent`: one of them is that of no value.
+
+    >>> salient(np.array([60, 40, 1, 1, 1]), 103, has_absent=False).tolist()
+    [True, True, False, False, False]
+    """
+    if len(counts) == 1:
+        return np.ones(1, np.bool_)
+    if counts.min() == counts.max() and not (has_absent and len(counts) == SEEN_TWICE):
+        return np.zeros(len(counts), np.bool_)
+    falling = np.sort(counts)[::-1]
+    # Quotients of whole numbers are rounded exactly, so equal declines are found equal; logarithms are not.
+    place = int(np.argmax(falling[:-1] / falling[1:]))
+    is_salient = counts >= falling[place]
+    if counts.min() == counts.max():
+        is_salient[:] = True
+    is_salient |= counts >= ALWAYS * total
+    is_salient &= counts >= max(SEEN_TWICE, NEVER * total)
+    return np.asarray(is_salient)

@@ -1,0 +1,265 @@
+"""The pattern tree of Lei et al.: the paper's examples, its plain twin, and rules that do what was proved."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import undust
+from tests.duplicates import sites
+from tests.oracles import tree as oracle
+from undust.learners import propose
+from undust.learners.tree import TreeOptions, raw_candidates
+from undust.rules import RuleSet
+from undust.tree import ANYTHING, PERHAPS
+
+if TYPE_CHECKING:
+    from undust.duplicates import SiteClusters
+    from undust.learners.tree.operations import Mapping
+    from undust.tree import PatternTree
+
+ARCHIVES = {10: ((0, 1), (2, 3)), 21: ((2, 3), (0, 1)), 35: ((0, 2), (1, 3)), 48: ((1, 3), (0, 2))}
+"""G17, figure 4 rebuilt: page to the mirrors that show it in form A and in form B."""
+
+
+def site_of(pages: dict[str, str]) -> SiteClusters:
+    """A site of URLs and the page each shows."""
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    return undust.find_duplicates(table).sites[0]
+
+
+def figure_4() -> dict[str, str]:
+    """The sixteen URLs of G17."""
+    pages, session = {}, 100
+    for page, (first, second) in ARCHIVES.items():
+        for mirror in first:
+            pages[f"http://www.ex.com/archive{mirror}?pageid={page}"] = str(page)
+        for mirror in second:
+            pages[f"http://www.ex.com/archive{mirror}/{page}/display?sid={session}"] = str(page)
+            session += 1
+    return pages
+
+
+def named_pattern(tree: PatternTree, node: int) -> dict[str, str | None]:
+    """A pattern as the oracle writes it."""
+    texts = {ANYTHING: oracle.ANY, PERHAPS: oracle.MAYBE}
+    columns = tree.columns
+    return {
+        columns.key_names[key]: texts[value] if value < 0 else columns.value_texts[value].as_py()
+        for key, value in tree.nodes[node].pattern.items()
+    }
+
+
+def urls_of(tree: PatternTree, node: int, site: SiteClusters) -> tuple[str, ...]:
+    """The URLs of a node, sorted."""
+    rows = tree.columns.rows[tree.rows(node)]
+    return tuple(sorted(site.node_urls.take(pa.array(rows)).to_pylist()))
+
+
+def named_operations(tree: PatternTree, mapping: Mapping) -> dict[str, tuple[str, str | None]]:
+    """Operations as the oracle writes them."""
+    columns = tree.columns
+    return {
+        columns.key_names[each.key]: (
+            each.kind,
+            columns.value_texts[each.value].as_py()
+            if each.kind == "keep"
+            else (columns.key_names[each.source] if each.source >= 0 else None),
+        )
+        for each in mapping.operations
+    }
+
+
+def test_figure_4_is_split_where_the_entropy_is_smallest() -> None:
+    """G17: entropies 2, 2, 1, 2 and 2.5 bits; the root is split at path_2 into two leaves of eight."""
+    pages = figure_4()
+    root = oracle.build(list(pages))
+    maps = [oracle.parse(url) for url in pages]
+    bits = {}
+    for key in ("path_0", "path_1", "path_2", "?pageid", "?sid"):
+        values = [pairs.get(key, oracle.MISSING) for pairs in maps]
+        bits[key] = oracle.entropy([values.count(value) for value in set(values)]) / math.log(2)
+    assert bits == pytest.approx({"path_0": 2, "path_1": 2, "path_2": 1, "?pageid": 2, "?sid": 2.5})
+    tree, _ = raw_candidates(site_of(pages), TreeOptions())
+    assert tree.columns.key_names[tree.nodes[0].split or 0] == root.split == "path_2"
+    assert [node.count for node in tree.nodes] == [16, 8, 8]
+    assert [node.children for node in tree.nodes] == [[1, 2], [], []]
+
+
+def test_figure_4_maps_archives_to_displays() -> None:
+    """G17: A to B ignores the mirror and the session, takes the page from pageid, keeps `display`."""
+    pages = figure_4()
+    site = site_of(pages)
+    tree, found = raw_candidates(site, TreeOptions())
+    raw = next(
+        raw for raw in found if named_operations(tree, raw.mapping).get("path_1") == ("replace", "?pageid")
+    )
+    operations = named_operations(tree, raw.mapping)
+    assert operations["path_0"] == ("ignore", "path_0")
+    assert operations["path_2"] == ("keep", "display")
+    assert operations["?sid"] == ("ignore", None)
+    assert raw.proof is not None
+    assert (raw.proof.support_pairs, raw.proof.false_pairs) == (24, 0)
+    key = RuleSet(raw.rules).compile().key
+    keys = {key(url) for url in pages}
+    assert keys == {f"http://www.ex.com/*/{page}/display?sid=*" for page in ARCHIVES}
+
+
+def test_figure_4_is_measured_as_published() -> None:
+    """G17: 0.75, dup-reduction 1, 24 pairs, fpr 0; without the target's own form 0.25 and 0.111."""
+    pages = figure_4()
+    table = sites.table(*({"url": url, "cluster": page} for url, page in pages.items()))
+    rules = next(
+        candidate.rules
+        for candidate in propose(site_of(pages), ["tree"])["tree"].candidates
+        if "/display?sid=100" in candidate.text.split("→")[1]
+    )
+    measured = undust.evaluate(RuleSet(rules), table).total
+    assert measured.compression_rate == 0.75
+    assert measured.dup_reduction_rate == 1
+    assert (measured.support_pairs, measured.fpr) == (24, 0)
+    images = {}
+    for url in pages:
+        pairs = oracle.parse(url)
+        images[url] = (pairs["?pageid"],) if "?pageid" in pairs else url
+    assert len(set(images.values())) == 12
+    without = 1 - (1 - 4 / len(set(images.values()))) / (1 - 4 / 16)
+    assert without == pytest.approx(0.111, abs=5e-4)
+
+
+@pytest.mark.parametrize("missing", [None, ("q", "m")])
+def test_figure_3_needs_no_critical_url(missing: tuple[str, str] | None) -> None:
+    """G16: root `a b * c *`, duplicate rate 0.875; both keys are ignored, with or without (q, m)."""
+    values = [
+        ("x1", "y1"),
+        ("x2", "y2"),
+        ("x3", "y3"),
+        ("x4", "y4"),
+        ("p", "m"),
+        ("q", "m"),
+        ("p", "n"),
+        ("q", "n"),
+    ]
+    kept = [value for value in values if value != missing]
+    pages = {f"http://h.test/a/b/{three}/c/{five}": "1" for three, five in kept}
+    site = site_of(pages)
+    tree, found = raw_candidates(site, TreeOptions())
+    pattern = named_pattern(tree, 0)
+    assert [pattern[f"path_{place}"] for place in range(5)] == ["a", "b", oracle.ANY, "c", oracle.ANY]
+    raw = next(raw for raw in found if raw.mapping.source == raw.mapping.target == 0)
+    operations = named_operations(tree, raw.mapping)
+    assert operations["path_2"] == ("ignore", "path_2")
+    assert operations["path_4"] == ("ignore", "path_4")
+    if missing is None:
+        assert 1 - site.cluster_count / len(pages) == 0.875
+    key = RuleSet(raw.rules).compile().key
+    assert {key(url) for url in pages} == {"http://h.test/a/b/*/c/*"}
+
+
+def test_mirrors_are_one_host() -> None:
+    """G18: `us` and `de.php.net`; the label is ignored, and the rule names a mirror that has all pages."""
+    pages = {f"http://{mirror}.php.net/{page}": page for mirror in ("us", "de") for page in "abcd"}
+    tree, found = raw_candidates(site_of(pages), TreeOptions())
+    raw = next(raw for raw in found if raw.mapping.source == raw.mapping.target == 0)
+    operations = named_operations(tree, raw.mapping)
+    assert operations["host_2"] == ("ignore", "host_2")
+    assert operations["path_0"] == ("replace", "path_0")
+    assert [str(rule) for rule in raw.rules] == ["rewrite http://{*}.php.net/{p0} → http://de.php.net/{p0}"]
+
+
+PLAIN = ("a", "b", "1", "2", "3", "x.html")
+ODD = ("a", "b", "1", "2", "", "a;b", "a+b", "c%3Fd", "a/b", "a&b", "%26")
+
+
+def labelled_urls(*, odd: bool = False) -> st.SearchStrategy[dict[str, str]]:
+    """Some URLs of few forms, and which page each shows.
+
+    Made of a number, for URLs drawn piece by piece take longer to draw than to judge.
+    """
+    return st.builds(some_urls, st.integers(0, 1 << 48), st.integers(2, 24), odd=st.just(odd))
+
+
+def some_urls(seed: int, count: int, *, odd: bool) -> dict[str, str]:
+    """Return that many URLs, odd ones with empty values, strange characters and any order of parameters."""
+    chance = random.Random(seed)
+    values = ODD if odd else PLAIN
+    hosts = ["www.ex.test", "m.ex.test", "ex.test", "www.ex.test:81"][: chance.randint(1, 4)]
+    names = ["id", "sid", "view"][: chance.randint(1, 3)]
+    longest, pages = chance.randint(1, 3), chance.randint(2, 6)
+    urls: dict[str, str] = {}
+    for _ in range(count):
+        segments = [chance.choice(values).replace("/", "") for _ in range(chance.randint(0, longest))]
+        path = "/" + "/".join(segments) + ("/" if any(segments) and chance.random() < 0.2 else "")
+        path = "/x" + path if path.startswith("//") else path
+        query = []
+        for name in chance.sample(names, len(names)) if odd else names:
+            if chance.random() < 0.6:
+                is_bare = odd and chance.random() < 0.1
+                query.append(name if is_bare else f"{name}={chance.choice(values).replace('&', '')}")
+        scheme = chance.choice(["http", "http", "https"])
+        written = f"{scheme}://{chance.choice(hosts)}{path}" + ("?" + "&".join(query) if query else "")
+        urls[undust.normalize(written)] = str(chance.randrange(pages))
+    return urls
+
+
+@settings(max_examples=25)
+@given(labelled_urls())
+def test_the_tree_is_that_of_its_plain_twin(pages: dict[str, str]) -> None:
+    """The same nodes with the same URLs, patterns and splits as algorithm 1 one URL at a time."""
+    site = site_of(pages)
+    tree, _ = raw_candidates(site, TreeOptions(singletons=True))
+    expected = [(node.urls, node.pattern, node.split) for node, _ in oracle.build(list(pages)).walk()]
+    found = [
+        (
+            urls_of(tree, node, site),
+            named_pattern(tree, node),
+            None if (split := tree.nodes[node].split) is None else tree.columns.key_names[split],
+        )
+        for node in range(len(tree))
+    ]
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+@settings(max_examples=25)
+@given(labelled_urls())
+def test_raw_candidates_are_those_of_the_plain_twin(pages: dict[str, str]) -> None:
+    """The same pairs of nodes and the same operations as algorithms 2 and 3, pair by pair."""
+    site = site_of(pages)
+    tree, found = raw_candidates(site, TreeOptions(singletons=True))
+    raws = {
+        (urls_of(tree, raw.mapping.source, site), urls_of(tree, raw.mapping.target, site)): named_operations(
+            tree, raw.mapping
+        )
+        for raw in found
+    }
+    pairs = oracle.duplicate_nodes(oracle.build(list(pages)), pages)
+    expected = {(s.urls, t.urls): oracle.operations(s, t, pages) for s, t in pairs}
+    assert raws == expected
+
+
+@settings(max_examples=25)
+@given(pages=labelled_urls(odd=True), singletons=st.booleans())
+def test_rules_do_what_was_proved(pages: dict[str, str], *, singletons: bool) -> None:
+    """The core, running the rules, merges the pairs that the proof on integer columns counted."""
+    site = site_of(pages)
+    _, found = raw_candidates(site, TreeOptions(singletons=singletons, max_fpr=1.0, min_overlap=0.1))
+    for raw in found:
+        if raw.rules and raw.proof is not None:
+            key = RuleSet(raw.rules).compile().key
+            pairs = oracle.pairs_by_image({url: key(url) for url in pages}, pages)
+            assert pairs == (raw.proof.support_pairs, raw.proof.false_pairs), "\n".join(map(str, raw.rules))
+
+
+@settings(max_examples=25)
+@given(labelled_urls(odd=True), st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(pages: dict[str, str], chance: random.Random) -> None:
+    """The same rows in any order give the same proposal."""
+    rows = list(pages.items())
+    chance.shuffle(rows)
+    assert propose(site_of(dict(rows)), ["tree"]) == propose(site_of(pages), ["tree"])
