@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
+
+from undust.errors import SourceError
 
 SCHEMA = pa.schema(
     [
@@ -128,6 +130,40 @@ class Observations:
         fates = "".join(f", {count:,} {fate}" for fate, count in self.counts().items() if count)
         files = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}"
         return f"<Observations: {len(self):,} from {files}{fates}>"
+
+
+def arrow_table(data: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
+    """Return any Arrow object as a table."""
+    # A table of Arrow's own is not handed over to Arrow: before 25 it crashed at views of nothing but "".
+    return data if isinstance(data, pa.Table) else pa.table(data)
+
+
+def table_of(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
+    """Return what somebody holds for observations with all columns of `SCHEMA` and no others.
+
+    Texts may be wide; dictionaries and views are none any longer, for not every function takes them.
+    """
+    table = arrow_table(seen)
+    if "url" not in table.column_names:
+        known = ", ".join(table.column_names) or "none"
+        message = f"there is no column 'url' among {known}; name it so first"
+        raise SourceError(message)
+    return pa.table({field.name: _column_of(table, field) for field in SCHEMA})
+
+
+def _column_of(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
+    if field.name not in table.column_names:
+        return pa.nulls(len(table), field.type)
+    column = table.column(field.name)
+    is_text = field.type == pa.string()
+    if column.type == field.type or (is_text and column.type == pa.large_string()):
+        return column
+    try:
+        return column.cast(pa.large_string() if is_text else field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = str(error).partition("\n")[0]
+        message = f"the column '{field.name}' cannot be taken for {field.type} ({reason}); convert it first"
+        raise SourceError(message) from None
 
 
 def _shown(sample: bytes) -> str:

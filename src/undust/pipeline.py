@@ -21,11 +21,11 @@ from undust.duplicates.declarations import declared_in_header, declared_in_robot
 from undust.duplicates.glue import VALUES
 from undust.engines import SITE
 from undust.engines.local import sites_in
-from undust.errors import SourceError, UnknownFormat
+from undust.errors import UnknownFormat
 from undust.evaluation import evaluate as judge
 from undust.evaluation.judged import labelled_from_duplicates, labelled_from_labels, require_pages
 from undust.learners import propose as propose_for_site
-from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement
+from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement, arrow_table, table_of
 from undust.single import HELD_OUT, Job, learn_sites
 from undust.sources import named_format
 from undust.sources.files import find_files, note_unknown, read_file
@@ -147,12 +147,10 @@ def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
 
     Without a path nothing is written. The file has the columns site, url, cluster, evidence and size.
     """
-    is_read = isinstance(seen, Observations)
-    table = seen.table if is_read else pa.table(seen)
+    is_sited = isinstance(seen, Observations) and SITE in seen.table.schema.names
     declared = _declared(chain(declarations, _said_in(seen)))
     function = partial(_rows_of_site, declared=declared, glue_values=glue_values)
-    sited = table if is_read and SITE in table.schema.names else _table_with_site(table)
-    rows = engine.map_sites(sited, function, WITH_NOTES)
+    rows = engine.map_sites(seen.table if is_sited else _table_with_site(seen), function, WITH_NOTES)
     summary = Summary()
     clusters = _without_notes(pa.RecordBatchReader.from_stream(rows), summary)
     if path is None:
@@ -178,18 +176,12 @@ def _without_notes(rows: pa.RecordBatchReader, summary: Summary) -> Iterator[pa.
 
 
 def _with_site(rows: Any) -> Any:  # noqa: ANN401 -- a batch or a table
-    column = rows.column("url")
-    return rows.append_column(WITH_SITE.field(SITE), pc.fill_null(site_of(column), ""))
+    site = pc.fill_null(site_of(rows.column("url")).cast(pa.string()), "")
+    return rows.append_column(WITH_SITE.field(SITE), site)
 
 
 def _table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
-    table = pa.table(seen)
-    if "url" not in table.column_names:
-        message = (
-            f"there is no column 'url' among {', '.join(table.column_names) or 'none'}; name it so first"
-        )
-        raise SourceError(message)
-    return _with_site(table.drop_columns(SITE) if SITE in table.column_names else table)
+    return _with_site(table_of(seen.table if isinstance(seen, Observations) else seen))
 
 
 def _said_in(seen: object) -> Iterator[Declaration]:
@@ -308,7 +300,7 @@ def evaluate(
         threads: How many to use; the result is the same.
 
     """
-    table = pa.table(seen)
+    table = table_of(seen)
     if _has_labels(table):
         return judge(rules, *labelled_from_labels(table), threads=threads)
     return judge(rules, *labelled_from_duplicates(find_duplicates(seen)), threads=threads)
@@ -353,7 +345,7 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
     if labels is None:
         training, judged, unlabelled = _split_by_evidence(seen, test, seed)
     else:
-        training, judged, unlabelled = _split_by_labels(seen, pa.table(labels), test, seed)
+        training, judged, unlabelled = _split_by_labels(seen, arrow_table(labels), test, seed)
     require_both_sides(training.summary.clusters, judged)
     bounds = (max_fpr,) if isinstance(max_fpr, int | float) else tuple(max_fpr)
     job = Job((), dict(options or {}), Demands(min_support=min_support), held_out, seed, threads)
@@ -364,11 +356,12 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
 def _split_by_evidence(seen: Any, test: float, seed: int) -> tuple[Duplicates, list[Labelled], int]:  # noqa: ANN401
     """Return what to learn from and what to judge by, where both are the same evidence."""
     training, other = find_duplicates(seen).split(test, seed, TEST_PURPOSE)
-    table = pa.table(seen)
+    table = table_of(seen)
     if not _has_labels(table):
         require_pages(labelled_from_duplicates(training)[0] + labelled_from_duplicates(other)[0])
         return training, *labelled_from_duplicates(other)
-    urls = pa.chunked_array([found.urls.cast(pa.string()) for found in other], pa.string())
+    kind = table.column("url").type
+    urls = pa.chunked_array([found.urls.cast(kind) for found in other], kind)
     return training, *labelled_from_labels(table.filter(pc.is_in(table.column("url"), urls)))
 
 
@@ -379,12 +372,11 @@ def _split_by_labels(
     seed: int,
 ) -> tuple[Duplicates, list[Labelled], int]:
     """Return what to learn from, without any label, and what to judge by: no page is in both."""
-    table = pa.table(seen)
-    if "cluster" in table.column_names:
-        table = table.drop_columns("cluster")
+    table = table_of(seen).drop_columns("cluster")
     known, unlabelled = labelled_from_labels(with_labels(table, labels))
     judged = judged_part(known, test, seed)
-    urls = pa.chunked_array([site.urls for site in judged], pa.string())
+    kind = table.column("url").type
+    urls = pa.chunked_array([site.urls.cast(kind) for site in judged], kind)
     rest = table.filter(pc.invert(pc.is_in(table.column("url"), urls)))
     return find_duplicates(rest), judged, unlabelled
 

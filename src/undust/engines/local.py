@@ -24,6 +24,7 @@ from undust.engines.contract import SITE
 from undust.engines.spool import ROWS, Spool, Spooled
 from undust.engines.writing import write_batches
 from undust.errors import UndustError
+from undust.observations import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -95,7 +96,7 @@ class LocalEngine:
 
     def collect(self, table: Any) -> pa.Table:  # noqa: ANN401
         """Return a table as Arrow has it."""
-        return table.table() if isinstance(table, Spooled) else pa.table(table)
+        return table.table() if isinstance(table, Spooled) else arrow_table(table)
 
     def sites(self, table: Spooled) -> Iterator[tuple[str, pa.Table]]:
         """Yield each site with its rows, in the order of the sites."""
@@ -238,8 +239,8 @@ def _batches_of(table: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
     elif isinstance(table, pa.RecordBatchReader):
         yield from table
     else:
-        yield from pa.table(table).to_batches(ROWS)
+        yield from arrow_table(table).to_batches(ROWS)
 
 
 def _schema_of(table: Any) -> pa.Schema:  # noqa: ANN401
-    return table.schema if hasattr(table, "schema") else pa.table(table).schema
+    return table.schema if hasattr(table, "schema") else arrow_table(table).schema

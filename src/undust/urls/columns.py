@@ -16,11 +16,13 @@ def one_array(urls: Any) -> pa.Array:  # noqa: ANN401 -- any Arrow object
     """Return `urls` as a single Arrow array; only chunks have to be copied together."""
     import pyarrow as pa  # noqa: PLC0415 -- slow to load, and a single URL does without
 
-    if hasattr(urls, "__arrow_c_array__"):
-        return pa.array(urls)
+    if isinstance(urls, pa.Array) or hasattr(urls, "__arrow_c_array__"):
+        return _handed_over(urls if isinstance(urls, pa.Array) else pa.array(urls))
     if hasattr(urls, "__arrow_c_stream__"):
-        chunks = pa.chunked_array(urls)
-        return pa.concat_arrays(chunks.chunks) if chunks.num_chunks else pa.array([], chunks.type)
+        chunks = _chunks(urls)
+        return _handed_over(
+            pa.concat_arrays(chunks.chunks) if chunks.num_chunks else pa.array([], chunks.type)
+        )
     return pa.array(urls, pa.string())
 
 
@@ -29,8 +31,24 @@ def map_column(urls: Any, work: Callable[[Any], Column]) -> pa.Array | pa.Chunke
     import pyarrow as pa  # noqa: PLC0415
 
     if not hasattr(urls, "__arrow_c_array__") and hasattr(urls, "__arrow_c_stream__"):
-        column = pa.chunked_array(urls)
-        return pa.chunked_array(
-            [pa.array(work(chunk)) for chunk in column.chunks or [pa.array([], column.type)]]
-        )
+        column = _chunks(urls)
+        chunks = column.chunks or [pa.array([], column.type)]
+        return pa.chunked_array([pa.array(work(_handed_over(chunk))) for chunk in chunks])
     return pa.array(work(one_array(urls)))
+
+
+def _chunks(urls: Any) -> pa.ChunkedArray:  # noqa: ANN401 -- any Arrow object
+    import pyarrow as pa  # noqa: PLC0415
+
+    return urls if isinstance(urls, pa.ChunkedArray) else pa.chunked_array(urls)
+
+
+def _handed_over(array: pa.Array) -> pa.Array:
+    """Return an array as it can be given to others: before 25, Arrow crashed at views of nothing but ""."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    kind = array.type
+    is_view = pa.types.is_string_view(kind) or pa.types.is_binary_view(kind)
+    if is_view and any(buffer is None for buffer in array.buffers()[2:]):
+        return array.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
+    return array
