@@ -65,7 +65,7 @@ Place unpacked(std::uint64_t number) {
   return {static_cast<std::uint32_t>(number >> 32), static_cast<std::uint32_t>(number)};
 }
 
-std::tuple<Column, Column, Column, Column, std::int64_t, std::int64_t, std::int64_t> likely_substitutions(
+std::tuple<Column, Column, Column, Column, std::int64_t, std::int64_t, std::int64_t, std::int64_t> likely_substitutions(
     const Numbers<std::int64_t>& offsets, const Numbers<std::uint32_t>& codes, const Rows& evidence,
     const Sketches& sketches, std::size_t agreeing, std::size_t max_length, std::size_t low_bucket,
     std::size_t high_bucket, std::uint32_t min_support, std::size_t memory_bytes, int threads, std::string folder) {
@@ -86,8 +86,8 @@ std::tuple<Column, Column, Column, Column, std::int64_t, std::int64_t, std::int6
   }
   return {undust::number_column("L", packed(longer)), undust::number_column("L", packed(shorter)),
           undust::number_column("I", low),            undust::number_column("I", high),
-          detected.envelopes,                         detected.passes,
-          detected.spilled_bytes};
+          detected.envelopes,                         detected.compared,
+          detected.passes,                            detected.spilled_bytes};
 }
 
 Column redundant_substitutions(const Numbers<std::int64_t>& offsets, const Numbers<std::uint32_t>& codes,
@@ -143,10 +143,10 @@ void bind_substrings(nb::module_& m) {
         nb::sig("def likely_substitutions(offsets: object, codes: object, evidence: object, sketches: object, "
                 "agreeing: int, max_length: int, low_bucket: int, high_bucket: int, min_support: int, "
                 "memory_bytes: int, threads: int, folder: str) "
-                "-> tuple[Column, Column, Column, Column, int, int, int]"),
+                "-> tuple[Column, Column, Column, Column, int, int, int, int]"),
         "Pairs of pieces of token rows that share envelopes: the places of the longer and of the shorter one, their "
-        "support in small and in larger buckets; how many envelopes and passes there were, and bytes written to "
-        "`folder`. A place is row << 32 | start << 12 | length.");
+        "support in small and in larger buckets; how many envelopes there were, how many of them were "
+        "compared, in how many passes, and bytes written to `folder`. A place is row << 32 | start << 12 | length.");
   m.def("redundant_substitutions", &redundant_substitutions, "offsets"_a, "codes"_a, "longer"_a, "shorter"_a,
         "high"_a, "relative"_a, "absolute"_a, "window"_a,
         nb::sig("def redundant_substitutions(offsets: object, codes: object, longer: object, shorter: object, "

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cmath>
+#include <memory>
+#include <numeric>
+#include <ranges>
 
 #include "batch.hpp"
 #include "substrings_hash.hpp"
@@ -47,12 +49,90 @@ namespace {
 struct Envelope {
   TokenHash hash;
   Place piece;
-
-  friend bool operator<(const Envelope& one, const Envelope& other) { return one.hash < other.hash; }
 };
 
-// Hashes in ranges of about equal number, small enough to be sorted in the cache.
+// How many tokens a row shares with any other, from its start and from its end. An envelope beyond
+// that is nobody else's, so there is nothing to look for in it. In most lists few are left.
+struct Shared {
+  std::uint32_t head = 0, tail = 0;
+};
+
+// Rows in the order of their tokens, read from the start or from the end: what a row shares with
+// any other it shares with a neighbour.
+template <typename Of>
+void share_with_neighbours(std::size_t count, Of&& tokens_of, std::vector<Shared>& shared, std::uint32_t Shared::* side) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t one, std::uint32_t other) {
+    const auto left = tokens_of(one), right = tokens_of(other);
+    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
+  });
+  for (std::size_t i = 1; i < count; ++i) {
+    const auto left = tokens_of(order[i - 1]), right = tokens_of(order[i]);
+    const auto common = static_cast<std::uint32_t>(
+        std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first - left.begin());
+    for (const auto row : {order[i - 1], order[i]}) shared[row].*side = std::max(shared[row].*side, common);
+  }
+}
+
+std::vector<Shared> shared_of(const TokenRows& rows, int threads) {
+  std::vector<Shared> shared(rows.size());
+  in_parts(2, threads > 1 ? 2 : 1, [&](std::int64_t begin, std::int64_t end, std::size_t) {
+    if (begin == 0) {
+      share_with_neighbours(rows.size(), [&](std::uint32_t row) { return rows[row]; }, shared, &Shared::head);
+    }
+    if (end == 2) {
+      const auto reversed = [&](std::uint32_t row) { return std::views::reverse(rows[row]); };
+      share_with_neighbours(rows.size(), reversed, shared, &Shared::tail);
+    }
+  });
+  return shared;
+}
+
+// Hashes in ranges of about equal number, small enough to be grouped in the cache.
 constexpr std::int64_t kWantedInBin = 4096;
+
+// Envelopes with equal hashes, found by a table over few envelopes. Most have none beside them.
+class Buckets {
+ public:
+  // Calls take(pieces) for each bucket of at least two and at most `most` envelopes.
+  template <typename Take>
+  void each(std::span<const Envelope> envelopes, std::size_t most, Take&& take) {
+    const std::size_t mask = std::bit_ceil(envelopes.size() * 2) - 1;
+    firsts_.assign(mask + 1, kNone);
+    members_.clear();
+    members_.reserve(envelopes.size());
+    several_.clear();
+    for (std::uint32_t i = 0; i < envelopes.size(); ++i) {
+      members_.push_back({kNone, 1});
+      std::size_t slot = envelopes[i].hash.b & mask;
+      while (firsts_[slot] != kNone && envelopes[firsts_[slot]].hash != envelopes[i].hash) slot = (slot + 1) & mask;
+      if (firsts_[slot] == kNone) {
+        firsts_[slot] = i;
+        continue;
+      }
+      Member& first = members_[firsts_[slot]];
+      if (first.count++ == 1) several_.push_back(firsts_[slot]);
+      members_[i].next = first.next;
+      first.next = i;
+    }
+    for (const std::uint32_t first : several_) {
+      if (members_[first].count > most) continue;
+      bucket_.clear();
+      for (std::uint32_t i = first; i != kNone; i = members_[i].next) bucket_.push_back(envelopes[i].piece);
+      take(std::span<const Place>(bucket_));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  struct Member {
+    std::uint32_t next, count;  // the count is that of the first alone
+  };
+  std::vector<std::uint32_t> firsts_, several_;
+  std::vector<Member> members_;
+  std::vector<Place> bucket_;
+};
 
 class Detection {
  public:
@@ -62,6 +142,7 @@ class Detection {
         most_in_bucket_(std::max(limits.low_bucket, limits.high_bucket)) {}
 
   Detected run() {
+    shared_ = shared_of(rows_, limits_.threads);
     count_bins();
     plan_passes();
     std::vector<PairCounts> counts;
@@ -70,14 +151,15 @@ class Detection {
     }
     std::atomic<std::size_t> next{0};
     in_parts(static_cast<std::int64_t>(threads_), threads_, [&](std::int64_t, std::int64_t, std::size_t part) {
-      std::vector<Envelope> envelopes;
+      const auto envelopes = std::make_unique_for_overwrite<Envelope[]>(most_in_pass());
       for (std::size_t pass = next++; pass + 1 < passes_.size(); pass = next++) {
-        run_pass(passes_[pass], passes_[pass + 1], envelopes, counts[part]);
+        run_pass(passes_[pass], passes_[pass + 1], envelopes.get(), counts[part]);
       }
     });
     Detected result;
     result.found = PairCounts::at_least(counts, limits_.min_support);
-    result.envelopes = ends_.back();
+    result.envelopes = envelopes_;
+    result.compared = ends_.back();
     result.passes = static_cast<std::int64_t>(passes_.size()) - 1;
     for (const PairCounts& part : counts) result.spilled_bytes += part.spilled_bytes();
     sort(result.found);
@@ -85,16 +167,24 @@ class Detection {
   }
 
  private:
-  // Calls take(hash of the envelope, start, length) for each piece of a row: up to max_length tokens,
-  // and the gaps between tokens, but nothing before the start or behind the end.
+  // The first and the last end of the pieces of a row that start at a token: up to max_length tokens,
+  // and the gap before it, but nothing before the start of the URL or behind its end.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> ends_of(std::size_t row, std::size_t start) const {
+    const std::size_t tokens = rows_[row].size();
+    return {std::max(start + (start == 0), tokens - shared_[row].tail), std::min(tokens, start + limits_.max_length)};
+  }
+  [[nodiscard]] std::size_t starts_of(std::size_t row) const {
+    return std::min<std::size_t>(rows_[row].size(), shared_[row].head + 1);
+  }
+
+  // Calls take(hash of the envelope, start, length) for each piece whose envelope may be shared.
   template <typename Take>
-  void each_piece(const RowHashes& hashes, std::size_t tokens, Take&& take) const {
-    for (std::size_t start = 0; start < tokens; ++start) {
+  void each_piece(std::size_t row, RowHashes& hashes, Take&& take) const {
+    hashes.take(rows_[row]);
+    for (std::size_t start = 0; start < starts_of(row); ++start) {
       const TokenHash before = hashes.before(start);
-      const std::size_t last = std::min(tokens, start + limits_.max_length);
-      for (std::size_t end = start + (start == 0); end <= last; ++end) {
-        take(sum(before, hashes.behind(end)), start, end - start);
-      }
+      const auto [first, last] = ends_of(row, start);
+      for (std::size_t end = first; end <= last; ++end) take(sum(before, hashes.behind(end)), start, end - start);
     }
   }
 
@@ -105,7 +195,11 @@ class Detection {
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       const auto tokens = static_cast<std::int64_t>(rows_[row].size());
       const auto longest = std::min(tokens, static_cast<std::int64_t>(limits_.max_length));
-      total += tokens * (longest + 1) - longest * (longest - 1) / 2;
+      envelopes_ += tokens * longest - longest * (longest - 1) / 2 + std::max<std::int64_t>(0, tokens - 1);
+      for (std::size_t start = 0; start < starts_of(row); ++start) {
+        const auto [first, last] = ends_of(row, start);
+        total += first <= last ? static_cast<std::int64_t>(last - first + 1) : 0;
+      }
     }
     const auto bins = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(2, total / kWantedInBin)));
     bin_shift_ = 64 - std::countr_zero(bins);
@@ -116,8 +210,7 @@ class Detection {
       bin.resize(bins);
       RowHashes hashes;
       for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
-        hashes.take(rows_[row]);
-        each_piece(hashes, rows_[row].size(), [&](const TokenHash& hash, auto, auto) { ++bin[bin_of(hash)]; });
+        each_piece(row, hashes, [&](const TokenHash& hash, auto, auto) { ++bin[bin_of(hash)]; });
       }
     });
     ends_.assign(bins + 1, 0);
@@ -138,39 +231,38 @@ class Detection {
     passes_.push_back(ends_.size() - 1);
   }
 
-  void run_pass(std::size_t first, std::size_t last, std::vector<Envelope>& envelopes, PairCounts& counts) const {
+  [[nodiscard]] std::size_t most_in_pass() const {
+    std::int64_t most = 0;
+    for (std::size_t i = 1; i < passes_.size(); ++i) most = std::max(most, ends_[passes_[i]] - ends_[passes_[i - 1]]);
+    return static_cast<std::size_t>(most);
+  }
+
+  void run_pass(std::size_t first, std::size_t last, Envelope* envelopes, PairCounts& counts) const {
     const std::int64_t shift = ends_[first];
-    envelopes.resize(static_cast<std::size_t>(ends_[last] - shift));
     std::vector<std::size_t> places;
     for (std::size_t bin = first; bin < last; ++bin) places.push_back(static_cast<std::size_t>(ends_[bin] - shift));
     RowHashes hashes;
     for (std::size_t row = 0; row < rows_.size(); ++row) {
-      hashes.take(rows_[row]);
-      each_piece(hashes, rows_[row].size(), [&](const TokenHash& hash, std::size_t start, std::size_t length) {
+      each_piece(row, hashes, [&](const TokenHash& hash, std::size_t start, std::size_t length) {
         const std::size_t bin = bin_of(hash) - first;
         if (bin < last - first) envelopes[places[bin]++] = {hash, Place::of(row, start, length)};
       });
     }
     std::vector<TokenHash> pieces(most_in_bucket_);
+    Buckets buckets;
     for (std::size_t bin = first; bin < last; ++bin) {
-      const auto begin = envelopes.begin() + (ends_[bin] - shift), end = envelopes.begin() + (ends_[bin + 1] - shift);
-      std::sort(begin, end);
-      for (auto from = begin; from != end;) {
-        auto to = from + 1;
-        while (to != end && to->hash == from->hash) ++to;
-        count_bucket({from, to}, pieces, counts);
-        from = to;
-      }
+      const auto begin = static_cast<std::size_t>(ends_[bin] - shift), end = places[bin - first];
+      buckets.each({envelopes + begin, end - begin}, most_in_bucket_,
+                   [&](std::span<const Place> bucket) { count_bucket(bucket, pieces, counts); });
     }
   }
 
-  void count_bucket(std::span<const Envelope> bucket, std::vector<TokenHash>& pieces, PairCounts& counts) const {
-    if (bucket.size() < 2 || bucket.size() > most_in_bucket_) return;
+  void count_bucket(std::span<const Place> bucket, std::vector<TokenHash>& pieces, PairCounts& counts) const {
     const std::uint32_t low = bucket.size() <= limits_.low_bucket, high = bucket.size() <= limits_.high_bucket;
-    for (std::size_t i = 0; i < bucket.size(); ++i) pieces[i] = hash_of_piece(bucket[i].piece.tokens(rows_));
+    for (std::size_t i = 0; i < bucket.size(); ++i) pieces[i] = hash_of_piece(bucket[i].tokens(rows_));
     for (std::size_t i = 0; i < bucket.size(); ++i) {
       for (std::size_t j = i + 1; j < bucket.size(); ++j) {
-        const Place one = bucket[i].piece, other = bucket[j].piece;
+        const Place one = bucket[i], other = bucket[j];
         if (pieces[i] == pieces[j] || !evidence_.may_be_one_page(one.row, other.row)) continue;
         const bool is_ordered = is_larger(one, other);
         const TokenHash hash =
@@ -203,6 +295,8 @@ class Detection {
   const RowEvidence& evidence_;
   const SubstringLimits& limits_;
   std::size_t threads_, most_in_bucket_;
+  std::vector<Shared> shared_;
+  std::int64_t envelopes_ = 0;
   int bin_shift_ = 63;
   std::vector<std::int64_t> ends_;    // envelopes in the bins before each bin, and in all
   std::vector<std::size_t> passes_;  // first bin of each pass, and the end

@@ -81,7 +81,8 @@ struct Substitution {
 
 struct Detected {
   std::vector<Substitution> found;  // by falling `low`, then longer pieces first, then by tokens
-  std::int64_t envelopes = 0;
+  std::int64_t envelopes = 0;  // of all pieces
+  std::int64_t compared = 0;   // … less those that no other row can have
   std::int64_t passes = 0;
   std::int64_t spilled_bytes = 0;
 };

@@ -165,9 +165,9 @@ class LogFormat:
         Whole lines to url, status, size, time and redirect; then the events: what, line, offset and length; last the number of lines.
         """
 
-def likely_substitutions(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, max_length: int, low_bucket: int, high_bucket: int, min_support: int, memory_bytes: int, threads: int, folder: str) -> tuple[Column, Column, Column, Column, int, int, int]:
+def likely_substitutions(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, max_length: int, low_bucket: int, high_bucket: int, min_support: int, memory_bytes: int, threads: int, folder: str) -> tuple[Column, Column, Column, Column, int, int, int, int]:
     """
-    Pairs of pieces of token rows that share envelopes: the places of the longer and of the shorter one, their support in small and in larger buckets; how many envelopes and passes there were, and bytes written to `folder`. A place is row << 32 | start << 12 | length.
+    Pairs of pieces of token rows that share envelopes: the places of the longer and of the shorter one, their support in small and in larger buckets; how many envelopes there were, how many of them were compared, in how many passes, and bytes written to `folder`. A place is row << 32 | start << 12 | length.
     """
 
 def redundant_substitutions(offsets: object, codes: object, longer: object, shorter: object, high: object, relative: float, absolute: float, window: int) -> Column:

@@ -110,7 +110,7 @@ class LikelyPairs:
         self.longer, self.shorter, self.support, self.compared = (
             np.asarray(pa.array(column)) for column in columns[:4]
         )
-        self.envelopes, self.passes, self.spilled_bytes = columns[4:]
+        self.envelopes, self.envelopes_compared, self.passes, self.spilled_bytes = columns[4:]
         is_redundant = _core.redundant_substitutions(
             *rows,
             self.longer,
@@ -129,10 +129,9 @@ class LikelyPairs:
     def note(self) -> str:
         """What was counted, in one sentence."""
         left = len(self) - int(self.is_redundant.sum())
-        disk = f", {self.spilled_bytes:,} bytes on disk" if self.spilled_bytes else ""
         return (
-            f"{self.envelopes:,} envelopes gave {len(self):,} likely pairs, {left:,} of them not redundant "
-            f"({self.passes:,} pass{'es' * (self.passes != 1)}{disk})"
+            f"{self.envelopes:,} envelopes, {self.envelopes_compared:,} of them worth comparing, gave "
+            f"{len(self):,} likely pairs, {left:,} of them not redundant"
         )
 
     def candidates(self, chosen: Ints, saying: Saying) -> Iterator[Candidate]:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from undust.candidates import Candidate
@@ -26,26 +27,33 @@ TOKENS = re.compile(r"[A-Za-z0-9]+|%[0-9A-Fa-f]{2}|.", re.DOTALL)
 _ANCHORS = {START: "^", END: "$"}
 
 
-@dataclass(frozen=True, eq=False)
 class Pieces:
     """The texts of pieces of token rows, by place."""
 
-    view: TokenView
+    def __init__(self, view: TokenView) -> None:
+        self.offsets, self.codes = np.asarray(view.offsets), np.asarray(view.codes)
+        self.vocabulary = view.vocabulary.cast(pa.large_binary())
+        self.texts: dict[int, str | None] = {START: None, END: None}
+        """Of the codes that were asked for: few pieces of many."""
 
-    def tokens(self, place: int) -> tuple[str | None, ...]:
+    def tokens(self, place: int) -> list[str | None]:
         """Return a piece; None is the start or the end of the URL."""
-        texts = self.view.vocabulary.take(self._codes(place)).cast(pa.large_binary()).to_pylist()
-        return tuple(None if text is None else text.decode(errors="surrogateescape") for text in texts)
+        return [self._text(code) for code in self._codes(place)]
 
     def text(self, place: int) -> str:
         """Return a piece as `replace` writes it, with anchors."""
-        pairs = zip(self._codes(place).to_pylist(), self.tokens(place), strict=True)
-        return "".join(_ANCHORS[code] if text is None else text for code, text in pairs)
+        return "".join(self._text(code) or _ANCHORS[code] for code in self._codes(place))
 
-    def _codes(self, place: int) -> pa.Array:
+    def _codes(self, place: int) -> list[int]:
         span = place & 0xFFFFFFFF
-        first = self.view.offsets[place >> 32].as_py() + (span >> LENGTH_BITS)
-        return self.view.codes.slice(first, span & ((1 << LENGTH_BITS) - 1))
+        first = int(self.offsets[place >> 32]) + (span >> LENGTH_BITS)
+        codes: list[int] = self.codes[first : first + (span & ((1 << LENGTH_BITS) - 1))].tolist()
+        return codes
+
+    def _text(self, code: int) -> str | None:
+        if code not in self.texts:
+            self.texts[code] = self.vocabulary[code].as_py().decode(errors="surrogateescape")
+        return self.texts[code]
 
 
 @dataclass(eq=False)
