@@ -208,6 +208,19 @@ def test_a_split_is_by_cluster_and_stays() -> None:
         undust.split(duplicates, held_out=2)
 
 
+def test_the_summary_says_what_cannot_be_known() -> None:
+    """How many URLs have content to compare, a redirect by its target; nothing where all have."""
+    page, moved = (
+        {"url": f"{HOST}/a", "digest": "a"},
+        {"url": f"{HOST}/old", "status": 301, "redirect": f"{HOST}/a"},
+    )
+    silent = {"url": f"{HOST}/silent", "size": 7}
+    assert "content to compare" not in str(undust.find_duplicates(table(page, moved)))
+    some = str(undust.find_duplicates(table(page, moved, silent)))
+    assert "\ncontent to compare: 2 URLs (67%); of the others only sizes can tell" in some
+    assert "\ncontent to compare: none; only sizes" in str(undust.find_duplicates(table(silent)))
+
+
 def test_sites_apart_and_what_is_no_url() -> None:
     """Each site on its own, in order; what is no URL is counted; a table without URLs is refused."""
     rows = [

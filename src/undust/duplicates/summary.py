@@ -34,7 +34,8 @@ class Summary:
     largest: int = 0
     """URLs in the largest cluster."""
     known: int = 0
-    """URLs with evidence that can be compared; two of them in different clusters are known to differ."""
+    """URLs with content that can be compared, their own or their cluster's; only of these is it known that
+    they differ."""
     not_urls: int = 0
     counts: Counts = field(default_factory=Counts)
     evidence: Counter[str] = field(default_factory=Counter)
@@ -57,7 +58,7 @@ class Summary:
             urls=len(found.urls),
             clusters=found.cluster_count,
             largest=int(found.sizes.max(initial=0)),
-            known=int(found.known[found.node].sum()),
+            known=int(found.known[found.speakers[found.node]].sum()),
             counts=found.counts,
         )
         for reasons, count in _counted(found.evidence):
@@ -125,7 +126,15 @@ def _headline(summary: Summary) -> list[str]:
         line += (
             f": {summary.duplicates:,} to spare ({share:.0%}), up to {summary.largest:,} URLs in one cluster"
         )
-    return [line]
+    return [line, *_unknown(summary)]
+
+
+def _unknown(summary: Summary) -> Iterator[str]:
+    if not summary.known and summary.urls:
+        yield "content to compare: none; only sizes, where known, can tell that pages differ"
+    elif summary.known < summary.urls:
+        known = f"{_many(summary.known, 'URL')} ({summary.known / summary.urls:.0%})"
+        yield f"content to compare: {known}; of the others only sizes can tell that they differ"
 
 
 def _evidence(summary: Summary) -> list[str]:
