@@ -42,7 +42,7 @@ class Layout:
     def __init__(self, kind: Kind, seed: int, urls: int, giant: int = 0) -> None:
         self.kind, self.seed, self.urls, self.giant = kind, seed, urls, giant
         self.giant_page = 0
-        sizes = cluster_sizes(MEASURED[kind.like].duplicates)
+        sizes = cluster_sizes(1 - (1 - MEASURED[kind.like].duplicates) / kind.pages_per_address)
         self._block_urls = int(sizes.sum())
         self._block_page = np.repeat(np.arange(BLOCK), sizes)
         self._block_variant = np.concatenate([np.arange(size) for size in sizes])

@@ -115,6 +115,8 @@ class Kind:
     inexpressible: tuple[str, ...] = ()
     """Duplicates that no rule can express, in words."""
     extras: tuple[Extra, ...] = ()
+    pages_per_address: float = 1.0
+    """Below one where several addresses show one page; the duplicates are as many as measured even so."""
     label: str = "www"
     """The label of its host."""
     mirrors: tuple[str, ...] = ()

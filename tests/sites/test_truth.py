@@ -11,7 +11,8 @@ import pytest
 
 from bench.sites import KINDS, Crawl, site
 from bench.sites.content import NOTICES, notice
-from bench.sites.model import PAGE
+from bench.sites.measured import MEASURED
+from bench.sites.model import LOGIN, NOTHING, PAGE, SOFT
 from bench.sites.server import LOOPBACK, serving
 from bench.sites.text import VERSIONS
 from undust.content.page import Body, content_of, page_of
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 URLS = 3000
-ASKED = 80
+ASKED = 50
+TRAPS = {"calendar", "soft_404"}
+"""They show more notices than any software that was measured, and say so."""
+SAID = {"soft": SOFT, "login": LOGIN, "nothing": NOTHING}
 OK, MOVED, GONE = 200, 301, 404
-MOVES = 24
+MOVES = 16
 """URLs that each rule is tried on."""
 
 
@@ -119,7 +123,7 @@ def test_true_rules_merge_one_page_only(seen: Seen) -> None:
     assert all(len(pages) == 1 for pages in images.values())
     removable = URLS - len(set(seen.pages))
     left = len(images) - len(set(seen.pages))
-    assert left < 0.3 * removable
+    assert left < 0.4 * removable
     assert bool(left) == bool(seen.site.kind.inexpressible)
 
 
@@ -127,9 +131,10 @@ def test_true_rules_lead_to_the_page(seen: Seen) -> None:
     """The URL that a true rule makes is answered with the same page, and most often with the same text."""
     rewritten = seen.site._content.rates.rewritten  # noqa: SLF001
     for rule in seen.site.rules:
-        pairs = [(url, target) for url, target, page in seen.moved(rule) if seen.asked(target).page == page]
-        assert len(pairs) == len(list(seen.moved(rule))), f"{rule} leads elsewhere"
-        assert sum(seen.differ(*pair) for pair in pairs) <= max(2, (2 * rewritten + 0.1) * len(pairs)), rule
+        moved = list(seen.moved(rule))
+        assert all(seen.asked(target).page == page for _, target, page in moved), f"{rule} leads elsewhere"
+        changed = {page for url, target, page in moved if seen.differ(url, target)}
+        assert len(changed) <= max(2, (2 * rewritten + 0.1) * len(moved)), rule
 
 
 def test_false_rules_merge_different_pages(seen: Seen) -> None:
@@ -169,9 +174,29 @@ def test_the_server_shows_what_the_rows_say(seen: Seen) -> None:
         assert [request.url for request in server.requests] == [row["url"] for row in seen.rows[:ASKED]]
 
 
+def test_rates_are_those_measured(seen: Seen) -> None:
+    """Errors, redirects, notices, canonicals and duplicates are as many as of the real software."""
+    if seen.site.kind.name in TRAPS:
+        return
+    rates = MEASURED[seen.site.kind.like]
+    made = site(seen.site.kind.name, 10_000, seed=6)
+    rows, pages = made.observations(), set(made.truth()["page"].to_pylist())
+    status, digest = rows["status"].to_numpy(), rows["digest"].to_numpy()
+    shown = int((status == OK).sum())
+    told = {
+        "gone": (status == GONE).mean(),
+        "redirects": (status == MOVED).mean(),
+        "canonical": (rows.num_rows - rows["canonical"].null_count) / shown,
+        "duplicates": 1 - len(pages) / rows.num_rows,
+        **{name: (digest == notice(what).digest).sum() / shown for name, what in SAID.items()},
+    }
+    for name, rate in told.items():
+        assert abs(rate - getattr(rates, name)) < 0.06, f"{name} is {rate}"
+
+
 def test_pages_that_change_are_as_many_as_measured(seen: Seen) -> None:
     """Fetched again, as many pages show another text, and another sketch, as of the real software."""
-    urls = [row["url"] for row in seen.rows[:90]]
+    urls = [row["url"] for row in seen.rows[:70]]
     urls = [url for url in urls if (answer := seen.site.answer(url)).status == OK and answer.shows == PAGE]
     changed = rewritten = 0
     for url in urls:
@@ -182,8 +207,8 @@ def test_pages_that_change_are_as_many_as_measured(seen: Seen) -> None:
         assert second is not None
         rewritten += resemblance(first, second) < 0.8
     rates = seen.site._content.rates  # noqa: SLF001
-    assert abs(changed / len(urls) - rates.changes) < 0.17
-    assert abs(rewritten / len(urls) - rates.rewritten) < 0.17
+    assert abs(changed / len(urls) - rates.changes) < 0.2
+    assert abs(rewritten / len(urls) - rates.rewritten) < 0.2
 
 
 def test_strange_urls_are_not_found(seen: Seen) -> None:

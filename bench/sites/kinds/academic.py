@@ -25,6 +25,7 @@ ACADEMIC = Kind(
     name="academic",
     about="tilde homes, a server that ignores case, index pages, courses copied from year to year",
     like="documentation",
+    pages_per_address=0.92,
     families=(
         Family(
             "home",

@@ -12,7 +12,7 @@ from bench.sites.model import DROP_TRACKING, TRACKING, Extra, Family, Form, Kind
 if TYPE_CHECKING:
     from bench.sites.fields import Digits
 
-_COMMENTS = 4
+_COMMENTS = 3
 _PAGES = 3
 
 
@@ -29,6 +29,7 @@ CMS = Kind(
     name="cms",
     about="node and alias of one page, the path in a parameter, comments that show their whole post",
     like="cms",
+    pages_per_address=0.42,
     families=(
         Family(
             "post",
@@ -49,7 +50,7 @@ CMS = Kind(
                 Form("/index.php?q=node/{n}"),
                 Form("/?q=posts/{alias}"),
                 Form("/Posts/{Alias}", 0.5, is_read=False),
-                Form("/comment/reply/{n}", 0.5, redirects=True),
+                Form("/comment/reply/{n}", 1, redirects=True),
                 Form("/comment/{comment}", 2),
             ),
         ),
@@ -70,9 +71,9 @@ CMS = Kind(
         Family("feed", fields={"n": Number()}, forms=(Form("/taxonomy/term/{n}/feed"),)),
     ),
     extras=(
-        Extra(query="destination=node/1", weight=0.4),
-        Extra(query="_={moment}", weight=0.4),
-        Extra(path="/", weight=0.3),
+        Extra(query="destination=node/1", weight=0.2),
+        Extra(query="_={moment}", weight=0.2),
+        Extra(path="/", weight=0.2),
         *TRACKING,
     ),
     manners=Manners(ignores_case=True, ignores_last_slash=True),

@@ -27,6 +27,7 @@ DOCUMENTATION = Kind(
     name="documentation",
     about="an alias for the newest version, languages that matter, endings that may be left out",
     like="documentation",
+    pages_per_address=0.87,
     families=(
         Family(
             "guide",

@@ -14,7 +14,7 @@ JSESSIONID = Kind(
     families=(
         Family(
             "item",
-            share=5,
+            share=20,
             fields={"n": Number(start=500), "language": Listed("language", _LANGUAGES)},
             small={"language": len(_LANGUAGES)},
             forms=(
@@ -27,7 +27,7 @@ JSESSIONID = Kind(
         ),
         Family(
             "catalogue",
-            share=3,
+            share=12,
             fields={"n": Number(), "start": Number("start", start=0, step=20)},
             small={"start": 4},
             forms=(
@@ -37,7 +37,7 @@ JSESSIONID = Kind(
             ),
         ),
         Family(
-            "basket", fields={"n": Number()}, shows={LOGIN: 0.8}, forms=(Form("/app/basket.do?user={n}"),)
+            "basket", fields={"n": Number()}, shows={LOGIN: 0.6}, forms=(Form("/app/basket.do?user={n}"),)
         ),
     ),
     extras=(

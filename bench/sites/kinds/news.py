@@ -6,7 +6,7 @@ from bench.sites.fields import Day, Listed, Number, Title
 from bench.sites.model import DROP_TRACKING, TRACKING, Extra, Family, Form, Kind
 from bench.sites.text import PRINTED, SMALL
 
-_DAILY = 8
+_DAYS = 64
 _SECTIONS = ("world", "sport", "culture")
 
 NEWS = Kind(
@@ -17,8 +17,8 @@ NEWS = Kind(
         Family(
             "article",
             share=6,
-            main="day",
-            small={"seq": _DAILY},
+            main="seq",
+            small={"day": _DAYS},
             fields={
                 "short": Day("%y/%m/%d"),
                 "seq": Number("seq"),
@@ -28,14 +28,14 @@ NEWS = Kind(
                 Form("/print.pl?sid={short}/{seq}", 2, tail=PRINTED),
                 Form("/amp/newsvac/{short}/-{seq}.shtml", tail=SMALL),
                 Form("/latest/{short}/-{seq}.shtml"),
-                Form("/article.pl?sid={short}/{seq}", 0.5, redirects=True),
+                Form("/article.pl?sid={short}/{seq}", 0.15, redirects=True),
             ),
         ),
         Family(
             "story",
             share=4,
-            main="day",
-            small={"seq": _DAILY, "section": len(_SECTIONS)},
+            main="seq",
+            small={"day": _DAYS, "section": len(_SECTIONS)},
             fields={
                 "day": Day("%Y/%m/%d"),
                 "seq": Number("seq", start=10),

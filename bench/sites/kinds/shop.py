@@ -15,7 +15,7 @@ SHOP = Kind(
     families=(
         Family(
             "product",
-            share=6,
+            share=36,
             fields={
                 "n": Number(start=1000, step=7),
                 "slug": Title(None),
@@ -32,7 +32,7 @@ SHOP = Kind(
         ),
         Family(
             "list",
-            share=3,
+            share=18,
             fields={
                 "n": Number(start=20),
                 "sort": Listed("sort", ("position", "price", "name")),
@@ -60,7 +60,7 @@ SHOP = Kind(
         ),
         Family(
             "page",
-            share=1,
+            share=6,
             fields={"n": Number(start=20), "page": Number("page", start=2)},
             small={"page": 3},
             forms=(Form("/c/{n}?page={page}"), Form("/c/{n}?page={page}&limit=15")),

@@ -35,7 +35,7 @@ TRACKER = Kind(
             },
             small={"state": len(_STATES), "order": len(_ORDERS)},
             rolls="order",
-            shows={NOTHING: 0.25},
+            shows={NOTHING: 0.12},
             forms=(
                 Form("/query?component={component}", 2),
                 Form("/query?component={component}&status={state}"),

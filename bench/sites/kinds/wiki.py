@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.sites.fields import Number, Title
-from bench.sites.model import DROP_TRACKING, NOTHING, TRACKING, Extra, Family, Form, Kind
+from bench.sites.model import DROP_TRACKING, TRACKING, Extra, Family, Form, Kind
 from bench.sites.text import PRINTED
 
 WIKI = Kind(
@@ -28,7 +28,7 @@ WIKI = Kind(
                 Form("/w/index.php?title={Title}&printable=yes", tail=PRINTED),
                 Form("/w/index.php?curid={id}"),
                 Form("/?curid={id}"),
-                Form("/wiki/{Synonym}", 0.5, redirects=True),
+                Form("/wiki/{Synonym}", 0.1, redirects=True),
             ),
         ),
         Family(
@@ -53,7 +53,6 @@ WIKI = Kind(
         Family(
             "search",
             fields={"q": Title(joint="+")},
-            shows={NOTHING: 0.3},
             forms=(Form("/w/index.php?search={q}"), Form("/w/index.php?search={q}&offset=0")),
         ),
     ),
