@@ -153,6 +153,12 @@ def test_every_refusal_has_a_reason(
     assert verdict.reason == (reason or verdict.reason)
 
 
+def test_a_rule_that_grows_is_refused_at_once() -> None:
+    """What never ends changes nothing when deployed, and costs nothing when proved."""
+    (verdict,) = prove_site([candidate('replace "$" → "?x$"')], shop(400))
+    assert verdict.reason == "no held-out URL is changed by it"
+
+
 def test_a_site_without_anything_held_out() -> None:
     """Nothing held out, nothing changed: refused, and no trouble."""
     nothing = shop().keeps(np.zeros(shop().cluster_count, np.bool_))

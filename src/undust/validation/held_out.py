@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from undust.candidates import Candidate
     from undust.duplicates import SiteClusters
+    from undust.rules import Canonicalizer
 
     Ints = NDArray[np.int64]
 
@@ -33,6 +34,8 @@ EXAMPLES = 3
 PAIRS_AT_ONCE = 1 << 24
 """Of rules and URLs at most, if every rule changes every URL."""
 IMAGES_AT_ONCE = 1 << 18
+PROBED = 8
+"""URLs that tell whether a candidate grows without end."""
 
 
 def prove_site(
@@ -83,16 +86,30 @@ class HeldOut:
     ) -> Iterator[list[tuple[Candidate, Ints, pa.Array]]]:
         """Yield candidates with the URLs they touch and the images of those, some at a time."""
         batch, size = [], 0
-        for candidate, rows in zip(candidates, touched, strict=True):
+        for candidate, touching in zip(candidates, touched, strict=True):
+            canonicalizer = RuleSet(candidate.rules).compile()
+            rows = touching[:0] if self._grows(canonicalizer, touching) else touching
             urls = self.urls.take(pa.array(rows))
-            images = RuleSet(candidate.rules).compile().batch(urls, keys=True, threads=self.threads)
-            batch.append((candidate, rows, images))
+            batch.append((candidate, rows, canonicalizer.batch(urls, keys=True, threads=self.threads)))
             size += len(rows)
             if size >= IMAGES_AT_ONCE:
                 yield batch
                 batch, size = [], 0
         if batch:
             yield batch
+
+    def _grows(self, canonicalizer: Canonicalizer, rows: Ints) -> bool:
+        """Return whether URLs only become longer: then the canonicalizer gives up and leaves each as it is.
+
+        A few tell; asking for thousands would take hundreds of steps for each.
+        """
+        few = (
+            rows[np.unique(np.linspace(0, max(0, len(rows) - 1), PROBED).astype(np.int64))]
+            if len(rows)
+            else rows
+        )
+        _, counts = canonicalizer.counted_batch(self.urls.take(pa.array(few)), keys=True)
+        return 0 < len(few) == counts.unresolved
 
     def _verdicts(self, batch: list[tuple[Candidate, Ints, pa.Array]]) -> Iterator[Verdict]:
         codes = self._codes(pa.concat_arrays([images for _, _, images in batch]))
