@@ -113,7 +113,7 @@ Column redundant_substitutions(const Numbers<std::int64_t>& offsets, const Numbe
   return undust::number_column("C", undust::redundant_substitutions(rows, found, {relative, absolute, window}));
 }
 
-std::tuple<Column, Column, Column> parameter_supports(const Numbers<std::int64_t>& offsets,
+std::tuple<Column, Column, Column, Column> parameter_supports(const Numbers<std::int64_t>& offsets,
                                                       const Numbers<std::uint32_t>& codes, const Rows& evidence,
                                                       const Sketches& sketches, std::size_t agreeing,
                                                       std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> marks,
@@ -125,13 +125,15 @@ std::tuple<Column, Column, Column> parameter_supports(const Numbers<std::int64_t
   const auto [question, ampersand, equals] = marks;
   std::vector<Place> names, values;
   std::vector<std::int64_t> supports;
+  std::vector<std::uint8_t> ends;
   for (const auto& each : undust::parameter_supports(rows, known, {question, ampersand, equals}, compared)) {
     names.push_back(each.name);
     values.push_back(each.value);
     supports.push_back(each.support);
+    ends.push_back(each.ends_queries);
   }
   return {undust::number_column("L", packed(names)), undust::number_column("L", packed(values)),
-          undust::number_column("l", supports)};
+          undust::number_column("l", supports), undust::number_column("C", ends)};
 }
 
 }  // namespace
@@ -155,7 +157,7 @@ void bind_substrings(nb::module_& m) {
   m.def("parameter_supports", &parameter_supports, "offsets"_a, "codes"_a, "evidence"_a, "sketches"_a, "agreeing"_a,
         "marks"_a, "compared"_a,
         nb::sig("def parameter_supports(offsets: object, codes: object, evidence: object, sketches: object, "
-                "agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column]"),
-        "Names of parameters whose values may not matter: the place of the name, of its most frequent value, and in "
-        "how many envelopes; `marks` are the codes of `?`, `&` and `=`.");
+                "agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column, Column]"),
+        "Names of parameters whose values may not matter: the place of the name, of its most frequent value, in "
+        "how many envelopes, and whether it stands more often last than first; `marks` are the codes of `?`, `&` and `=`.");
 }

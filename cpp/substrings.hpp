@@ -107,6 +107,7 @@ struct Parameter {
   Place name;
   Place value;  // the most frequent one; of equals the smallest
   std::int64_t support = 0;
+  bool ends_queries = false;  // it stands more often last than first
 };
 struct QueryMarks {
   std::uint32_t question, ampersand, equals;  // codes of these tokens

@@ -99,6 +99,13 @@ std::vector<Parameter> parameter_supports(const TokenRows& rows, const RowEviden
   each_run(given, [](const Given& each) { return each.name; }, [&](std::span<const Given> of_name) {
     const auto place = found.find(of_name[0].name);
     if (place == found.end()) return;
+    std::int64_t last = 0;  // … less how often it is the first
+    for (const Given& each : of_name) {
+      const auto tokens = rows[each.name_place.row];
+      last += each.value_place.start() + each.value_place.length() + 1 == tokens.size();
+      last -= tokens[each.name_place.start() - 1] == marks.question;
+    }
+    place->second.ends_queries = last > 0;
     std::size_t most = 0;
     each_run(of_name, [](const Given& each) { return each.value; }, [&](std::span<const Given> of_value) {
       const Place value = of_value[0].value_place;

@@ -175,7 +175,7 @@ def redundant_substitutions(offsets: object, codes: object, longer: object, shor
     For each pair 1 if another one with more context and about as much support makes it redundant.
     """
 
-def parameter_supports(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column]:
+def parameter_supports(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column, Column]:
     """
-    Names of parameters whose values may not matter: the place of the name, of its most frequent value, and in how many envelopes; `marks` are the codes of `?`, `&` and `=`.
+    Names of parameters whose values may not matter: the place of the name, of its most frequent value, in how many envelopes, and whether it stands more often last than first; `marks` are the codes of `?`, `&` and `=`.
     """

@@ -238,7 +238,7 @@ def test_parameters_that_do_not_matter() -> None:
     told = proposed(labelled(urls), "substring")
     assert rules_of(told) == [
         "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}",
-        "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?sid=0&{rest}",
+        "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}&sid=0",
     ]
     assert {candidate.support for candidate in told.candidates} == {5}
     assert rules_of(proposed(labelled(urls), "substring", parameters=False)) == []

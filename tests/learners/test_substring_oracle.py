@@ -127,9 +127,9 @@ def agrees(site: SiteClusters, options: SubstringOptions) -> int:
         )
         rules = [rule for rule in rules_of(_only_parameters(site, options)) if rule.startswith("rewrite")]
         assert rules == [
-            f"rewrite {{s}}://{{h}}/{{p**}}?{name}={{**}}&{{rest**}} → {{s}}://{{h}}/{{p}}?{kept}{{rest}}"
-            for name, value, _ in names
-            for kept in ("", f"{name}={value}&")
+            f"rewrite {{s}}://{{h}}/{{p**}}?{name}={{**}}&{{rest**}} → {{s}}://{{h}}/{{p}}?{query}"
+            for name, value, _, is_last in names
+            for query in ("{rest}", f"{{rest}}&{name}={value}" if is_last else f"{name}={value}&{{rest}}")
         ]
     return len(told)
 

@@ -156,10 +156,14 @@ def eliminate(
 
 def parameters(
     records: Sequence[Record], *, likely: Likely = likely_similar, least: int = 3, compared: int = 64
-) -> list[tuple[str, str, int]]:
-    """Section 5.3: names, the value they most often have, and the envelopes in which some pair is likely."""
+) -> list[tuple[str, str, int, bool]]:
+    """Section 5.3: names, the value they most often have, and the envelopes in which some pair is likely.
+
+    Last, whether a name ends a query more often than it begins one.
+    """
     buckets: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
     values: dict[str, Counter[str]] = defaultdict(Counter)
+    last: Counter[str] = Counter()
     for record in sorted(records, key=lambda record: record.url):
         before, mark, query = record.url.partition("?")
         place = len(before) + 1
@@ -169,6 +173,8 @@ def parameters(
                 start = place + len(name) + 1
                 buckets[name, record.url[:start], record.url[start + len(value) :]].append(record)
                 values[name][value] += 1
+                last[name] += place + len(pair) == len(record.url)
+                last[name] -= place == len(before) + 1
             place += len(pair) + 1
     found: Counter[str] = Counter()
     for (name, _, _), bucket in buckets.items():
@@ -176,7 +182,9 @@ def parameters(
         some = [bucket[i * len(bucket) // count] for i in range(count)]
         found[name] += any(likely(one, other) for one, other in combinations(some, 2))
     names = sorted(found, key=lambda name: (-found[name], tokens_of(name)[1:-1]))
-    return [(name, _usual(values[name]), found[name]) for name in names if found[name] >= least]
+    return [
+        (name, _usual(values[name]), found[name], last[name] > 0) for name in names if found[name] >= least
+    ]
 
 
 def _usual(values: Counter[str]) -> str:

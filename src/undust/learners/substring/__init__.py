@@ -22,7 +22,8 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
 * Order: pieces compare by their number of tokens, then token by token; the list by support, then
   longer pieces first, then token by token.
 * Phase 3 is not printed. A parameter is `name=value` behind the first `?`, between `&`s; the value
-  that `set` writes is the most frequent one, of equals the smallest; the support is the number of
+  that `set` writes is the most frequent one, of equals the smallest, in front of the others or behind
+  them, wherever the name stands more often; the support is the number of
   envelopes with a likely pair, of a large bucket among evenly spaced values.
 
 Cost for n URLs of m tokens: O(n·m·S) envelopes, none of which is ever a text: 24 bytes each in
@@ -156,9 +157,10 @@ def _parameters(
     columns = _core.parameter_supports(
         *_rows(view), cues.columns, cues.sketches, cues.agreeing, marks, options.compared_values
     )
-    name, value, support = (np.asarray(pa.array(column)) for column in columns)
-    for row in np.flatnonzero(support >= options.min_support).tolist():
-        yield from saying.parameter(int(name[row]), int(value[row]), int(support[row]))
+    rows = zip(*(pa.array(column).to_pylist() for column in columns), strict=True)
+    for name, value, support, is_last in rows:
+        if support >= options.min_support:
+            yield from saying.parameter(name, value, support, ends_queries=bool(is_last))
 
 
 def _rows(view: TokenView) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

@@ -77,12 +77,13 @@ class Saying:
             else:
                 yield from self._candidate(support, "replace", source, target)
 
-    def parameter(self, name: int, value: int, support: int) -> Iterator[Candidate]:
+    def parameter(self, name: int, value: int, support: int, *, ends_queries: bool) -> Iterator[Candidate]:
         """Yield the rule that drops a parameter and the one that sets it to its usual value."""
         named = self.pieces.text(name)
         source = f"{{s}}://{{h}}/{{p**}}?{named}={{**}}&{{rest**}}"
-        for kept in ("", f"{named}={self.pieces.text(value)}&"):
-            yield from self._candidate(support, "rewrite", source, f"{{s}}://{{h}}/{{p}}?{kept}{{rest}}")
+        usual = f"{named}={self.pieces.text(value)}"
+        for query in ("{rest}", f"{{rest}}&{usual}" if ends_queries else f"{usual}&{{rest}}"):
+            yield from self._candidate(support, "rewrite", source, f"{{s}}://{{h}}/{{p}}?{query}")
 
     def _why_not(self, place: int) -> str | None:
         tokens = self.pieces.tokens(place)
