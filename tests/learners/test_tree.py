@@ -117,7 +117,7 @@ def test_figure_4_is_measured_as_published() -> None:
     table = sites.table(*({"url": url, "cluster": page} for url, page in pages.items()))
     rules = next(
         candidate.rules
-        for candidate in propose(site_of(pages), ["tree"])["tree"].candidates
+        for candidate in propose(site_of(pages), ["tree"], {"tree.selection": "all"})["tree"].candidates
         if "/display?sid=100" in candidate.text.split("→")[1]
     )
     measured = undust.evaluate(RuleSet(rules), table).total

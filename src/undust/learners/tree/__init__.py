@@ -4,7 +4,7 @@ WWW 2010: rules as mappings between the nodes of a tree of all URLs.
 The tree is grown (`undust.tree`), nodes that hold the same pages are found through the clusters
 (`pairs.py`), each pair becomes a raw candidate (`operations.py`), each candidate is run on the training
 data and dropped if too many of its pairs are false (`images.py`), and written down (`plan.py`,
-`writing.py`). Which of them to deploy is not decided here: see `undust.selection`.
+`writing.py`). Of these the graph of all of them selects few to deploy (`undust.selection`).
 
 The tree and the overlaps are those of URLs in clusters of two and more, as published; the proof counts
 URLs alone on their page as well, since a rule that swallows them is wrong (section 1.1 of the
@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from undust.candidates import Candidate, Proposal
+from undust.errors import UndustError
 from undust.learners.tree.images import Moves, images_of, proof_of
 from undust.learners.tree.operations import Mapper
 from undust.learners.tree.pairs import duplicate_nodes
 from undust.learners.tree.plan import CannotSay, Planner
 from undust.learners.tree.writing import rules_of
-from undust.tree import UrlColumns, grow
+from undust.selection import STRATEGIES, Edge, Graph, Measured, deployable
+from undust.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns, grow
 
 if TYPE_CHECKING:
     from undust.duplicates import SiteClusters
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from undust.tree import PatternTree
 
 PAIR = 2
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,10 @@ class TreeOptions:
     """Whether URLs alone on their page take part in the tree."""
     max_rules: int = 24
     """Rules of one candidate: a node of many shapes needs one for each."""
+    selection: str = "graph"
+    """Which candidates are proposed: those that `graph` or `naive` selects, or `all` that are qualified."""
+    residual: bool = False
+    """Whether the share that a rule gets wrong stays behind in the walk of the graph."""
 
 
 class Raw(NamedTuple):
@@ -64,23 +71,71 @@ class Raw(NamedTuple):
     """Those of a qualified one; otherwise there are none."""
     reason: str
     """Why it is not."""
+    taken: int = 0
+    """URLs it takes from its source."""
 
 
 def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
-    """Return the qualified candidates of a pattern tree, those that save most first."""
+    """Return the candidates of a pattern tree, those that save most first."""
+    if options.selection not in (*STRATEGIES, ALL):
+        message = f"there is no selection '{options.selection}'; there are {', '.join((*STRATEGIES, ALL))}"
+        raise UndustError(message)
     tree, found = raw_candidates(site, options)
     cut: Counter[str] = Counter({"raw candidates": len(found)})
-    qualified: dict[str, tuple[int, Candidate]] = {}
-    for raw in found:
-        if raw.proof is None or not raw.rules:
-            cut[raw.reason] += 1
-        else:
-            candidate = Candidate(raw.rules, raw.proof.urls, "urls", raw.proof.pages, raw.proof.fpr)
-            qualified.setdefault(candidate.text, (raw.proof.saves, candidate))
-    ranked = sorted(qualified.values(), key=lambda each: (-each[0], each[1].fpr or 0.0, each[1].text))
+    cut.update(raw.reason for raw in found if not raw.rules)
+    candidates, graph = _qualified(tree, found)
+    cut["qualified candidates"] = len(candidates)
+    if options.selection in STRATEGIES:
+        chosen = deployable(
+            candidates,
+            graph,
+            Measured(site),
+            options.selection,
+            options.max_fpr,
+            residual=options.residual,
+        )
+        cut["not selected"] = len(candidates) - len(chosen)
+        candidates = list(chosen)
     count = int((tree.leaf >= 0).sum())
     notes = (f"a tree of {len(tree):,} nodes, {tree.height} high, from {count:,} URLs",)
-    return Proposal(tuple(candidate for _, candidate in ranked), dict(sorted(cut.items())), notes)
+    return Proposal(tuple(candidates), dict(sorted(cut.items())), notes)
+
+
+def _qualified(tree: PatternTree, found: list[Raw]) -> tuple[list[Candidate], Graph]:
+    """Return the candidates that passed their proof, the best first, and the graph they make."""
+    best: dict[str, tuple[tuple[int, float], Candidate, Raw]] = {}
+    for raw in found:
+        if raw.proof is not None and raw.rules:
+            proof = raw.proof
+            candidate = Candidate(raw.rules, proof.urls, "urls", proof.pages, proof.fpr)
+            best.setdefault(candidate.text, ((-proof.saves, proof.fpr), candidate, raw))
+    ranked = sorted(best.items(), key=lambda item: (item[1][0], item[0]))
+    nodes = sorted({node for _, (_, _, raw) in ranked for node in (raw.mapping.source, raw.mapping.target)})
+    vertex = {node: number for number, node in enumerate(nodes)}
+    graph = Graph(
+        volumes=[tree.nodes[node].count for node in nodes],
+        edges=[
+            Edge(vertex[raw.mapping.source], vertex[raw.mapping.target], candidate.fpr or 0.0, raw.taken)
+            for _, (_, candidate, raw) in ranked
+        ],
+        above=[tuple(vertex[each] for each in tree.ancestors(node) if each in vertex) for node in nodes],
+        wildcards=[sum(value < 0 for value in tree.nodes[node].pattern.values()) for node in nodes],
+        meets=meeting_patterns([tree.nodes[node].pattern for node in nodes]),
+    )
+    return [candidate for _, (_, candidate, _) in ranked], graph
+
+
+def meeting_patterns(patterns: list[dict[int, int]]) -> list[list[int]]:
+    """Return for each pattern those that one URL could fit as well."""
+    keys = sorted({key for pattern in patterns for key in pattern})
+    values = np.array([[pattern.get(key, ABSENT) for key in keys] for pattern in patterns], np.int64)
+    meets = np.ones((len(patterns), len(patterns)), np.bool_)
+    for column in values.T:
+        one, other = column[:, None], column[None, :]
+        is_open = (one == PERHAPS) | (other == PERHAPS)
+        is_open |= ((one == ANYTHING) & (other != ABSENT)) | ((other == ANYTHING) & (one != ABSENT))
+        meets &= (one == other) | is_open
+    return [np.flatnonzero(row).tolist() for row in meets]
 
 
 def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
@@ -96,12 +151,14 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
         proof = None
         try:
             plan = planner.plan(mapping)
-            proof = proof_of(images_of(plan, moves), cluster)
+            images = images_of(plan, moves)
+            proof = proof_of(images, cluster)
             if proof.support_pairs == 0:
                 return Raw(mapping, proof, (), "merges nothing")
             if proof.fpr > options.max_fpr:
                 return Raw(mapping, proof, (), "too many false pairs")
-            return Raw(mapping, proof, rules_of(plan, site.site, options.max_rules), "")
+            rules = rules_of(plan, site.site, options.max_rules)
+            return Raw(mapping, proof, rules, "", images.from_source)
         except CannotSay as reason:
             return Raw(mapping, proof, (), f"cannot be said: {reason}")
 
