@@ -152,6 +152,16 @@ def parse_rule(text: str) -> tuple[str, str, str | None, list[str], list[str]]:
 def check_rule(rule: dict[str, object]) -> None:
     """Raise a RuleProblem if the rule is wrong."""
 
+def pair_rules(offsets: object, keys: object, values: object, linked: object, left: object, right: object) -> tuple[Column, Column, Column, Column]:
+    """
+    Offsets, keys, contexts and actions of the rules that turn row `left` into row `right`.
+    """
+
+def entry_hashes(keys: object, context: object, action: object) -> Column:
+    """
+    A number for each entry of a rule; the sum of its numbers stands for a rule.
+    """
+
 def count_lines(data: bytes) -> int:
     """How many line feeds there are."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.errors import UndustError
 from undust.learners.options import options_from
+from undust.learners.rewrite import RewriteOptions, propose_rewrites
 from undust.learners.substring import SubstringOptions, propose_substrings
 from undust.learners.tree import TreeOptions, propose_by_tree
 
@@ -30,6 +31,7 @@ class Learner(NamedTuple):
 
 LEARNERS = (
     Learner("substring", propose_substrings, SubstringOptions),
+    Learner("rewrite", propose_rewrites, RewriteOptions),
     Learner("tree", propose_by_tree, TreeOptions),
 )
 

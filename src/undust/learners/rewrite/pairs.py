@@ -1,0 +1,154 @@
+"""Which pairs of a cluster's URLs are compared, and the rule that each of them makes.
+
+The paper compares all of them, which is quadratic in the size of a cluster. Here all ordered pairs are
+taken among at most `sample` URLs of a cluster, chosen by a seeded hash, and clusters are taken in the
+order of such a hash until `max_pairs` are reached. Sources and targets are the same URLs, for a wildcard
+on the right side needs as many different targets as one on the left needs sources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from undust import _core
+from undust.learners.rewrite.maps import hashes_of, offsets_of, spans, sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undust.learners.rewrite.maps import Bools, Codes, Hashes, Ints, Maps
+
+    Pairs = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Rules as rows: entry `e` of rule `r` says what the context and the action have at a key.
+
+    A context is a value's code, -1 (the key is absent) or a wildcard. An action is a value's code, -1,
+    -2 (the wildcard), or -3 less the key whose value is taken. Each rule is there once.
+    """
+
+    offsets: Ints
+    keys: Codes
+    context: Codes
+    action: Codes
+    support_offsets: Ints
+    support: Ints
+    """The numbers of the pairs behind each rule, ascending."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def supports(self) -> Ints:
+        """How many pairs each rule has."""
+        return np.diff(self.support_offsets)
+
+    def entry_hashes(self) -> Hashes:
+        """Return a number for each entry."""
+        return hashes_of(self.keys, self.context, self.action)
+
+    def hashes(self) -> Hashes:
+        """Return a number for each rule."""
+        return sums(self.entry_hashes(), self.offsets)
+
+    def take(self, rules: Ints) -> Rules:
+        """Return some of the rules, in the given order."""
+        lengths = np.diff(self.offsets)[rules]
+        entries = spans(self.offsets[rules], lengths)
+        counts = self.supports[rules]
+        support = self.support[spans(self.support_offsets[rules], counts)]
+        columns = (self.keys[entries], self.context[entries], self.action[entries])
+        return Rules(offsets_of(lengths), *columns, offsets_of(counts), support)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Pairs of rows, and how many more there would have been."""
+
+    left: Pairs
+    right: Pairs
+    left_out: int
+
+
+def choose_pairs(maps: Maps, sample: int, max_pairs: int, seed: int) -> Chosen:
+    """Return the ordered pairs of different maps that rules are made of."""
+    sizes = np.bincount(maps.clusters)
+    rows = np.flatnonzero(sizes[maps.clusters] > 1) if len(maps) else np.arange(0)
+    order = hashes_of(rows, seed, 0)
+    rows = rows[np.lexsort((order, maps.clusters[rows]))]
+    clusters, first, count = np.unique(maps.clusters[rows], return_index=True, return_counts=True)
+    taken = np.minimum(count, sample)
+    number = taken * (taken - 1)
+    turn = np.argsort(hashes_of(clusters, seed, 1), kind="stable")
+    fits = np.zeros(len(clusters), np.bool_)
+    fits[turn] = np.cumsum(number[turn]) <= max_pairs
+    members = spans(first[fits], taken[fits])
+    many = np.repeat(taken[fits], taken[fits])
+    left = np.repeat(members, many)
+    right = spans(np.repeat(first[fits], taken[fits]), many)
+    differ = left != right
+    left, right = rows[left[differ]], rows[right[differ]]
+    all_pairs = int((count.astype(np.int64) * (count - 1)).sum())
+    left_out = all_pairs - len(left)
+    # Two spellings of one map (parameters in another order) make no rule.
+    whole = sums(hashes_of(maps.keys, maps.values, 0), maps.offsets)
+    differ = whole[left] != whole[right]
+    return Chosen(left[differ], right[differ], left_out)
+
+
+def rules_of_pairs(maps: Maps, pairs: Chosen) -> Rules:
+    """Return GenerateRule (Algorithm 2) of each pair, equal ones pooled (Algorithm 4).
+
+    Where several keys of the source have the wanted value, the same key comes first, then the key
+    order; a reference that other pairs contradict is in another rule than they are, and stays behind
+    with its few pairs (A20).
+    """
+    columns = _core.pair_rules(maps.offsets, maps.keys, maps.values, maps.linked, pairs.left, pairs.right)
+    offsets, keys, context, action = (pa.array(column).to_numpy() for column in columns)
+    number = np.arange(len(pairs.left), dtype=np.int64)
+    every = Rules(offsets, keys, context, action, np.arange(len(number) + 1), number)
+    return pooled(every, every.hashes())
+
+
+def pooled(rules: Rules, hashes: Hashes) -> Rules:
+    """Return each rule once, with the pairs of all its copies; in the order of the hashes."""
+    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(first) == len(rules):
+        return rules.take(first)
+    once = rules.take(first)
+    members = np.repeat(place.reshape(-1), rules.supports)
+    offsets, support = united(members, rules.support, len(first))
+    return Rules(once.offsets, once.keys, once.context, once.action, offsets, support)
+
+
+def united(owners: Ints, members: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return for each of `count` owners its members, sorted and each once, as offsets and members."""
+    span = int(members.max(initial=0)) + 1
+    both = np.unique(owners.astype(np.int64) * span + members)
+    return offsets_of(np.bincount(both // span, minlength=count)), both % span
+
+
+def is_open_action(context: Codes, action: Codes, is_open: Bools) -> Bools:
+    """Whether a wildcard may take the place of each action: what it writes is a value that one covers."""
+    writes = is_open[np.maximum(action, 0)]
+    copies = ~((context >= 0) & ~is_open[np.maximum(context, 0)])
+    return np.where(action >= 0, writes, (action <= FIRST_REFERENCE) & copies)
+
+
+def is_open_context(context: Codes, is_open: Bools) -> Bools:
+    """Whether a wildcard may take the place of each context."""
+    return (context >= 0) & is_open[np.maximum(context, 0)]
+
+
+ABSENT, STAR, FIRST_REFERENCE = -1, -2, -3
+
+
+def source_key(action: Any) -> Any:  # noqa: ANN401 -- a number or an array
+    """Return the key whose value an action takes."""
+    return FIRST_REFERENCE - action
