@@ -58,6 +58,7 @@ def failing(site: str, table: pa.Table) -> pa.Table:
 def engine_of(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
     """An engine that holds its rows in memory, or on disk, or hands them to other processes."""
     monkeypatch.setattr(local, "WORTH_PROCESSES", 0 if kind == "processes" else 1 << 60)
+    monkeypatch.setattr(local, "WORKER_BYTES", 1 if kind == "processes" else 1 << 60)
     monkeypatch.setattr(local, "TASK_ROWS", 3000)
     monkeypatch.setattr(local, "HELD_SHARE", 0.125 if kind == "memory" else 1e-6)
     return LocalEngine("384MB", threads=2, folder=str(folder))

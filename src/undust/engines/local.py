@@ -39,6 +39,8 @@ HELD_SHARE, SORT_SHARE = 0.125, 0.375
 """Of the memory that is left."""
 SORT_BYTES = 64 << 20
 """What each thread of DuckDB needs to sort; with less it gives up."""
+WORKER_BYTES = 512 << 20
+"""What another process takes with the sites that it works on; there are no more than fit into the rest."""
 TASK_ROWS = 100_000
 """Sites are handed to another process together until they have so many rows."""
 WORTH_PROCESSES = 400_000
@@ -132,15 +134,22 @@ class LocalEngine:
         finally:
             connection.close()
 
+    @property
+    def _workers(self) -> int:
+        if self._room is None:
+            return self.threads
+        return max(1, min(self.threads, int(self._room * (1 - HELD_SHARE - SORT_SHARE)) // WORKER_BYTES))
+
     def _results(
         self, sites: Iterator[tuple[str, pa.Table]], function: SiteFunction, rows: int
     ) -> Iterator[pa.Table]:
-        if self.threads == 1 or rows < WORTH_PROCESSES or not _can_travel(function):
+        workers = self._workers
+        if workers == 1 or rows < WORTH_PROCESSES or not _can_travel(function):
             yield from (function(site, rows) for site, rows in sites)
             return
-        pool = ProcessPoolExecutor(self.threads, get_context("spawn"))
+        pool = ProcessPoolExecutor(workers, get_context("spawn"))
         try:
-            yield from _in_order(pool, sites, function, 2 * self.threads)
+            yield from _in_order(pool, sites, function, 2 * workers)
         except BrokenProcessPool:
             message = (
                 "a worker process was killed, most likely for want of memory; try again with fewer --threads"
