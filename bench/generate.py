@@ -1,6 +1,6 @@
 """Generated sites: rows a second, the most memory held, and whether the rows are the same every time.
 
-    python -m bench.generate                            200,000 rows, as CI does
+    python -m bench.generate                            200,000 rows of one site
     python -m bench.generate --rows 10000000 --kind forum
     python -m bench.generate --rows 10000000 --sites 10000
 

@@ -81,8 +81,7 @@ class Content:
             codes = number_of(self.kind.families[family], digits | {rolls: np.zeros_like(numbers)})
         sentences = sentences_of(codes | family << _FAMILY_PLACE, self.seed)
         if turns is not None:
-            places = (np.arange(sentences.shape[1]) + turns[:, None]) % sentences.shape[1]
-            sentences = np.take_along_axis(sentences, places, axis=1)
+            self._reorder(sentences, codes, turns)
         does_change, is_rewritten = self.changes(family, numbers)
         tails = np.where(does_change & (tails == PLAIN), FIRST_VERSION + moments % VERSIONS, tails)
         if is_rewritten.any():
@@ -90,6 +89,15 @@ class Content:
                 new = other_sentences(draw(self.seed, "rewrite", moments[is_rewritten], place))
                 sentences[is_rewritten, place] = new
         return Text(sentences, tails)
+
+    def _reorder(self, sentences: Ints, codes: Ints, turns: Ints) -> None:
+        """Show what a list shows in another order: some of it was there, some comes from further down."""
+        turned = np.flatnonzero(turns)
+        sentences[turned] = sentences[turned, ::-1]
+        for place in range(_CHANGING):
+            sentences[turned, place] = other_sentences(
+                draw(self.seed, "further", codes[turned], turns[turned], place)
+            )
 
     def padding(self, family: int, numbers: Ints) -> Ints:
         """Return the bytes of each page that nobody sees: between none and many, as with markup."""

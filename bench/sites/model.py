@@ -74,7 +74,7 @@ class Family:
     clamped: tuple[str, ...] = ()
     """Digits that show the last value when a larger one is asked for."""
     rolls: str | None = None
-    """The digit that only changes the order of what is listed."""
+    """The digit that only changes the order of what is listed, and so what is on the first page."""
     shows: Mapping[int, float] | None = None
     """Shares of addresses that show something else; those measured on such software, if not said."""
     host: str | None = None

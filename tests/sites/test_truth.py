@@ -174,6 +174,17 @@ def test_the_server_shows_what_the_rows_say(seen: Seen) -> None:
         assert [request.url for request in server.requests] == [row["url"] for row in seen.rows[:ASKED]]
 
 
+def test_a_huge_site_keeps_its_word(seen: Seen) -> None:
+    """Of a hundred million URLs, the first rows are made at once, and answered as they say."""
+    huge = site(seen.site.kind.name, 100_000_000, seed=1)
+    rows = next(huge.batches(rows=40))
+    for row, page in zip(rows.observations.to_pylist(), rows.page.to_pylist(), strict=True):
+        answer = huge.answer(row["url"])
+        assert (answer.page, answer.status) == (page, row["status"])
+        if answer.body:
+            assert content_of(Body.of([answer.body]), "text/html").digest == row["digest"]
+
+
 def test_rates_are_those_measured(seen: Seen) -> None:
     """Errors, redirects, notices, canonicals and duplicates are as many as of the real software."""
     if seen.site.kind.name in TRAPS:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from bench.sites.fields import Listed, Number, Title
 from bench.sites.model import DROP_QUERY, DROP_TRACKING, NOTHING, TRACKING, Extra, Family, Form, Kind
 
+if TYPE_CHECKING:
+    from bench.sites.fields import Digits
+
 _STATES = ("open", "closed", "new")
 _ORDERS = ("priority", "id", "owner")
+
+
+def _short(digits: Digits) -> Digits:
+    # Of the lists that were tested in another order, four in five were the same: they had one row or none.
+    return {"order": np.where(digits["n"] % 5 > 0, 0, digits["order"])}
+
 
 TRACKER = Kind(
     name="tracker",
     about="leading zeros, queries with default parameters and without hits, versions, reports in any order",
     like="tracker",
+    pages_per_address=0.9,
     families=(
         Family(
             "ticket",
@@ -35,6 +49,7 @@ TRACKER = Kind(
             },
             small={"state": len(_STATES), "order": len(_ORDERS)},
             rolls="order",
+            same=_short,
             shows={NOTHING: 0.12},
             forms=(
                 Form("/query?component={component}", 2),
@@ -86,4 +101,5 @@ TRACKER = Kind(
         "rewrite {s}://{h}/ticket/{*:int}?{rest**} -> {s}://{h}/ticket/1?{rest}",
         DROP_QUERY,
     ),
+    inexpressible=("a list with a single row is the same in any order",),
 )
