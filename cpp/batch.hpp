@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -63,23 +66,46 @@ struct BatchCounts {
   }
 };
 
-// A text column made row by row: append_row(text, out, counts) appends the new text and counts.
-template <typename Counts, typename AppendRow>
-Column map_texts(const TextColumn& column, int threads, Counts& counts, AppendRow&& append_row) {
+// So many rows are handed on together.
+inline constexpr std::size_t kRowsTogether = 512;
+
+// A rows function, as map_texts and map_lines take it, that goes row by row: append_row(text, out, counts)
+// appends the new text and counts.
+template <typename AppendRow>
+[[nodiscard]] auto row_by_row(AppendRow append_row) {
+  return [append_row](std::span<const std::string_view> texts, std::string& out, auto& counts, auto&& end_row) {
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      append_row(texts[i], out, counts);
+      end_row(i);
+    }
+  };
+}
+
+// A text column made from one: append_rows(texts, out, counts, end_row) appends the new text of each
+// row to `out` in order, calls end_row(i) behind it, and counts.
+template <typename Counts, typename AppendRows>
+Column map_texts(const TextColumn& column, int threads, Counts& counts, AppendRows&& append_rows) {
   const std::size_t parts = parts_of(column.size(), threads);
   std::vector<TextBuilder> builders(parts);
   std::vector<Counts> part_counts(parts);
   in_parts(column.size(), parts, [&](std::int64_t begin, std::int64_t end, std::size_t part) {
     TextBuilder& builder = builders[part];
     builder.reserve(end - begin, static_cast<std::size_t>(end - begin) * 64);
+    std::vector<std::string_view> texts;
+    const auto flush = [&] {
+      append_rows(texts, builder.text(), part_counts[part], [&](std::size_t) { builder.end_row(); });
+      texts.clear();
+    };
     for (std::int64_t row = begin; row < end; ++row) {
       if (column.is_null(row)) {
+        flush();
         builder.append_null();
       } else {
-        append_row(column[row], builder.text(), part_counts[part]);
-        builder.end_row();
+        texts.push_back(column[row]);
+        if (texts.size() == kRowsTogether) flush();
       }
     }
+    flush();
   });
   for (std::size_t part = 0; part < parts; ++part) {
     counts += part_counts[part];
@@ -88,11 +114,30 @@ Column map_texts(const TextColumn& column, int threads, Counts& counts, AppendRo
   return std::move(builders[0]).finish(column.output_format());
 }
 
+// Some lines of a text, each as what it says and how it ends.
+struct LineRun {
+  std::vector<std::string_view> texts, ends;
+
+  // Takes lines from the front of `rest`, as many as are handed on together.
+  void take(std::string_view& rest) {
+    texts.clear();
+    ends.clear();
+    while (!rest.empty() && texts.size() < kRowsTogether) {
+      const std::size_t size = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, std::min(size + 1, rest.size()));
+      rest.remove_prefix(line.size());
+      const std::size_t text_size = size > 0 && line[size - 1] == '\r' ? size - 1 : size;
+      texts.push_back(line.substr(0, text_size));
+      ends.push_back(line.substr(text_size));
+    }
+  }
+};
+
 // Lines made from lines, in order: each ends as it ended before ("\n", "\r\n" or, for the
-// last one, not at all). append_row as above. Returns how many lines there were.
-template <typename Counts, typename AppendRow>
+// last one, not at all). append_rows as above. Returns how many lines there were.
+template <typename Counts, typename AppendRows>
 std::int64_t map_lines(std::string_view data, int threads, Counts& counts, std::string& out,
-                       AppendRow&& append_row) {
+                       AppendRows&& append_rows) {
   struct Part {
     std::string text;
     Counts counts;
@@ -110,17 +155,11 @@ std::int64_t map_lines(std::string_view data, int threads, Counts& counts, std::
     Part& part = results[number];
     std::string_view rest = data.substr(line_start(begin), line_start(end) - line_start(begin));
     part.text.reserve(rest.size() + rest.size() / 8);
+    LineRun run;
     while (!rest.empty()) {
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(line.size());
-      const std::string_view text = line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-      append_row(text, part.text, part.counts);
-      part.text.append(line.substr(text.size()));
-      if (!rest.empty()) {
-        part.text.push_back('\n');
-        rest.remove_prefix(1);
-      }
-      ++part.lines;
+      run.take(rest);
+      append_rows(run.texts, part.text, part.counts, [&](std::size_t i) { part.text.append(run.ends[i]); });
+      part.lines += static_cast<std::int64_t>(run.texts.size());
     }
   });
   std::int64_t lines = 0;

@@ -71,13 +71,17 @@ nb::object normalize_url(nb::str url, unsigned steps) {
   return str_of(out);
 }
 
+auto rows_normalized(unsigned steps) {
+  return undust::row_by_row([steps](std::string_view text, std::string& out, BatchCounts& counts) {
+    append_normalized(text, steps, out, counts);
+  });
+}
+
 std::tuple<Column, std::int64_t, std::int64_t> normalize(nb::object urls, unsigned steps, int threads) {
   const BorrowedColumn borrowed(urls);
   BatchCounts counts;
   nb::gil_scoped_release unlocked;
-  Column result = undust::map_texts(borrowed.texts(), threads, counts, [steps](auto text, auto& out, auto& seen) {
-    append_normalized(text, steps, out, seen);
-  });
+  Column result = undust::map_texts(borrowed.texts(), threads, counts, rows_normalized(steps));
   return {std::move(result), counts.changed, counts.not_urls};
 }
 
@@ -88,9 +92,7 @@ nb::tuple normalize_lines(nb::bytes data, unsigned steps, int threads) {
   const std::string_view text(data.c_str(), data.size());
   {
     nb::gil_scoped_release unlocked;
-    lines = undust::map_lines(text, threads, counts, out, [steps](auto line, auto& to, auto& seen) {
-      append_normalized(line, steps, to, seen);
-    });
+    lines = undust::map_lines(text, threads, counts, out, rows_normalized(steps));
   }
   return nb::make_tuple(nb::bytes(out.data(), out.size()), lines, counts.changed, counts.not_urls);
 }

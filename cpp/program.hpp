@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "program_lane.hpp"
 #include "program_match.hpp"
-#include "program_sites.hpp"
 #include "program_write.hpp"
 #include "suffixes.hpp"
 
@@ -49,14 +49,6 @@ class ProgramProblem : public RuleProblem {
 // Throws RuleProblem if the rule could not be part of a program.
 void check_source(const RuleSource& rule);
 
-enum class Outcome : std::uint8_t {
-  kResolved,
-  kCycle,       // a URL came back: the smallest of the cycle
-  kNotUrl,      // the text itself
-  kSkipped,     // user name, or too long: the normal form
-  kUnresolved,  // no URL repeated within the bounds: the normal form
-};
-
 struct Result {
   Outcome outcome;
   std::string_view url;  // lives in the scratch, or is the text that was asked for
@@ -68,30 +60,33 @@ struct AppliedStep {
   std::size_t text;
 };
 
-// Texts that stay where they are while others are added, in memory that is used again.
+// The first text is somebody else's; the others stay where they are while more are added, in
+// memory that is used again.
 class Texts {
  public:
-  [[nodiscard]] const std::string& operator[](std::size_t place) const { return *all_[place]; }
-  [[nodiscard]] std::size_t size() const { return used_; }
+  [[nodiscard]] const std::string& operator[](std::size_t place) const { return place ? *all_[place - 1] : *first_; }
+  [[nodiscard]] std::size_t size() const { return used_ + 1; }
   [[nodiscard]] std::string& add() {
     if (used_ == all_.size()) all_.push_back(std::make_unique<std::string>());
     return *all_[used_++];
   }
   void drop_last() { --used_; }
   // What a hostile URL left behind is given back.
-  void clear() {
+  void start_with(const std::string& first) {
     constexpr std::size_t kKept = 16;
     if (all_.size() > kKept) all_.resize(kKept);
     used_ = 0;
+    first_ = &first;
   }
 
  private:
+  const std::string* first_ = nullptr;
   std::vector<std::unique_ptr<std::string>> all_;
   std::size_t used_ = 0;
 };
 
 struct Scratch {
-  UrlView view;
+  Lane lane;  // of a URL that is asked for alone
   Match match, condition;
   WriteScratch write;
   std::string written;
@@ -101,8 +96,8 @@ struct Scratch {
   // ended it included; the first `result` of them lead from n(u) to c(u). Then the masks.
   std::vector<AppliedStep> steps, masks;
   std::size_t result = 0;
-  std::vector<std::uint32_t> candidates;
 
+  void start(const Lane& of);
   // Where the text of a step stood before; the step itself if it is new.
   [[nodiscard]] std::size_t find_earlier(std::size_t step);
 };
@@ -114,6 +109,10 @@ class Program {
 
   [[nodiscard]] Result canonical(std::string_view url, Scratch& scratch) const;
   [[nodiscard]] Result key(std::string_view url, Scratch& scratch) const;
+
+  // The same for a lane that comes from a Course.
+  [[nodiscard]] Result canonical(Lane& lane, Scratch& scratch) const;
+  [[nodiscard]] Result key(Lane& lane, Scratch& scratch) const;
 
   // f alone: the number of the rule that changes (or keeps) the normal form of `url`, or kNoRule.
   [[nodiscard]] std::uint32_t step(std::string_view url, Scratch& scratch, std::string& out) const;
@@ -128,30 +127,45 @@ class Program {
   [[nodiscard]] std::size_t size() const { return rule_count_; }
 
  private:
-  // The rules that may see a URL.
-  struct Rules {
-    std::string_view site;
-    Block own;
-    const Block* shared = nullptr;
-
-    [[nodiscard]] bool has_any() const { return own || *shared; }
-    [[nodiscard]] std::array<const Block*, 2> in_order() const { return {&own, shared}; }
-  };
+  friend class Course;
   enum class Effect { kNone, kKept, kChanged };
 
-  [[nodiscard]] Outcome begin(std::string_view url, Scratch& scratch, Rules& rules) const;
-  [[nodiscard]] std::uint32_t change(const Rules& rules, Scratch& scratch, std::string& out) const;
-  [[nodiscard]] Effect apply(const StoredRule& rule, const Rules& rules, Scratch& scratch, std::string& out) const;
-  [[nodiscard]] Effect apply_replace(const StoredRule& rule, const Rules& rules, Scratch& scratch, std::string& out) const;
-  [[nodiscard]] bool settle(const Rules& rules, Scratch& scratch, std::string& out) const;
-  [[nodiscard]] Outcome walk(const Rules& rules, Scratch& scratch) const;
-  [[nodiscard]] std::size_t mask(const Rules& rules, Scratch& scratch) const;
+  // The stages before the first rule is tried; see program_stages.cpp.
+  void begin(std::span<const std::string_view> urls, Lanes& lanes) const;
+  void begin(std::string_view url, Lane& lane) const;
+  void name_site(std::string_view host, Lane& lane) const;
+  void locate(Lane& lane, const HostMemo* memo) const;
+  void fetch(Lane& lane) const;
+  void read(Lane& lane, HostMemo* memo) const;
+  [[nodiscard]] bool read_any(Lane& lane) const;
+  void gather(Lane& lane) const;
+
+  [[nodiscard]] std::uint32_t change(Lane& lane, Scratch& scratch, std::string& out) const;
+  [[nodiscard]] Effect apply(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
+  [[nodiscard]] Effect apply_replace(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
+  [[nodiscard]] bool settle(const Lane& lane, Scratch& scratch, std::string& out) const;
+  [[nodiscard]] Outcome walk(Lane& lane, Scratch& scratch) const;
+  [[nodiscard]] std::size_t mask(Lane& lane, Scratch& scratch) const;
 
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;
+  std::uint64_t identity_;  // no other program of this process has it
   SiteTable sites_;
   std::vector<std::vector<std::string>> except_sites_;
   Block shared_;
+};
+
+// Many URLs through one program, in order; each lane is asked for its result before the next one.
+class Course {
+ public:
+  Course(const Program& program, std::span<const std::string_view> urls, Lanes& lanes);
+  [[nodiscard]] Lane& next();
+
+ private:
+  const Program& program_;
+  std::span<const std::string_view> urls_;
+  Lanes& lanes_;
+  std::size_t done_ = 0;
 };
 
 }  // namespace undust

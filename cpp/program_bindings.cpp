@@ -17,6 +17,8 @@ using namespace nb::literals;
 namespace {
 
 using undust::Column;
+using undust::Course;
+using undust::Lanes;
 using undust::Outcome;
 using undust::Program;
 using undust::Result;
@@ -172,14 +174,10 @@ struct Counts {
   }
 };
 
-Result ask(const Program& program, std::string_view url, bool keys, Scratch& scratch) {
-  return keys ? program.key(url, scratch) : program.canonical(url, scratch);
-}
-
 // Each rule once for a URL, however often it acted.
-void count_uses(const Program& program, Scratch& scratch, std::vector<std::int64_t>& uses) {
+void count_uses(const Program& program, const Scratch& scratch, std::vector<std::uint32_t>& rules,
+                std::vector<std::int64_t>& uses) {
   uses.resize(program.size());
-  auto& rules = scratch.candidates;
   rules.clear();
   if (!scratch.masks.empty() || scratch.result) {
     for (std::size_t i = 0; i < scratch.result; ++i) rules.push_back(scratch.steps[i].rule);
@@ -190,24 +188,31 @@ void count_uses(const Program& program, Scratch& scratch, std::vector<std::int64
   for (const std::uint32_t rule : rules) ++uses[rule];
 }
 
-// A row function for map_texts and map_lines.
-auto row_of(const Program& program, bool keys, bool uses) {
-  return [&program, keys, uses](std::string_view text, std::string& out, Counts& counts) {
+// A rows function for map_texts and map_lines.
+auto rows_of(const Program& program, bool keys, bool uses) {
+  return [&program, keys, uses](std::span<const std::string_view> texts, std::string& out, Counts& counts, auto&& end_row) {
     thread_local Scratch scratch;
-    const Result result = ask(program, text, keys, scratch);
-    out.append(result.url);
-    counts.changed += result.url != text;
-    counts.not_urls += result.outcome == Outcome::kNotUrl;
-    counts.skipped += result.outcome == Outcome::kSkipped;
-    counts.unresolved += result.outcome == Outcome::kUnresolved;
-    if (uses) count_uses(program, scratch, counts.uses);
+    thread_local Lanes lanes;
+    std::vector<std::uint32_t> rules;
+    Course course(program, texts, lanes);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      undust::Lane& lane = course.next();
+      const Result result = keys ? program.key(lane, scratch) : program.canonical(lane, scratch);
+      out.append(result.url);
+      end_row(i);
+      counts.changed += result.url != texts[i];
+      counts.not_urls += result.outcome == Outcome::kNotUrl;
+      counts.skipped += result.outcome == Outcome::kSkipped;
+      counts.unresolved += result.outcome == Outcome::kUnresolved;
+      if (uses) count_uses(program, scratch, rules, counts.uses);
+    }
   };
 }
 
 Column map_column(const Program& program, nb::object urls, bool keys, int threads, bool uses, Counts& counts) {
   const undust::BorrowedColumn borrowed(urls);
   nb::gil_scoped_release unlocked;
-  return undust::map_texts(borrowed.texts(), threads, counts, row_of(program, keys, uses));
+  return undust::map_texts(borrowed.texts(), threads, counts, rows_of(program, keys, uses));
 }
 
 nb::bytes map_bytes(const Program& program, nb::bytes data, bool keys, int threads, bool uses, Counts& counts,
@@ -216,7 +221,7 @@ nb::bytes map_bytes(const Program& program, nb::bytes data, bool keys, int threa
   {
     const std::string_view text(data.c_str(), data.size());
     nb::gil_scoped_release unlocked;
-    lines = undust::map_lines(text, threads, counts, out, row_of(program, keys, uses));
+    lines = undust::map_lines(text, threads, counts, out, rows_of(program, keys, uses));
   }
   return nb::bytes(out.data(), out.size());
 }
@@ -225,7 +230,7 @@ nb::object one_url(const Program& program, nb::str url, bool keys) {
   thread_local Scratch scratch;
   const auto text = utf8_of(url);
   if (!text) return url;
-  const Result result = ask(program, *text, keys, scratch);
+  const Result result = keys ? program.key(*text, scratch) : program.canonical(*text, scratch);
   return result.url == *text ? nb::object(url) : str_of(result.url);
 }
 

@@ -1,8 +1,11 @@
 // All that is known of one site, in one stretch of memory, and in it each rule in one stretch,
 // so that a site which nobody asked for in a while costs few cache misses:
 //
-//   header | site name | where each rule is | guards | directory | always | rules …
+//   header | tags of the guards | site name | always | lists | slots of the guards | rules …
 //   rule   = its head | conditions | pieces | text
+//
+// A URL that no rule guards against needs the beginning only; one that a rule is for, a slot and
+// the rule besides.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +17,9 @@
 #include <vector>
 
 #include "pattern_rule.hpp"
+#include "program_guards.hpp"
 #include "program_index.hpp"
+#include "program_memory.hpp"
 
 namespace undust {
 
@@ -23,6 +28,7 @@ struct RuleHead {
   std::uint16_t piece_count = 0;
   bool keeps_normal = false;     // with the same authority its result is in normal form
   std::uint32_t number = 0;      // in the list that the program was made of
+  std::uint32_t size = 0;        // of the rule in its block, in units
   std::uint32_t exceptions = 0;  // which list of excepted sites, from 1 on
 };
 
@@ -49,48 +55,50 @@ class StoredRule {
 struct BlockHeader {
   SiteIndex index;
   std::uint32_t site_size = 0;
+  std::uint32_t first_rule = 0;  // its place
   bool has_masks = false;
 };
 
-// The block at an address, or none.
+// The block at an address, or none. Places in it are counted in units.
 class Block {
  public:
+  static constexpr std::size_t kUnit = 8;
+
   Block() = default;
   explicit Block(const std::byte* at) : header_(reinterpret_cast<const BlockHeader*>(at)) {
+    const SiteIndex& index = header_->index;
     const std::byte* place = at + sizeof(BlockHeader);
-    site_ = {reinterpret_cast<const char*>(place), header_->site_size};
-    place += padded(header_->site_size);
-    rules_ = take<std::uint32_t>(place, header_->index.rule_count);
-    index_.site = &header_->index;
-    index_.entries = take<GuardEntry>(place, header_->index.entry_count);
-    index_.directory = take<std::uint32_t>(place, header_->index.directory_size);
-    index_.always = take<std::uint32_t>(place, header_->index.always_count);
+    index_.site = &index;
+    index_.tags = take<char>(place, index.group_count * kGroup);
+    site_ = {take<char>(place, header_->site_size), header_->site_size};
+    index_.always = take<std::uint32_t>(place, index.always_count);
+    index_.lists = take<std::uint32_t>(place, index.list_size);
+    index_.slots = take<GuardSlot>(place, index.group_count * kGroup);
   }
 
   explicit operator bool() const { return header_ != nullptr; }
   [[nodiscard]] std::string_view site() const { return site_; }
   [[nodiscard]] std::uint32_t rule_count() const { return header_->index.rule_count; }
-  [[nodiscard]] StoredRule rule(std::uint32_t place) const {
-    return StoredRule(reinterpret_cast<const std::byte*>(header_) + rules_[place]);
+  [[nodiscard]] std::uint32_t first_rule() const { return header_->first_rule; }
+  [[nodiscard]] const std::byte* address(std::uint32_t place) const {
+    return reinterpret_cast<const std::byte*>(header_) + std::size_t{place} * kUnit;
   }
+  [[nodiscard]] StoredRule rule(std::uint32_t place) const { return StoredRule(address(place)); }
   [[nodiscard]] const IndexView& index() const { return index_; }
   [[nodiscard]] bool has_masks() const { return header_->has_masks; }
 
+  [[nodiscard]] static std::size_t padded(std::size_t size) { return (size + kUnit - 1) / kUnit * kUnit; }
+
  private:
-  friend class BlockBuilder;
-
-  [[nodiscard]] static std::size_t padded(std::size_t size) { return (size + 7) / 8 * 8; }
-
   template <typename T>
   static const T* take(const std::byte*& place, std::size_t count) {
     const auto* first = reinterpret_cast<const T*>(place);
-    place += count * sizeof(T);
+    place += padded(count * sizeof(T));
     return first;
   }
 
   const BlockHeader* header_ = nullptr;
   std::string_view site_;
-  const std::uint32_t* rules_ = nullptr;
   IndexView index_{};
 };
 
@@ -99,57 +107,77 @@ class BlockBuilder {
  public:
   void clear() {
     rules_.clear();
-    starts_.clear();
+    rule_count_ = 0;
     has_masks_ = false;
   }
-  [[nodiscard]] bool is_empty() const { return starts_.empty(); }
+  [[nodiscard]] bool is_empty() const { return rule_count_ == 0; }
 
   void add_rule(RuleHead head, const Pieces& pieces, std::span<const Pattern> conditions) {
+    const std::size_t start = rules_.size();
     head.piece_count = static_cast<std::uint16_t>(pieces.all.size());
-    starts_.push_back(static_cast<std::uint32_t>(rules_.size()));
-    append(std::span<const RuleHead>(&head, 1), rules_);
-    append(conditions, rules_);
-    append(std::span<const Piece>(pieces.all), rules_);
-    append(std::span<const char>(pieces.text), rules_);
-    rules_.resize(Block::padded(rules_.size()));
-    index_.add_rule(head.parsed, pieces.view());
+    head.size = units(aligned(sizeof head + conditions.size_bytes() + pieces.all.size() * sizeof(Piece) + pieces.text.size()));
+    append_bytes(std::as_bytes(std::span(&head, 1)), rules_);
+    append_bytes(std::as_bytes(conditions), rules_);
+    append_bytes(std::as_bytes(std::span(pieces.all)), rules_);
+    append_bytes(std::as_bytes(std::span(pieces.text)), rules_);
+    align(rules_);
+    index_.add_rule(head.parsed, pieces.view(), units(start));
+    ++rule_count_;
     has_masks_ |= head.parsed.is_mask;
   }
 
-  // `memory` keeps a size that is a multiple of eight.
+  // `memory` keeps a size that is a whole number of lines.
   void append_to(std::string_view site, std::vector<std::byte>& memory) {
     BlockHeader header;
     header.index = index_.finish();
     header.site_size = static_cast<std::uint32_t>(site.size());
     header.has_masks = has_masks_;
     const IndexTables& tables = index_.tables();
-    const std::size_t size = sizeof header + Block::padded(site.size()) + starts_.size() * sizeof(std::uint32_t) +
-                             tables.entries.size() * sizeof(GuardEntry) +
-                             (tables.directory.size() + tables.always.size()) * sizeof(std::uint32_t);
-    for (std::uint32_t& start : starts_) start += static_cast<std::uint32_t>(Block::padded(size));
+    header.first_rule = units(aligned(sizeof header + size_of(tables.tags) + Block::padded(site.size()) +
+                                      size_of(tables.always) + size_of(tables.lists) + size_of(tables.slots)));
+    index_.move_rules(header.first_rule);
 
+    const std::size_t start = memory.size();
     append(std::span<const BlockHeader>(&header, 1), memory);
-    append(std::span<const char>(site), memory);
-    memory.resize(Block::padded(memory.size()));
-    append(std::span<const std::uint32_t>(starts_), memory);
-    append(std::span<const GuardEntry>(tables.entries), memory);
-    append(std::span<const std::uint32_t>(tables.directory), memory);
-    append(std::span<const std::uint32_t>(tables.always), memory);
-    memory.resize(Block::padded(memory.size()));
-    append(std::span<const std::byte>(rules_), memory);
+    append(std::span(tables.tags), memory);
+    append(std::span(site), memory);
+    append(std::span(tables.always), memory);
+    append(std::span(tables.lists), memory);
+    append(std::span(tables.slots), memory);
+    align(memory);
+    append_bytes(rules_, memory);
+    // Sites with like rules have blocks of like sizes. An odd number of lines keeps their beginnings
+    // from falling on the same few places of the cache.
+    const std::size_t lines = (memory.size() - start) / FarMemory::kLine;
+    if (lines % 2 == 0) memory.resize(memory.size() + FarMemory::kLine);
   }
 
  private:
+  // Blocks and rules begin on a line of the cache.
+  [[nodiscard]] static std::size_t aligned(std::size_t size) {
+    return (size + FarMemory::kLine - 1) / FarMemory::kLine * FarMemory::kLine;
+  }
+  static void align(std::vector<std::byte>& memory) { memory.resize(aligned(memory.size())); }
+  [[nodiscard]] static std::uint32_t units(std::size_t bytes) {
+    return static_cast<std::uint32_t>(Block::padded(bytes) / Block::kUnit);
+  }
+  template <typename T>
+  [[nodiscard]] static std::size_t size_of(const std::vector<T>& items) {
+    return Block::padded(items.size() * sizeof(T));
+  }
+  static void append_bytes(std::span<const std::byte> bytes, std::vector<std::byte>& memory) {
+    memory.insert(memory.end(), bytes.begin(), bytes.end());
+  }
   template <typename T>
   static void append(std::span<const T> items, std::vector<std::byte>& memory) {
-    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 8);
-    const auto bytes = std::as_bytes(items);
-    memory.insert(memory.end(), bytes.begin(), bytes.end());
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= Block::kUnit);
+    append_bytes(std::as_bytes(items), memory);
+    memory.resize(Block::padded(memory.size()));
   }
 
   std::vector<std::byte> rules_;
-  std::vector<std::uint32_t> starts_;
   IndexBuilder index_;
+  std::size_t rule_count_ = 0;
   bool has_masks_ = false;
 };
 

@@ -1,5 +1,6 @@
 // Rules in the order of a file become rules in groups: one for each site, found by its hash.
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
@@ -114,6 +115,11 @@ class SiteCompiler {
   BlockBuilder block_;
 };
 
+std::uint64_t next_identity() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
 
 void check_source(const RuleSource& rule) {
@@ -125,7 +131,7 @@ void check_source(const RuleSource& rule) {
 }
 
 Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
-    : suffixes_(suffixes), rule_count_(rules.size()) {
+    : suffixes_(suffixes), rule_count_(rules.size()), identity_(next_identity()) {
   const SiteOrder order(rules);
   std::vector<std::byte> blocks;
   std::vector<std::pair<std::uint64_t, std::size_t>> places;

@@ -5,6 +5,9 @@
 // such things are looked up in a small hash table of the site. Of a rule's possible guards the
 // one is taken that the fewest URLs and the fewest other rules have; a rule that needs nothing
 // is always tried.
+//
+// The look-up has two halves, so that of many URLs the first half of each can be done before
+// the second half of any: between them the memory has time to bring the slots.
 #pragma once
 
 #include <cstdint>
@@ -20,47 +23,64 @@ namespace undust {
 struct SiteIndex {
   std::uint64_t prefix_sizes = 0;  // a bit for each size of a prefix that is a guard
   std::uint64_t token_filter = 0;  // a bit for some of each token that is a guard
-  std::uint64_t filter = 0;        // a bit for some of each guard's hash
-  std::uint32_t rule_count = 0, entry_count = 0, directory_size = 0, always_count = 0;
-  std::uint8_t directory_bits = 0;
+  std::uint32_t rule_count = 0, always_count = 0, list_size = 0;
+  std::uint32_t group_count = 0;  // groups of slots
   std::uint8_t segments_from_left = 0, segments_from_right = 0;  // how many places guards look at
   bool has_names = false, has_hosts = false, has_counts = false;
 };
 
-struct GuardEntry {
-  std::uint32_t guard, rule;
+// A guard, and where the rule under it lies in the block of the site; of a guard of several
+// rules, with kIsList, where in the lists their number and then their places are.
+struct GuardSlot {
+  static constexpr std::uint32_t kIsList = 0x80000000u;
+  std::uint32_t guard = 0, place = 0;
 };
 
-// The tables of one site: its guards, sorted; where those of each bucket start; and the rules
-// that have none, in order.
+// The tables of one site. A slot is empty where its tag is 0.
 struct IndexTables {
-  std::vector<GuardEntry> entries;
-  std::vector<std::uint32_t> directory, always;
+  std::vector<char> tags;
+  std::vector<GuardSlot> slots;
+  std::vector<std::uint32_t> lists;
+  std::vector<std::uint32_t> always;  // rules that have no guard, in order
 };
 
 // The same, wherever it lies.
 struct IndexView {
   const SiteIndex* site;
-  const GuardEntry* entries;
-  const std::uint32_t* directory;
+  const char* tags;
+  const GuardSlot* slots;
+  const std::uint32_t* lists;
   const std::uint32_t* always;
 };
 
-// The rules that may match, by their place in the site, in order.
-void find_candidates(const IndexView& index, const UrlView& url, std::vector<std::uint32_t>& out);
+// Something that a URL has, and a slot that may be of it.
+struct Suspect {
+  std::uint32_t guard, slot;
+};
+
+// First half: the slots to look at, which the memory is asked for.
+void find_suspects(const IndexView& index, const UrlView& url, std::vector<Suspect>& out);
+
+// Second half: the places of the rules that may match, in order.
+void find_candidates(const IndexView& index, const std::vector<Suspect>& suspects, std::vector<std::uint32_t>& out);
 
 // Takes the rules of a site one after the other, then makes the index of them.
 class IndexBuilder {
  public:
-  void add_rule(const ParsedRule& rule, const PieceView& pieces);
+  // `place`: where the rule lies among those of its site.
+  void add_rule(const ParsedRule& rule, const PieceView& pieces, std::uint32_t place);
   [[nodiscard]] SiteIndex finish();
   [[nodiscard]] const IndexTables& tables() const { return tables_; }  // until the next finish
+  void move_rules(std::uint32_t by);                                   // adds to each place in the tables
 
  private:
   // One way to guard a rule: all these guards, any of which a matching URL has.
   struct Option {
     std::uint32_t rule, first, count, weight;
     SiteIndex needs;  // what a URL is asked for if this option is taken
+  };
+  struct Entry {
+    std::uint32_t guard, place;
   };
 
   void add_option(std::uint32_t weight, const SiteIndex& needs);
@@ -69,14 +89,15 @@ class IndexBuilder {
   void add_path_options(const Pattern& pattern, const PieceView& pieces);
   void add_token_option(std::string_view text);
   [[nodiscard]] std::uint64_t cost_of(const Option& option) const;
-  void take(const Option& option, SiteIndex& site);
   void take_best(SiteIndex& site);
-  void make_directory(SiteIndex& site);
+  void make_table(SiteIndex& site);
+  void put(std::uint32_t guard, std::uint32_t place, std::uint32_t group_count);
 
   IndexTables tables_;
+  std::vector<Entry> entries_;
   std::vector<Option> options_;
-  std::vector<std::uint32_t> guards_, sorted_guards_;
-  std::uint32_t rule_count_ = 0, first_guard_ = 0;
+  std::vector<std::uint32_t> guards_, sorted_guards_, places_;
+  std::uint32_t first_guard_ = 0;
 };
 
 }  // namespace undust

@@ -1,9 +1,7 @@
 #include "program_match.hpp"
 
 #include <algorithm>
-#include <bit>
 
-#include "byte_masks.hpp"
 #include "bytes.hpp"
 #include "pattern_literal.hpp"
 #include "program_mixture.hpp"
@@ -17,10 +15,6 @@ struct Cursor {
   const Piece* at;
 
   [[nodiscard]] std::string_view text_of(const Piece& piece) const { return pieces.text_of(piece); }
-};
-
-constexpr auto is_mark = [](Bytes16 c) {
-  return (c == '/') | (c == '?') | (c == '&') | (c == '=') | (c == ':') | (c == '@');
 };
 
 const Piece* after(const Piece* piece) { return piece + 1 + (piece->kind == PieceKind::kRun ? piece->size : 0); }
@@ -219,68 +213,53 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
 
 }  // namespace
 
-// Goes on to the next 64 bytes that hold a mark; false at the end.
-bool UrlView::find_marks() {
-  while (!marks_) {
-    mark_base_ += kMaskBytes;
-    if (mark_base_ >= url.size()) return false;
-    marks_ = Chunk(url, mark_base_).mask(is_mark);
-  }
-  return true;
+void UrlView::read_host(std::string_view normal, std::size_t host_at, std::size_t path_at) {
+  url = normal;
+  is_https = host_at == 8;
+  is_scheme_masked = has_userinfo = false;
+  authority = host = url.substr(host_at, path_at - host_at);
+  path = url.substr(path_at);
+  port = kNoPort;
 }
 
 void UrlView::read_authority(std::string_view normal) {
-  url = normal;
-  is_https = url[4] == 's';
-  is_scheme_masked = false;
-  const std::size_t start = is_https ? 8 : 7;
-  mark_base_ = 0;
-  marks_ = Chunk(url, 0).mask(is_mark) >> start << start;
-  std::size_t place = next_mark(), colon = 0;
-  for (; url[place] != '/' && url[place] != '@'; place = next_mark()) {
-    if (url[place] == ':') colon = place;
-  }
-  has_userinfo = url[place] == '@';
-  authority = host = url.substr(start, place - start);
-  path = url.substr(place);
-  port = kNoPort;
-  if (colon && url[place - 1] != ']') {
-    host = url.substr(start, colon - start);
-    port = port_number(url.substr(colon + 1, place - colon - 1));
-  }
+  const std::size_t start = normal[4] == 's' ? 8 : 7;
+  const std::size_t end = masks.find<&UrlKinds::slashes>(start);
+  read_host(normal, start, end);
+  has_userinfo = authority.find('@') != std::string_view::npos;
+  const auto colon = authority.rfind(':');
+  if (colon == std::string_view::npos || authority.back() == ']') return;
+  host = authority.substr(0, colon);
+  port = port_number(authority.substr(colon + 1));
 }
 
 void UrlView::read_rest() {
   const auto part = [this](std::size_t start, std::size_t end) { return std::string_view(url.data() + start, end - start); };
   const auto path_at = static_cast<std::size_t>(path.data() - url.data());
-  const std::size_t end = url.size();
-  std::size_t start = path_at + 1, place = next_mark();
+  const std::size_t path_end = masks.find<&UrlKinds::questions>(path_at);
+  path = part(path_at, path_end);
   segments.clear();
-  for (; place != end && url[place] != '?'; place = next_mark()) {
-    if (url[place] != '/') continue;
+  std::size_t start = path_at + 1;
+  Places<&UrlKinds::slashes> slashes(masks, start);
+  for (std::size_t place = slashes.next(); place < path_end; place = slashes.next()) {
     segments.push_back(part(start, place));
     start = place + 1;
   }
-  segments.push_back(part(start, place));
-  path = part(path_at, place);
+  segments.push_back(part(start, path_end));
 
   parameters.clear();
-  query = place == end ? std::string_view() : part(place + 1, end);
+  query = path_end < url.size() ? part(path_end + 1, url.size()) : std::string_view();
   if (query.empty()) return;
-  start = place + 1;
-  std::size_t equals = 0;
-  const auto add_parameter = [&] {
-    const std::size_t name_end = equals ? equals : place;
-    parameters.push_back({part(start, place), static_cast<std::uint32_t>(name_end - start), equals != 0});
-  };
-  for (place = next_mark(); place != end; place = next_mark()) {
-    if (url[place] == '=' && !equals) equals = place;
-    if (url[place] != '&') continue;
-    add_parameter();
-    start = place + 1;
-    equals = 0;
+  start = path_end + 1;
+  Places<&UrlKinds::ands> ands(masks, start);
+  Places<&UrlKinds::equals> signs(masks, start);
+  std::size_t sign = signs.next();
+  for (std::size_t end = start; start <= url.size(); start = end + 1) {
+    end = ands.next();
+    while (sign < start) sign = signs.next();
+    const bool has_equals = sign < end;
+    parameters.push_back({part(start, end), static_cast<std::uint32_t>((has_equals ? sign : end) - start), has_equals});
   }
-  add_parameter();
 }
 
 bool match_pattern(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match) {

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "pattern.hpp"
+#include "url_masks.hpp"
 
 namespace undust {
 
@@ -33,27 +33,19 @@ struct UrlView {
   std::vector<std::string_view> segments;
   std::vector<UrlParameter> parameters;
 
-  // Scheme, host and port; `normal` is in normal form and outlives the view.
+  UrlMasks masks;  // of the URL
+
+  // Of a text in normal form, which outlives the view: scheme, host and port.
   void read_authority(std::string_view normal);
+  // The same where the masks are known, and that nothing but the host stands before the path.
+  void read_host(std::string_view normal, std::size_t host_at, std::size_t path_at);
   // Segments and parameters of the same URL, which has no userinfo.
   void read_rest();
   void read(std::string_view normal) {
+    masks.read(normal, false);
     read_authority(normal);
     read_rest();
   }
-
- private:
-  // The next of the marks / ? & = : @ in the URL, or its end.
-  [[nodiscard]] std::size_t next_mark() {
-    if (!marks_ && !find_marks()) return url.size();
-    const std::size_t place = mark_base_ + static_cast<std::size_t>(std::countr_zero(marks_));
-    marks_ &= marks_ - 1;
-    return place;
-  }
-  [[nodiscard]] bool find_marks();
-
-  std::size_t mark_base_ = 0;  // the 64 bytes that the marks are in
-  std::uint64_t marks_ = 0;    // those that were not given yet
 };
 
 // What a pattern took, and the memory that matching needs.

@@ -13,6 +13,15 @@ constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
 
 bool is_triplet_before(std::string_view url, std::size_t at) { return at >= 3 && url[at - 3] == '%'; }
 
+// Whether a segment that begins with a dot can come of it; without one nothing is removed.
+bool may_make_dots(const Replacement& rule, std::string_view path, std::size_t place) {
+  const std::size_t end = place + rule.from.size();
+  const bool is_dot_behind = end < path.size() && path[end] == '.';
+  if (path[place - 1] == '/' && (rule.to.empty() ? is_dot_behind : rule.to.front() == '.')) return true;
+  if (rule.to.ends_with('/') && is_dot_behind) return true;
+  return rule.to.find("/.") != std::string_view::npos || path[path.rfind('/', place - 1) + 1] == '.';
+}
+
 // Whether the path with `to` in place of `from` loses just its dot segments to become the
 // old path again. Only the segments that the replacement touches, and those that its ".."
 // climb over, are looked at.
@@ -88,13 +97,14 @@ Reach reach_of(const Replacement& rule, const UrlView& url, std::string_view sit
   const auto path_at = static_cast<std::size_t>(url.path.data() - url.url.data());
   const auto host_at = static_cast<std::size_t>(url.host.data() - url.url.data());
   const std::size_t path_end = path_at + url.path.size();
-  if (place > path_end) return Reach::kQuery;
+  if (place > path_end) return Reach::kLittle;
   if (place <= path_at) {
     const std::size_t start = place - host_at, end = start + rule.from.size();
     const bool is_in_host = place >= host_at && end <= url.host.size() && rule.has_plain_host;
     return is_in_host && !may_keep_site(url.host, site, rule.to, start, end) ? Reach::kNothing : Reach::kAuthority;
   }
   const bool is_inside = place + rule.from.size() <= path_end && rule.to.find('?') == std::string_view::npos;
+  if (is_inside && !may_make_dots(rule, url.path, place - path_at)) return Reach::kLittle;
   if (is_inside && is_same_path(rule, url.path, place - path_at)) return Reach::kNothing;
   return Reach::kPath;
 }

@@ -19,7 +19,7 @@ struct Replacement {
 // How far a replacement reaches, which says what must be looked at again.
 enum class Reach {
   kNothing,    // the normal form would be the same URL, or one of another site
-  kQuery,      // the result is in normal form
+  kLittle,     // the result is in normal form
   kPath,       // the result may have dot segments
   kAuthority,  // anything may have happened
 };

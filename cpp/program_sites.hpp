@@ -23,7 +23,7 @@ class SiteTable {
     for (const auto& [hash, place] : sites) {
       std::size_t at = hash & (size - 1);
       while (slots[at].place) at = (at + 1) & (size - 1);
-      slots[at] = {tag_of(hash), static_cast<std::uint32_t>(place / kUnit + 1)};
+      slots[at] = {tag_of(hash), static_cast<std::uint32_t>(place / Block::kUnit + 1)};
     }
     const std::span<const Slot> all(slots);
     memory_ = FarMemory(FarMemory::size_of(all) + FarMemory::size_of(blocks));
@@ -34,16 +34,20 @@ class SiteTable {
 
   [[nodiscard]] Block block_at(std::size_t place) const { return Block(blocks_ + place); }
 
-  // The place of the block that a site of this hash is likely to have, or nothing. The memory
-  // is asked for the block, but not waited for.
+  // Asks the memory for a block, or for what says where it is, but does not wait.
+  static void fetch(const std::byte* block) {
+    constexpr std::size_t kLines = 5;  // all but the rules of a site of a hundred
+    for (std::size_t line = 0; line < kLines; ++line) __builtin_prefetch(block + line * FarMemory::kLine);
+  }
+  void fetch_slot(std::uint64_t hash) const { __builtin_prefetch(slots_ + first(hash)); }
+
+  // The place of the block that a site of this hash is likely to have, or nothing; it is fetched.
   [[nodiscard]] const std::byte* expect(std::uint64_t hash) const {
-    constexpr std::size_t kLines = 7;  // a site of one or two rules
     const std::uint32_t tag = tag_of(hash);
     for (std::size_t at = first(hash); slots_[at].place; at = next(at)) {
       if (slots_[at].tag != tag) continue;
-      const std::byte* block = address(at);
-      for (std::size_t line = 0; line < kLines; ++line) __builtin_prefetch(block + line * FarMemory::kLine);
-      return block;
+      fetch(address(at));
+      return address(at);
     }
     return nullptr;
   }
@@ -61,7 +65,6 @@ class SiteTable {
   }
 
  private:
-  static constexpr std::size_t kUnit = 8;  // what the place of a block is a multiple of
   struct Slot {
     std::uint32_t tag = 0;    // of the site's hash
     std::uint32_t place = 0;  // in units, from 1 on; 0: empty
@@ -71,7 +74,7 @@ class SiteTable {
   [[nodiscard]] std::size_t first(std::uint64_t hash) const { return hash & last_; }
   [[nodiscard]] std::size_t next(std::size_t at) const { return (at + 1) & last_; }
   [[nodiscard]] const std::byte* address(std::size_t at) const {
-    return blocks_ + std::size_t{slots_[at].place - 1} * kUnit;
+    return blocks_ + std::size_t{slots_[at].place - 1} * Block::kUnit;
   }
 
   FarMemory memory_;

@@ -209,6 +209,16 @@ bool split_url(std::string_view text, UrlParts& parts) {
   return split_authority(rest.substr(0, path_at), parts);
 }
 
+bool is_normal_from(std::string_view text, const UrlMasks& masks, std::size_t path_at) {
+  if (path_at >= text.size()) return false;
+  Places<&UrlKinds::specials> specials(masks, path_at);
+  for (std::size_t place = specials.next(); place < text.size(); place = specials.next()) {
+    const bool is_fine = text[place] == '.' ? place > masks.find<&UrlKinds::questions>(path_at) : is_normal_triplet(text, place);
+    if (!is_fine) return false;
+  }
+  return true;
+}
+
 UrlParts split_normal(std::string_view url) {
   UrlParts parts;
   const std::size_t scheme_size = url.size() > 4 && url[4] == 's' ? 5 : 4;

@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 
+#include "url_masks.hpp"
+
 namespace undust {
 
 // Slices of one text; written one after the other, with the delimiters that the flags
@@ -49,12 +51,15 @@ enum class Component { kUserinfo, kPath, kQuery, kFragment };
 // http(s) URL.
 [[nodiscard]] bool normalize_url(std::string_view text, unsigned steps, std::string& out);
 
+// Whether a text is a URL in normal form, if all before the path at `path_at` is; `masks` are
+// its own, with specials. False also where there is no path.
+[[nodiscard]] bool is_normal_from(std::string_view text, const UrlMasks& masks, std::size_t path_at);
+
 // Splits a URL that normalize_url wrote. Cheaper: nothing is checked.
 [[nodiscard]] UrlParts split_normal(std::string_view url);
 
 // Appends a piece of one component: triplets in normal form, forbidden bytes as triplets.
 void append_normal(std::string_view piece, Component component, unsigned steps, std::string& out);
-
 
 // Appends a path, which is empty or starts with "/", without its dot segments.
 void append_without_dots(std::string_view path, std::string& out);

@@ -73,6 +73,19 @@ void check(const Program& program, std::string_view url, const SuffixList& suffi
   promise(!is_url || !touching.empty() || program.key(url, other).url == normal, "what no rule touches stays");
 }
 
+// Side by side the URLs get what each gets alone, whatever the lanes were used for before.
+void check_batch(const Program& program, std::string_view url) {
+  static Lanes lanes;
+  Scratch scratch, alone;
+  const std::string other = std::string(url.substr(0, url.size() / 2)) + "/x?sid=1";
+  std::vector<std::string_view> urls;
+  for (std::size_t i = 0; i < Lanes::kCount + 3; ++i) urls.push_back(i % 3 == 0 ? std::string_view(other) : url);
+  Course course(program, urls, lanes);
+  for (const std::string_view each : urls) {
+    promise(program.key(course.next(), scratch).url == program.key(each, alone).url, "a batch gives what one URL gives");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -91,6 +104,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const Program program(sources, suffixes);
   check(program, rest, suffixes);
+  check_batch(program, rest);
   check(program, "http://www.example.com/a/b/index.html?sid=1&x=2;y&utm_a=b&&x", suffixes);
   return 0;
 }

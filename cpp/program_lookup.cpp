@@ -1,0 +1,97 @@
+// The look-up of a URL in the index of its site.
+#include <algorithm>
+#include <bit>
+
+#include "program_guards.hpp"
+#include "program_index.hpp"
+
+namespace undust {
+namespace {
+
+class LookUp {
+ public:
+  LookUp(const IndexView& index, std::vector<Suspect>& out)
+      : index_(index), group_count_(index.site->group_count), out_(out) {}
+
+  // Eight tags are compared at once: x - 1 borrows into the top bit of a byte of x that is 0. (Of
+  // a byte above such a one as well, now and then; the slot itself will tell.)
+  void add(std::uint32_t guard) {
+    const std::uint64_t wanted = tag_of(guard) * kEachByte;
+    for (std::uint32_t group = group_of(guard, group_count_);; group = group_after(group, group_count_)) {
+      const std::uint64_t tags = hash_detail::load_8(index_.tags + group * kGroup);
+      const std::uint64_t other = tags ^ wanted;
+      for (std::uint64_t same = (other - kEachByte) & ~other & (kEachByte << 7); same; same &= same - 1) {
+        const std::uint32_t slot = group * kGroup + static_cast<std::uint32_t>(std::countr_zero(same)) / 8;
+        __builtin_prefetch(index_.slots + slot);
+        out_.push_back({guard, slot});
+      }
+      const bool is_full = (tags & (kEachByte << 7)) == kEachByte << 7;
+      if (!is_full) return;
+    }
+  }
+
+ private:
+  const IndexView& index_;
+  std::uint32_t group_count_;
+  std::vector<Suspect>& out_;
+};
+
+void look_up_names(const SiteIndex& site, const UrlView& url, LookUp& look_up) {
+  for (const UrlParameter& parameter : url.parameters) {
+    const std::string_view name = parameter.name();
+    look_up.add(guard_in_url(About::kName, 0, name));
+    for (std::uint64_t sizes = site.prefix_sizes; sizes; sizes &= sizes - 1) {
+      const auto size = static_cast<std::size_t>(std::countr_zero(sizes));
+      if (size > name.size()) break;
+      look_up.add(guard_in_url(About::kPrefix, size, name.substr(0, size)));
+    }
+  }
+}
+
+void look_up_segments(const SiteIndex& site, const UrlView& url, LookUp& look_up) {
+  const std::size_t count = url.segments.size();
+  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_left, count); ++i) {
+    look_up.add(guard_in_url(About::kFromLeft, i, url.segments[i]));
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_right, count); ++i) {
+    look_up.add(guard_in_url(About::kFromRight, i, url.segments[count - 1 - i]));
+  }
+  if (site.has_counts && count < kMostCounted) look_up.add(guard_of(About::kCount, count, {}));
+}
+
+}  // namespace
+
+void find_suspects(const IndexView& index, const UrlView& url, std::vector<Suspect>& out) {
+  const SiteIndex& site = *index.site;
+  out.clear();
+  if (site.group_count == 0) return;
+  LookUp look_up(index, out);
+  if (site.has_names) look_up_names(site, url, look_up);
+  look_up_segments(site, url, look_up);
+  if (site.has_hosts) look_up.add(guard_in_url(About::kHost, 0, url.host));
+  if (site.token_filter) {
+    for_each_word(
+        url.url, url.masks, [&](const char* word) { return (site.token_filter & token_bit(word)) != 0; },
+        [&](std::string_view word) { look_up.add(guard_in_url(About::kToken, 0, word)); });
+  }
+}
+
+void find_candidates(const IndexView& index, const std::vector<Suspect>& suspects, std::vector<std::uint32_t>& out) {
+  out.assign(index.always, index.always + index.site->always_count);
+  for (const Suspect& suspect : suspects) {
+    const GuardSlot slot = index.slots[suspect.slot];
+    if (slot.guard != suspect.guard) continue;
+    if (slot.place & GuardSlot::kIsList) {
+      const std::uint32_t* list = index.lists + (slot.place & ~GuardSlot::kIsList);
+      out.insert(out.end(), list + 1, list + 1 + *list);
+    } else {
+      out.push_back(slot.place);
+    }
+  }
+  if (suspects.empty() || out.size() < 2) return;
+  // Few, and each perhaps found more than once.
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+}  // namespace undust
