@@ -128,6 +128,8 @@ def whole_host_items(text: str) -> tuple[str, ...]:
     out = []
     for item in split_items(text, "/&;"):
         host, colon, port = split_port(item)
+        if colon and normalize_port(port) is None:
+            refuse(f"{port!r} is no port; an item of a list has a number there, or no colon")
         labels = [str(label[0]) if label else "" for label in literal_labels(host)]
         out.append(".".join(labels) + colon + (normalize_port(port) or ""))
     return tuple(out)

@@ -81,6 +81,8 @@ def read_rule(fields: Mapping[str, Any]) -> Rule:
     status = fields.get("status", "active")
     if status not in {"active", "disabled"}:
         refuse(f"unknown status {status!r}: write active or disabled")
+    if fields.get("except_sites") and fields.get("site", "*") != "*":
+        refuse("only rules of the site '*' except sites")
     rule = Rule(
         site=read_site(fields.get("site", "*")),
         kind=kind,

@@ -59,10 +59,10 @@ def list_(file: str, site: str | None, *, as_json: bool) -> None:
     if as_json:
         _print_json({"file": file, "rules": _objects(rules)})
         return
-    from undust.cli.printing import show  # noqa: PLC0415 -- loads rich, which JSON does without
-    from undust.rules.listing import table  # noqa: PLC0415
+    from undust.cli.printing import show_lines  # noqa: PLC0415 -- loads rich, which JSON does without
+    from undust.rules.listing import listed  # noqa: PLC0415
 
-    show(table(rules))
+    show_lines(lambda width, styled: listed(rules, width, styled))
 
 
 @command.command("show")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 WIDTH = 100
 """Columns of a table that goes nowhere in particular, such as a string or a pipe."""
 SHORTEST_ID = 8
+GAP = "  "
+ID_COLUMN = 1
 _OFF = "dim"
 
 
@@ -42,32 +43,45 @@ def _common(one: str, other: str) -> int:
 
 
 def as_text(rules: RuleSet) -> str:
-    """Return the table as plain text."""
-    out = io.StringIO()
-    console = Console(file=out, width=WIDTH, color_system=None, highlight=False, markup=False, emoji=False)
-    console.print(table(list(rules)))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+    """Return the rules as plain text."""
+    return "\n".join(listed(list(rules), WIDTH, lambda text, _style: text))
 
 
-def table(rules: Sequence[Rule]) -> RenderableType:
-    """Return the rules as a table, with a line below that counts them."""
+def listed(rules: Sequence[Rule], width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield the lines of a table of the rules, and one that counts them; `styled(text, style)` colours.
+
+    A library's table takes a millisecond for a row; a file may have a hundred thousand.
+    """
     has_evidence = any(rule.saves is not None or rule.fpr_upper is not None for rule in rules)
-    grid = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    grid.add_column("#", justify="right", no_wrap=True)
-    grid.add_column("id", no_wrap=True, style="cyan")
-    if has_evidence:
-        grid.add_column("saves", justify="right", no_wrap=True)
-        grid.add_column("fpr <", justify="right", no_wrap=True)
-    grid.add_column("rule", overflow="fold", ratio=1)
     short = short_ids(rules)
+    heads = ["#", "id", *(["saves", "fpr <"] if has_evidence else [])]
+    rows = [
+        [str(number), short[rule.id], *((_count(rule.saves), _rate(rule.fpr_upper)) if has_evidence else ())]
+        for number, rule in enumerate(rules, 1)
+    ]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    rest = max(width - sum(widths) - len(GAP) * len(widths), 8)
+
+    def cells(row: Sequence[str]) -> str:
+        padded = (
+            text.ljust(size) if place == ID_COLUMN else text.rjust(size)
+            for place, (text, size) in enumerate(zip(row, widths, strict=True))
+        )
+        return GAP.join(padded) + GAP
+
+    blank = " " * len(cells([""] * len(widths)))
+    yield styled(cells(heads) + "rule", "bold").rstrip()
     site = None
-    for number, rule in enumerate(rules, 1):
+    for row, rule in zip(rows, rules, strict=True):
         if rule.site != site:
             site = rule.site
-            grid.add_row(*[""] * (len(grid.columns) - 1), Text(site_name(site), style="bold"))
-        evidence = (_count(rule.saves), _rate(rule.fpr_upper)) if has_evidence else ()
-        grid.add_row(str(number), short[rule.id], *evidence, described(rule))
-    return Group(grid, Text(summary(rules)))
+            yield blank + styled(site_name(site), "bold")
+        left, style = cells(row), _OFF if rule.status == "disabled" else ""
+        for line in described(rule).split("\n"):
+            for start in range(0, len(line), rest):
+                yield (left + styled(line[start : start + rest], style)).rstrip()
+                left = blank
+    yield summary(rules)
 
 
 def site_name(site: str) -> str:
@@ -75,21 +89,17 @@ def site_name(site: str) -> str:
     return "all sites" if site == "*" else site
 
 
-def described(rule: Rule) -> Text:
+def described(rule: Rule) -> str:
     """Return a rule over a few short lines: left side, right side, conditions."""
-    lines = Text()
     quote = '"' if rule.kind == "replace" else ""
-    lines.append(f"{rule.kind:<8}", style="magenta").append(f"{quote}{rule.source}{quote}")
+    lines = [f"{rule.kind:<8}{quote}{rule.source}{quote}"]
     if rule.target is not None:
-        lines.append("\n      → ", style="magenta").append(f"{quote}{rule.target}{quote}")
+        lines.append(f"      → {quote}{rule.target}{quote}")
     conditions = (("when", rule.when), ("unless", rule.unless), ("except", rule.except_sites))
-    for word, texts in conditions:
-        if texts:
-            lines.append(f"\n{word:>7} ", style="magenta").append(", ".join(texts))
+    lines += [f"{word:>7} {', '.join(texts)}" for word, texts in conditions if texts]
     if rule.status == "disabled":
-        lines.stylize(_OFF)
-        lines.append("\n    off", style="bold red")
-    return lines
+        lines.append("    off")
+    return "\n".join(lines)
 
 
 def summary(rules: Sequence[Rule]) -> str:
