@@ -203,7 +203,7 @@ void check_map(const Rows& rows, const TextColumn& column, bool has_nulls) {
     ++seen.not_urls;
     out.append(text);
   };
-  const Column mapped = map_texts(column, 2, counts, append_normal_form);
+  const Column mapped = map_texts(column, 2, counts, row_by_row(append_normal_form));
   with_exported(mapped, [&](const TextColumn& result) {
     promise(result.size() == column.size(), "as many rows out as in");
     for (std::size_t i = 0; i < rows.texts.size(); ++i) {
@@ -275,7 +275,7 @@ void check_lines(std::string_view data) {
   }
   BatchCounts counts;
   std::string out;
-  const std::int64_t lines = map_lines(text, 3, counts, out, copy);
+  const std::int64_t lines = map_lines(text, 3, counts, out, row_by_row(copy));
   const auto breaks = std::count(text.begin(), text.end(), '\n');
   promise(out == text, "copied lines are the same lines");
   promise(lines == breaks + (!text.empty() && text.back() != '\n') && counts.changed == lines, "lines are counted");
