@@ -129,3 +129,20 @@ def test_rules_stand_in_the_published_order(method: str, expected: list[int]) ->
     ]
     found = Learned(tuple(verdicts), {"a.test": {}}, (method,))
     assert [rule.source for rule in found.rules] == [rules[place].source for place in expected]
+
+
+def test_of_substitutions_only_the_widest_and_one_direction_stay() -> None:
+    """An opposite is not taken, nor what says the same with more context, wherever it stands."""
+    texts = (
+        'replace "/x/story?id=" → "/x/story_"',
+        'replace "story?id=" → "story_"',
+        'replace "story_" → "story?id="',
+        'replace "/old" → "/new"',
+        'replace "a/old" → "a/new"',
+        'replace "b/new" → "b/old"',
+        "rewrite {s}://{h}/x/{*} → {s}://{h}/x",
+    )
+    rules = [replace(undust.Rule.parse(text, site="a.test"), learned_by="substring") for text in texts]
+    verdicts = [Verdict(Candidate((rule,), 1, "instances"), accepted=True) for rule in rules]
+    found = Learned(tuple(verdicts), {"a.test": {}}, ("substring",))
+    assert [str(rule) for rule in found.rules] == [str(rules[place]) for place in (1, 3, 6)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.comparison import Comparison, compare_methods, methods_named
-from undust.comparison.splitting import TEST, TEST_PURPOSE, judged_part, require_both_sides, with_labels
+from undust.comparison.splitting import TEST, require_both_sides, split_by_evidence, split_by_labels
 from undust.content.seen import PagesSeen
 from undust.content.sketch import SIZE, WORDS
 from undust.duplicates import WITH_NOTES, Duplicates, Summary, find_in_site, from_note, rows_of_site
@@ -23,7 +23,7 @@ from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import UnknownFormat
 from undust.evaluation import evaluate as judge
-from undust.evaluation.judged import labelled_from_duplicates, labelled_from_labels, require_pages
+from undust.evaluation.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.learners import propose as propose_for_site
 from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement, arrow_table, table_of
 from undust.single import HELD_OUT, Job, learn_sites
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from undust.candidates import Proposal
     from undust.duplicates import Declaration
     from undust.engines import Engine
-    from undust.evaluation import Evaluation, Labelled
+    from undust.evaluation import Evaluation
     from undust.rules import RuleSet
     from undust.single import Learned
     from undust.validation import Verdict
@@ -301,13 +301,9 @@ def evaluate(
 
     """
     table = table_of(seen)
-    if _has_labels(table):
+    if has_labels(table):
         return judge(rules, *labelled_from_labels(table), threads=threads)
     return judge(rules, *labelled_from_duplicates(find_duplicates(seen)), threads=threads)
-
-
-def _has_labels(table: pa.Table) -> bool:
-    return "cluster" in table.column_names and table.column("cluster").null_count < len(table)
 
 
 def compare(  # noqa: PLR0913 -- one for each thing that a person may say
@@ -343,42 +339,15 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
     """
     chosen = methods_named(methods)
     if labels is None:
-        training, judged, unlabelled = _split_by_evidence(seen, test, seed)
+        training, judged, unlabelled = split_by_evidence(find_duplicates(seen), arrow_table(seen), test, seed)
     else:
-        training, judged, unlabelled = _split_by_labels(seen, arrow_table(labels), test, seed)
+        rest, judged, unlabelled = split_by_labels(arrow_table(seen), arrow_table(labels), test, seed)
+        training = find_duplicates(rest)
     require_both_sides(training.summary.clusters, judged)
     bounds = (max_fpr,) if isinstance(max_fpr, int | float) else tuple(max_fpr)
     job = Job((), dict(options or {}), Demands(min_support=min_support), held_out, seed, threads)
     rows = compare_methods(training, judged, chosen, job, bounds=bounds, watch=watch)
     return Comparison.of(rows, training, judged, unlabelled)
-
-
-def _split_by_evidence(seen: Any, test: float, seed: int) -> tuple[Duplicates, list[Labelled], int]:  # noqa: ANN401
-    """Return what to learn from and what to judge by, where both are the same evidence."""
-    training, other = find_duplicates(seen).split(test, seed, TEST_PURPOSE)
-    table = table_of(seen)
-    if not _has_labels(table):
-        require_pages(labelled_from_duplicates(training)[0] + labelled_from_duplicates(other)[0])
-        return training, *labelled_from_duplicates(other)
-    kind = table.column("url").type
-    urls = pa.chunked_array([found.urls.cast(kind) for found in other], kind)
-    return training, *labelled_from_labels(table.filter(pc.is_in(table.column("url"), urls)))
-
-
-def _split_by_labels(
-    seen: Any,  # noqa: ANN401 -- any Arrow object
-    labels: pa.Table,
-    test: float,
-    seed: int,
-) -> tuple[Duplicates, list[Labelled], int]:
-    """Return what to learn from, without any label, and what to judge by: no page is in both."""
-    table = table_of(seen).drop_columns("cluster")
-    known, unlabelled = labelled_from_labels(with_labels(table, labels))
-    judged = judged_part(known, test, seed)
-    kind = table.column("url").type
-    urls = pa.chunked_array([site.urls.cast(kind) for site in judged], kind)
-    rest = table.filter(pc.invert(pc.is_in(table.column("url"), urls)))
-    return find_duplicates(rest), judged, unlabelled
 
 
 def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> Callable[[int], object]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from undust.learners import propose
 from undust.rules import RuleSet
 from undust.validation import Demands, prove_site
+from undust.validation.sampling import is_opposite, refines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,7 +80,7 @@ class Learned:
             order = PUBLISHED_ORDERS.get(method, _as_proposed)
             return site_rank.get(first.site, 0), rank.get(method, len(rank)), order(verdict), place
 
-        return [verdict for _, verdict in sorted(placed, key=key) if verdict.accepted]
+        return without_redundant([verdict for _, verdict in sorted(placed, key=key) if verdict.accepted])
 
 
 def learn_sites(sites: Iterable[SiteClusters], job: Job) -> Learned:
@@ -116,6 +117,31 @@ PUBLISHED_ORDERS: Mapping[str, Callable[[Verdict], tuple[float, ...]]] = {
 """What comes first: the likeliest (DustBuster), the most specific, then the lower fpr and the higher
 support (rewrite rules; our reading, the paper is silent), the rule that selection kept (pattern tree),
 the highest validated support (DUSTER)."""
+
+
+def without_redundant(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Return the verdicts without those that DustBuster would not have tried any more.
+
+    Of a substitution and its opposite the first counts, the one that shrinks URLs if both are valid; one
+    that says the same as another with more context is redundant, before it and after it (Fig. 5, A8c).
+    """
+    kept: list[Verdict] = []
+    taken: list[Rule] = []
+    for verdict in verdicts:
+        rule = verdict.candidate.rules[0]
+        if len(verdict.candidate.rules) > 1 or rule.kind != "replace":
+            kept.append(verdict)
+        elif not any(is_opposite(rule, other) or _refines(rule, other) for other in taken):
+            kept.append(verdict)
+            taken.append(rule)
+    return [one for one in kept if not any(_refines(one.candidate.rules[0], wide) for wide in taken)]
+
+
+def _refines(narrow: Rule, wide: Rule) -> bool:
+    # Whoever refines another holds its sides as they are; that is seen at once, and seldom so.
+    sides, (one, other) = (narrow.source, narrow.target or ""), (wide.source, wide.target or "")
+    may = (one in sides[0] and other in sides[1]) or (other in sides[0] and one in sides[1])
+    return may and narrow.kind == "replace" and refines(narrow, wide)
 
 
 def _each_once(rules: Iterable[Rule]) -> Sequence[Rule]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Images = Callable[[pa.Array], pa.Array]
 
 VARIANTS: Mapping[str, tuple[tuple[str, Mapping[str, object]], ...]] = {
-    "rewrite": tuple((f"rewrite-{fan_out}", {"fan_out": fan_out}) for fan_out in (5, 10, 30)),
+    "rewrite": tuple((f"rewrite-{fanout}", {"fanout": fanout}) for fanout in (5, 10, 30)),
     "tree": tuple((f"tree-{selection}", {"selection": selection}) for selection in ("naive", "graph")),
 }
 """Learners that papers show in several settings: the name of each, and its options."""

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust.errors import UndustError
-from undust.evaluation.judged import require_common_sites
+from undust.evaluation.judged import (
+    has_labels,
+    labelled_from_duplicates,
+    labelled_from_labels,
+    require_common_sites,
+    require_pages,
+)
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -17,12 +24,47 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from undust.duplicates import Duplicates
     from undust.evaluation import Labelled
 
 TEST = 0.4
 """The share of the pages that are judged."""
 TEST_PURPOSE = "test"
 """Keeps this split apart from the one that proofs make of the training data."""
+
+
+def split_by_evidence(
+    duplicates: Duplicates, seen: pa.Table, share: float, seed: int
+) -> tuple[Duplicates, list[Labelled], int]:
+    """Return what to learn from and what to judge by, where both are told by the same evidence.
+
+    The last is how many URLs of the judged part nobody knows the page of.
+    """
+    training, other = duplicates.split(share, seed, TEST_PURPOSE)
+    if not has_labels(seen):
+        require_pages(labelled_from_duplicates(training)[0] + labelled_from_duplicates(other)[0])
+        return training, *labelled_from_duplicates(other)
+    urls = pa.chunked_array([found.urls.cast(pa.string()) for found in other], pa.string())
+    return training, *labelled_from_labels(seen.filter(pc.is_in(seen.column("url"), urls)))
+
+
+def split_by_labels(
+    seen: pa.Table, labels: pa.Table, share: float, seed: int
+) -> tuple[pa.Table, list[Labelled], int]:
+    """Return the observations to learn from, without any label, and what to judge by.
+
+    No page is in both. The last is how many URLs have no label; methods may see them.
+    """
+    bare = seen.drop_columns("cluster") if "cluster" in seen.column_names else seen
+    known, unlabelled = labelled_from_labels(with_labels(bare, labels))
+    judged = judged_part(known, share, seed)
+    return without_urls(bare, judged), judged, unlabelled
+
+
+def without_urls(seen: pa.Table, judged: Sequence[Labelled]) -> pa.Table:
+    """Return the observations of URLs that are not judged."""
+    urls = pa.chunked_array([site.urls for site in judged], pa.string())
+    return seen.filter(pc.invert(pc.is_in(seen.column("url"), urls)))
 
 
 def judged_part(sites: Sequence[Labelled], share: float, seed: int) -> list[Labelled]:

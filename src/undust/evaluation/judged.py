@@ -100,6 +100,11 @@ class Evaluation:
         return share(sum(map(rate, self.sites.values())), len(self.sites))
 
 
+def has_labels(seen: pa.Table) -> bool:
+    """Return whether a person's labels tell the page of any URL."""
+    return "cluster" in seen.column_names and seen.column("cluster").null_count < len(seen)
+
+
 def labelled_from_labels(seen: pa.Table) -> tuple[list[Labelled], int]:
     """Return the URLs with a label of the person's, by site, and how many have none."""
     rows: dict[str, dict[str, str]] = {}

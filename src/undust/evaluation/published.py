@@ -7,14 +7,19 @@ form, and all end with the masks, since an ignored part is written as `*` in eve
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from undust.rules import Rule
 
@@ -28,15 +33,58 @@ def in_passes(rules: RuleSet, urls: pa.Array, threads: int = 1) -> pa.Array:
     A single rule runs to its end rather than ten times; a growing rule, which has none, does nothing.
     """
     turning, masks = _apart(rules)
-    programs = [RuleSet([rule]).compile() for rule in turning]
-    images = RuleSet().compile().batch(urls, threads=threads)
+    images = RuleSet().compile().batch(urls, threads=threads).cast(pa.large_string())
+    passing = _Passing(turning, threads)
     for _ in range(PASSES):
         before = images
-        for program in programs:
-            images = program.batch(images, threads=threads)
+        images = passing.once_through(images)
         if images.equals(before):
             break
     return RuleSet(masks).compile().batch(images, keys=True, threads=threads)
+
+
+class _Passing:
+    """Rules that URLs go through in order; each URL only meets those that change it."""
+
+    def __init__(self, rules: list[Rule], threads: int) -> None:
+        self.every = RuleSet(rules).compile()
+        self.alone = [RuleSet([rule]).compile() for rule in rules]
+        self.threads = threads
+
+    def once_through(self, images: pa.Array) -> pa.Array:
+        """Return what becomes of URLs when each rule had its turn."""
+        waiting = np.arange(len(images))
+        turn = np.zeros(len(images), np.int64)
+        while len(waiting):
+            rows, rules = (
+                each.to_numpy()
+                for each in self.every.touched(images.take(pa.array(waiting)), threads=self.threads)
+            )
+            is_due = rules >= turn[waiting[rows]]
+            rows, rules = rows[is_due], rules[is_due]
+            order = np.lexsort((rules, rows))
+            first = order[np.unique(rows[order], return_index=True)[1]]
+            waiting, due = waiting[rows[first]], rules[first]
+            images = self._changed(images, waiting, due)
+            turn[waiting] = due + 1
+        return images
+
+    def _changed(self, images: pa.Array, rows: NDArray[np.int64], due: NDArray[np.int64]) -> pa.Array:
+        mask = np.zeros(len(images), np.bool_)
+        mask[rows] = True
+        parts, order = [], np.lexsort((rows, due))
+        for rule, some in _groups(due[order], rows[order]):
+            parts.append(self.alone[rule].batch(images.take(pa.array(some)), threads=self.threads))
+        if not parts:
+            return images
+        back = np.argsort(rows[order], kind="stable")
+        return pc.replace_with_mask(images, pa.array(mask), pa.concat_arrays(parts).take(pa.array(back)))
+
+
+def _groups(keys: NDArray[np.int64], values: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    starts = [*np.flatnonzero(np.diff(keys, prepend=-1)), len(keys)]
+    for start, end in pairwise(starts):
+        yield int(keys[start]), values[start:end]
 
 
 def once(rules: RuleSet, urls: pa.Array, threads: int = 1) -> pa.Array:
