@@ -39,11 +39,11 @@ MAY_IMPORT = {
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
-        "errors streams observations urls content sources engines duplicates rules candidates learners"
+        "errors streams observations urls content sources engines duplicates rules tree candidates learners"
         " validation selection learning single evaluation comparison report"
     ),
     "cli": (
-        "errors streams observations engines urls rules signatures evaluation comparison exports report"
+        "errors streams observations engines urls rules tree signatures evaluation comparison exports report"
         " pipeline"
     ),
     "__main__": "cli",

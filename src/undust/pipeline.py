@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -21,7 +22,7 @@ from undust.duplicates.declarations import declared_in_header, declared_in_robot
 from undust.duplicates.glue import VALUES
 from undust.engines import SITE
 from undust.engines.local import sites_in
-from undust.errors import UnknownFormat
+from undust.errors import UndustError, UnknownFormat
 from undust.evaluation import evaluate as judge
 from undust.evaluation.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.learners import propose as propose_for_site
@@ -31,6 +32,7 @@ from undust.sources import named_format
 from undust.sources.files import find_files, note_unknown, read_file
 from undust.sources.reading import Reading, ReadOptions
 from undust.streams import STANDARD, require_readable
+from undust.tree.shown import SiteTree, site_tree
 from undust.urls import Url, normalize, site_of
 from undust.validation import Demands, prove_site
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from undust.candidates import Proposal
-    from undust.duplicates import Declaration
+    from undust.duplicates import Declaration, SiteClusters
     from undust.engines import Engine
     from undust.evaluation import Evaluation
     from undust.rules import RuleSet
@@ -132,6 +134,47 @@ def find_duplicates(
         else:
             not_urls = len(rows)
     return Duplicates(tuple(found), not_urls)
+
+
+def url_trees(
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    most: int = 5,
+    site: str | None = None,
+) -> tuple[tuple[SiteTree, ...], int]:
+    """Return the URL schemes of the largest sites as trees, the largest first, and how many sites there are.
+
+    Args:
+        seen: What `read` returned, or any Arrow table with a column `url`.
+        most: So many sites at most.
+        site: One site by its name instead.
+
+    """
+    table = _table_with_site(seen)
+    counted = pc.value_counts(table.column(SITE).combine_chunks())
+    sizes = {each["values"].as_py(): each["counts"].as_py() for each in counted}
+    sizes.pop("", None)
+    if site is not None and site not in sizes:
+        message = (
+            f"there is no site '{site}' in the input; the largest is {max(sizes, key=sizes.__getitem__)}"
+        )
+        raise UndustError(message if sizes else "there is no URL in the input")
+    ranked = sorted(sizes, key=lambda name: (-sizes[name], name))
+    chosen = [site] if site is not None else ranked[:most]
+    rows = table.filter(pc.is_in(table.column(SITE), pa.array(chosen, table.schema.field(SITE).type)))
+    found = {each.site: each for each in find_duplicates(Observations(rows, (), _statements(seen)))}
+    return tuple(_tree_of(found[name]) for name in chosen if name in found), len(sizes)
+
+
+def _statements(seen: object) -> tuple[Statement, ...]:
+    return seen.statements if isinstance(seen, Observations) else ()
+
+
+def _tree_of(found: SiteClusters) -> SiteTree:
+    nodes = np.flatnonzero(found.cluster_of_node >= 0)
+    cluster = found.cluster_of_node[nodes]
+    can_tell = bool(found.known[nodes].any()) or found.cluster_count < len(nodes)
+    return site_tree(found.site, found.node_urls.take(pa.array(nodes)), cluster if can_tell else None)
 
 
 def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say

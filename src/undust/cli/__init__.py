@@ -8,6 +8,7 @@ from undust.cli.frame import Entry, Frame
 
 ENTRIES = {
     "cluster": Entry("undust.cli.cluster", "Find which URLs show one page, and why."),
+    "tree": Entry("undust.cli.tree", "Show a site's URL scheme as a tree of patterns."),
     "apply": Entry("undust.cli.apply", "Send each URL of a list or table to its canonical form."),
     "explain": Entry("undust.cli.explain", "Show each step from a URL to its canonical form."),
     "evaluate": Entry("undust.cli.evaluate", "Measure what rules do to URLs whose pages are known."),
