@@ -13,13 +13,12 @@ from tests.learners.labelled import labelled, proposed, site_of_rows
 from tests.oracles import substring as oracle
 from undust.candidates import Candidate
 from undust.rules import Rule
+from undust.validation.refinement import is_opposite, refines
 from undust.validation.sampling import (
     Answer,
     Judge,
     Sampling,
-    is_opposite,
     judge_from,
-    refines,
     urls_of,
     validate,
     validate_rule,
@@ -68,7 +67,9 @@ def test_ninety_five_examples_convince() -> None:
 )
 def test_it_decides_as_the_figure_does(said: list[Answer], count: int, epsilon: float) -> None:
     """Wherever the figure comes to an end, this comes to the same; elsewhere it takes what there is."""
-    tried = validate_rule(DROP, URLS, answering(said), Sampling(count, epsilon, attempts=max(1, len(said))))
+    tried = validate_rule(
+        DROP, URLS, answering(said), Sampling(count, epsilon, attempts=max(1, len(said)), max_unknown=1)
+    )
     expected = oracle.validate_rule(iter(said), count, epsilon)
     if expected is not None:
         assert (tried.found == "valid") is expected
@@ -83,6 +84,15 @@ def test_what_nobody_knows_is_no_proof() -> None:
     assert (tried.found, tried.unknown) == ("undecided", 300)
     bounded = validate_rule(DROP, urls_of(site), judge_from(site), Sampling(attempts=40))
     assert bounded.asked == 40
+
+
+def test_few_answers_among_many_unknown_are_no_proof() -> None:
+    """Where most outcomes were never seen, a rule stays undecided, however well the others look."""
+    said: list[Answer] = [*(SAME * 60), *(("unknown",) * 80), *(SAME * 60)]
+    doubtful = validate_rule(DROP, URLS, answering(said[:150]))
+    assert (doubtful.found, doubtful.positive) == ("undecided", 70)
+    assert validate_rule(DROP, URLS, answering(said), Sampling(max_unknown=1)).found == "valid"
+    assert validate_rule(DROP, URLS, answering(said)).found == "valid"
 
 
 def test_a_crawl_is_the_judge() -> None:
