@@ -35,7 +35,7 @@ def write(
     with ExitStack() as stack:
         sinks: list[Callable[[Rows], bytes]] = []
         writers = []
-        for path, make, head in ((labels, label_lines, b"url\tpage\n"), (log, log_lines, b"")):
+        for path, make, head in ((labels, label_lines, b"url\tcluster\n"), (log, log_lines, b"")):
             if path is not None:
                 out = stack.enter_context(open_output(path))
                 out.write(head)

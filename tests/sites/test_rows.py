@@ -73,7 +73,7 @@ def test_same_bytes_in_files(tmp_path: Path, repository: Path) -> None:
     assert tables[0].to_pylist() == tables[1].to_pylist() == tables[2].to_pylist()
     assert "cluster" not in made["a.csv"].splitlines()[0].decode().split(",")
     labels = [line.split("\t") for line in (tmp_path / "labels.tsv").read_text(encoding="utf-8").splitlines()]
-    assert labels[0] == ["url", "page"]
+    assert labels[0] == ["url", "cluster"]
     assert [url for url, _ in labels[1:]] == tables[0]["url"].to_pylist()
     log = undust.read(str(tmp_path / "access.log"))
     assert log.counts() == {"skipped": 0, "passed over": 0, "lost": 0}
