@@ -248,17 +248,19 @@ std::vector<std::pair<std::uint32_t, std::string>> Program::matches(std::string_
 }
 
 void Program::touching(std::string_view url, Scratch& scratch, std::vector<std::uint32_t>& found) const {
-  Rules rules;
-  if (begin(url, scratch, rules) != Outcome::kResolved) return;
+  Lane& lane = scratch.lane;
+  begin(url, lane);
+  scratch.start(lane);
+  if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return;
   std::string& next = scratch.orbit.add();
-  for (const Block* block : rules.in_order()) {
+  for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
-    find_candidates(block->index(), scratch.view, scratch.candidates);
-    for (const std::uint32_t number : scratch.candidates) {
-      const StoredRule rule = block->rule(number);
-      if (apply(rule, rules, scratch, next) != Effect::kChanged) continue;
+    find_rules(*block, lane);
+    for (const std::uint32_t place : lane.candidates) {
+      const StoredRule rule = block->rule(place);
+      if (apply(rule, lane, scratch, next) != Effect::kChanged) continue;
       const bool masks_scheme = rule->is_mask && rule->to.scheme_form == Form::kMask;
-      if (masks_scheme || next != scratch.view.url) found.push_back(rule.head().number);
+      if (masks_scheme || next != lane.view.url) found.push_back(rule.head().number);
     }
   }
 }
