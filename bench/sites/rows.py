@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from bench.sites.chance import Ints
     from bench.sites.content import Content
     from bench.sites.fields import Digits
+    from bench.sites.forms import Combination
     from bench.sites.layout import Addresses, Layout
 
 EVIDENCE = ("status", "size", "digest", "sketch", "canonical", "redirect", "time")
 _START_US = 1_767_225_600_000_000  # 2026-01-01
 _OK, _MOVED, _NOT_FOUND = 200, 301, 404
+_FEW = 64
+"""Rows of one form, below which columns cost more than they save."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,8 @@ class Maker:
             field = ways[0].fields[name]
             own = {digit: values[rows] for digit, values in digits.items()}
             columns[name] = field.write(own, self._seed), np.cumsum(has_it) - 1
+        if len(chosen) < _FEW * len(used):
+            return self._written_singly([ways[way] for way in chosen.tolist()], columns)
         order = np.argsort(chosen, kind="stable")
         bounds = np.flatnonzero(np.diff(chosen[order], prepend=-1, append=-1))
         pieces = []
@@ -175,6 +180,22 @@ class Maker:
             texts = {name: columns[name][0].take(pa.array(columns[name][1][rows])) for name in way.names}
             pieces.append(way.joined(texts, self._domain))
         return _in_order(pieces, order)
+
+    def _written_singly(self, ways: list[Combination], columns: dict[str, tuple[pa.Array, Ints]]) -> pa.Array:
+        """Return the same URLs as column after column would: quicker where a column has few rows."""
+        texts = {name: (column.to_pylist(), places.tolist()) for name, (column, places) in columns.items()}
+        urls = []
+        for row, way in enumerate(ways):
+            pieces = list(way.parts)
+            for place in range(1, len(pieces), 2):
+                name = pieces[place]
+                if name == "SITE":
+                    pieces[place] = self._domain
+                else:
+                    written, places = texts[name]
+                    pieces[place] = written[places[row]]
+            urls.append("".join(pieces))
+        return pa.array(urls, pa.string())
 
     def _targets(
         self, family: int, page: Ints, wanted: NDArray[np.bool_], *, forget: bool = False

@@ -58,6 +58,16 @@ def test_same_seed_same_rows(repository: Path) -> None:
     assert one != other
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_rows_are_written_as_many_are(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """URLs that are written one by one are those that are written in columns."""
+    urls = []
+    for few in (0, 1 << 30):
+        monkeypatch.setattr("bench.sites.rows._FEW", few)
+        urls.append(site(kind, 700, seed=4).observations(Crawl(evidence=()))["url"])
+    assert urls[0] == urls[1]
+
+
 def test_same_bytes_in_files(tmp_path: Path, repository: Path) -> None:
     """The command writes the same file twice, and undust reads all formats alike, the truth beside them."""
     names = ("a.jsonl.gz", "b.jsonl.gz", "a.csv", "a.parquet")
