@@ -86,6 +86,9 @@ def main() -> None:
         chapter("What it saves")
         files = {"URLs that were seen": URLS, "normalized": "normal.txt", "with the rules": "canonical.txt"}
         show_bars((label, distinct(folder / file)) for label, file in files.items())
+
+        chapter("Methods side by side, each trained on some of the pages and judged on the others")
+        undust("compare", CRAWL, "-q", folder=folder)
     print("\n  docs/quickstart.md goes on from here.")
 
 
