@@ -92,7 +92,8 @@ struct Detected {
                                             const SubstringLimits& limits);
 
 // Phase 2: which of the pairs another one, with more context and about as much support, makes
-// redundant. `found` is in the order of likely_substitutions; supports compared are the `high` ones.
+// redundant. `found` is in the order of likely_substitutions; the supports compared are the `high` ones,
+// and of equals those come first that come first there.
 struct Deficiency {
   double relative = 0.05;     // MRD
   double absolute = 1;        // MAD

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "substrings.hpp"
 
@@ -42,23 +43,28 @@ bool refines(const Pair& narrow, const Pair& wide) {
 
 }  // namespace
 
-// Fig. 3 of the paper, to the letter: a pair that is gone already is still compared with (A8).
+// Fig. 3 of the paper, to the letter: a pair that is gone already is still compared with (A8). The
+// list is sorted by the supports that are compared, or the window would end at the first small one.
 std::vector<std::uint8_t> redundant_substitutions(const TokenRows& rows, std::span<const Substitution> found,
                                                   const Deficiency& allowed) {
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t one, std::size_t other) { return found[one].high > found[other].high; });
   std::vector<Pair> pairs;
   pairs.reserve(found.size());
-  for (const Substitution& each : found) pairs.push_back(pair_of(rows, each));
+  for (const std::size_t place : order) pairs.push_back(pair_of(rows, found[place]));
   std::vector<std::uint8_t> is_gone(found.size(), 0);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (is_gone[i]) continue;
-    const double size = found[i].high, most = std::max(allowed.relative * size, allowed.absolute);
+    if (is_gone[order[i]]) continue;
+    const double size = found[order[i]].high, most = std::max(allowed.relative * size, allowed.absolute);
     const std::size_t last = found.size() - 1 - i < allowed.window ? found.size() - 1 : i + allowed.window;
     for (std::size_t j = i + 1; j <= last; ++j) {
-      if (size - found[j].high > most) break;
+      if (size - found[order[j]].high > most) break;
       if (refines(pairs[i], pairs[j])) {
-        is_gone[j] = 1;
+        is_gone[order[j]] = 1;
       } else if (refines(pairs[j], pairs[i])) {
-        is_gone[i] = 1;
+        is_gone[order[i]] = 1;
         break;
       }
     }

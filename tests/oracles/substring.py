@@ -137,13 +137,14 @@ def _refines(narrow: Pair, wide: Pair) -> bool:
 def eliminate(
     pairs: list[Pair], size: Counter[Pair], *, relative: float = 0.05, absolute: float = 1, window: int = 1100
 ) -> list[Pair]:
-    """Fig. 3."""
+    """Fig. 3, on a list sorted by the sizes compared; what is left is in the order of `pairs`."""
+    listed = sorted(pairs, key=lambda pair: -size[pair])
     gone = set()
-    for i, pair in enumerate(pairs):
+    for i, pair in enumerate(listed):
         if pair in gone:
             continue
         for j in range(1, min(window, len(pairs) - 1 - i) + 1):
-            other = pairs[i + j]
+            other = listed[i + j]
             if size[pair] - size[other] > max(relative * size[pair], absolute):
                 break
             if refines(pair, other):

@@ -17,8 +17,9 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
   those of shared envelopes, as printed, though they may exceed the number of instances.
 * A5: lengths count tokens. A6: a support of exactly `min_support` is enough. A7: `delta` is how
   unlike two pages may be, and the refutation threshold of phase 4 is another parameter.
-* A8: the list is ranked by the support in small buckets, and elimination compares the supports in
-  larger ones; a pair that is gone is still compared with.
+* A8: candidates are taken and ranked by the support in small buckets. Elimination compares the supports
+  in larger ones, and goes through the list in their order: in the order of the others its window would
+  end at the first pair that has few. A pair that is gone is still compared with.
 * Order: pieces compare by their number of tokens, then token by token; the list by support, then
   longer pieces first, then token by token.
 * Phase 3 is not printed. A parameter is `name=value` behind the first `?`, between `&`s; the value

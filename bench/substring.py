@@ -1,0 +1,170 @@
+"""The substring learner: the paper's tables on generated sites, speed beside its twin, a million URLs.
+
+    python -m bench.substring                       70,000 URLs beside the twin and beside a quarter of them
+    python -m bench.substring --tables              the tables of the paper, on four sites of its sizes
+    python -m bench.substring --million             1,000,000 URLs of one site; time, memory and disk
+
+The twin is the plain Python of the paper's figures in tests/oracles. It is measured on sizes that it can
+finish, and its time on 70,000 URLs is what its measured growth makes of that. All times are of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+import undust
+from bench.common import ROOT, machine
+from bench.sites import site as generated
+from bench.substring_tables import tables
+from undust.learners.substring import SubstringOptions, likely_pairs, propose_substrings
+from undust.learners.substring.cues import cues_of
+from undust.urls.views import TokenView
+
+sys.path.insert(0, str(ROOT))
+from tests.oracles import substring as twin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undust.duplicates import SiteClusters
+
+SIZES_OF_TWIN = (1_000, 4_000)
+ROUNDS = 3
+BYTES_IN_KIB = 1024
+
+
+def clusters(kind: str, urls: int) -> SiteClusters:
+    """Return a generated site as the learner sees it."""
+    return undust.find_duplicates(generated(kind, urls=urls, seed=1).observations()).sites[0]
+
+
+def records(site: SiteClusters) -> list[twin.Record]:
+    """Return the same site as the twin sees it."""
+    found = []
+    for node in np.flatnonzero(site.cluster_of_node >= 0).tolist():
+        speaker = int(site.speakers[node])
+        row, known, sizes = int(site.sketch_row[speaker]), site.known[speaker], int(site.size_max[speaker])
+        found.append(
+            twin.Record(
+                url=site.node_urls[node].as_py(),
+                page=int(site.cluster_of_node[node]),
+                sketch=tuple(site.sketches[row].tolist()) if known and row >= 0 else None,
+                digest=str(site.digest[speaker]) if known and site.digest[speaker] >= 0 else None,
+                sizes=(int(site.size_min[speaker]), sizes) if sizes >= 0 else None,
+            )
+        )
+    return found
+
+
+def twins_work(rows: list[twin.Record]) -> None:
+    """Do what the learner does, as the figures print it."""
+    low, high = twin.supports(rows, style="triplets")
+    twin.eliminate(twin.ranked(low, 3), high)
+    twin.parameters(rows)
+
+
+def seconds(work: Callable[[], object], rounds: int = 1) -> float:
+    """Return the processor time of the best round."""
+    best = math.inf
+    for _ in range(rounds):
+        started = time.process_time()
+        work()
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def speed(kind: str, urls: int) -> dict[str, Any]:
+    """Measure the learner beside its twin, and on a quarter of the URLs."""
+    options = SubstringOptions()
+    small, large = (clusters(kind, count) for count in SIZES_OF_TWIN)
+    twin_small, twin_large = (seconds(lambda site=site: twins_work(records(site))) for site in (small, large))  # type: ignore[misc]
+    quarter, whole = clusters(kind, urls // 4), clusters(kind, urls)
+    ours_quarter, ours = (
+        seconds(lambda site=site: propose_substrings(site, options), ROUNDS)  # type: ignore[misc]
+        for site in (quarter, whole)
+    )
+    growth = math.log(twin_large / twin_small) / math.log(SIZES_OF_TWIN[1] / SIZES_OF_TWIN[0])
+    expected = twin_large * (urls / SIZES_OF_TWIN[1]) ** growth
+    return {
+        "kind": kind,
+        "urls": urls,
+        "seconds": round(ours, 3),
+        "seconds_quarter": round(ours_quarter, 3),
+        "growth_by_4": round(ours / ours_quarter, 2),
+        "twin_seconds": [round(twin_small, 2), round(twin_large, 2)],
+        "twin_exponent": round(growth, 3),
+        "twin_seconds_expected": round(expected, 1),
+        "times_twin": round(expected / ours, 1),
+    }
+
+
+def million(kind: str, urls: int, memory_mb: int, threads: int) -> dict[str, Any]:
+    """Measure one large site: all phases, then what the first one held and wrote."""
+    site = clusters(kind, urls)
+    options = SubstringOptions(memory_mb=memory_mb, threads=threads)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_IN_KIB
+    started = time.perf_counter()
+    used = seconds(lambda: propose_substrings(site, options))
+    elapsed = time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_IN_KIB
+    nodes = np.flatnonzero(site.cluster_of_node >= 0)
+    view = TokenView.of(site.node_urls.take(pa.array(nodes)))
+    pairs = likely_pairs(view, cues_of(site, nodes, "auto", 0.0), options)
+    return {
+        "kind": kind,
+        "urls": len(nodes),
+        "envelopes": pairs.envelopes,
+        "envelopes_compared": pairs.envelopes_compared,
+        "pairs": len(pairs),
+        "left": len(pairs) - int(pairs.is_redundant.sum()),
+        "passes": pairs.passes,
+        "temporary_bytes": pairs.spilled_bytes,
+        "temporary_folder": tempfile.gettempdir(),
+        "cpu_seconds": round(used, 1),
+        "wall_seconds": round(elapsed, 1),
+        "peak_bytes_before": before,
+        "peak_bytes": peak,
+        "memory_mb": memory_mb,
+        "threads": threads,
+    }
+
+
+def main() -> None:
+    """Measure what was asked for, and tell."""
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--tables", action="store_true")
+    ask.add_argument("--million", action="store_true")
+    ask.add_argument("--kind", default="forum")
+    ask.add_argument("--urls", type=int)
+    ask.add_argument("--memory-mb", type=int, default=1024)
+    ask.add_argument("--threads", type=int, default=1)
+    ask.add_argument("--json", action="store_true")
+    told = ask.parse_args()
+    if told.tables:
+        results = tables(told.urls)
+    elif told.million:
+        results = [million(told.kind, told.urls or 1_030_000, told.memory_mb, told.threads)]
+    else:
+        results = [speed(told.kind, told.urls or 70_000)]
+    if told.json:
+        print(json.dumps(results))
+        return
+    print(machine())
+    for result in results:
+        print()
+        for name, value in result.items():
+            print(f"{name:28} {value:,}" if isinstance(value, int) else f"{name:28} {value}")
+
+
+if __name__ == "__main__":
+    main()
