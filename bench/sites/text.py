@@ -6,7 +6,8 @@ sentence, across two of them, or across the last and the tail. Sentences begin a
 phrases, so all three kinds are in small tables, made with the core once, and a sketch is a minimum over
 seven rows of them.
 
-A tail is what a page that changes shows last: how often it was seen. One word of some 160 differs.
+A tail is what a page that changes shows last: how often it was seen. One word of some 160 differs, and one
+shingle; in the middle of a text it would be five.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ VOCABULARY = tuple(first + second for first in _SYLLABLES for second in _SYLLABL
 VERSIONS = 128
 TAILS = (
     b"",
-    *(b" seen %d times" % number for number in range(VERSIONS)),
+    *(b" views %d" % number for number in range(VERSIONS)),
     b" as printed",
     b" for small screens",
 )

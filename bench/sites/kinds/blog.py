@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.sites.fields import Number, Title
-from bench.sites.model import DROP_QUERY, DROP_TRACKING, TRACKING, Extra, Family, Form, Kind, Manners
+from bench.sites.model import DROP_TRACKING, TRACKING, Extra, Family, Form, Kind, Manners
 from bench.sites.text import SMALL
 
 BLOG = Kind(
@@ -62,7 +62,7 @@ BLOG = Kind(
         "rewrite {s}://{h}/category/{c}/page/{*:int}/?{rest**} -> {s}://{h}/category/{c}/?{rest}",
         "rewrite {s}://{h}/{t}/{*:amp|feed}/?{rest**} -> {s}://{h}/{t}/?{rest}",
         "rewrite {s}://{h}/?p={*:int}&{rest**} -> {s}://{h}/?{rest}",
-        DROP_QUERY,
+        "rewrite {s}://{h}/archives/{*:int}?{rest**} -> {s}://{h}/archives/12?{rest}",
     ),
     inexpressible=("the number and the title of a post",),
 )

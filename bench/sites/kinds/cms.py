@@ -22,7 +22,8 @@ def _whole_post(digits: Digits) -> Digits:
 
 def _last_page(digits: Digits) -> Digits:
     # Of the URLs that differed in the page number alone, 87 % showed the same: lists of one page ignore it.
-    return {"page": np.where(digits["n"] % 8 == 0, digits["page"], 0)}
+    # Where three lists in four do, and one number in three is the first, it is 83 %.
+    return {"page": np.where(digits["n"] % 4 == 0, digits["page"], 0)}
 
 
 CMS = Kind(

@@ -19,8 +19,9 @@ _POSTS = 15
 
 
 def _last_page(digits: Digits) -> Digits:
-    # Four threads in five have one page, as measured; a larger number shows the last one.
-    pages = np.where(digits["n"] % 5 == 3, 3, 1)  # noqa: PLR2004
+    # Of the URLs that asked for the last page, 80 % showed the first: three threads in four have no other,
+    # and one number in three is the first.
+    pages = np.where(digits["n"] % 4 == 3, 3, 1)  # noqa: PLR2004
     return {"page": np.minimum(digits["page"], pages - 1)}
 
 
