@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from undust.learners import propose
 from undust.rules import RuleSet
 from undust.validation import Demands, prove_site
-from undust.validation.sampling import is_opposite, refines
+from undust.validation.refinement import is_opposite, refines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -81,8 +81,8 @@ def _is_variant(method: Method, learner: str) -> bool:
 def _all() -> Iterable[Method]:
     yield Method("none", _fixed(lambda urls: urls), learns=False)
     yield Method("standard", _fixed(_standard), learns=False)
-    for name, function in baselines():
-        yield Method(name, _fixed(partial(_one_by_one, function)), learns=False)
+    for name, make in baselines():
+        yield Method(name, partial(_baseline, make), learns=False)
     for learner in learners.LEARNERS:
         for name, options in VARIANTS.get(learner.name, ((learner.name, {}),)):
             said = {f"{learner.name}.{option}": value for option, value in options.items()}
@@ -92,6 +92,11 @@ def _all() -> Iterable[Method]:
 def _fixed(images: Images) -> Callable[[Duplicates, Job], Callable[[float], Ready]]:
     ready = Ready(images)
     return lambda _, __: lambda ___: ready
+
+
+def _baseline(make: Callable[[], Callable[[str], str]], _: Duplicates, __: Job) -> Callable[[float], Ready]:
+    ready = Ready(partial(_one_by_one, make()))
+    return lambda ___: ready
 
 
 def _standard(urls: pa.Array) -> pa.Array:
