@@ -88,8 +88,8 @@ def _template(form: Form, extra: Extra, label: str) -> str:
     path, _, query = form.template.partition("?")
     label = label if extra.host is None else extra.host
     queries = [extra.query, query] if extra.is_first else [query, extra.query]
-    joined = "&".join(each for each in queries if each)
-    return f"http://{label}{'.' if label else ''}{{SITE}}{path}{extra.path}{'?' if joined else ''}{joined}"
+    whole = "&".join(each for each in queries if each)
+    return f"http://{label}{'.' if label else ''}{{SITE}}{path}{extra.path}{'?' if whole else ''}{whole}"
 
 
 class Match(NamedTuple):
