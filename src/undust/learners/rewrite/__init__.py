@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from undust.learners.rewrite.filters import Filter
     from undust.learners.rewrite.pairs import Chosen, Rules
     from undust.learners.rewrite.wording import RuleClass
+    from undust.rules import Rule
 
 __all__ = ["FILTERS", "NAME", "RewriteOptions", "learn", "propose_rewrites"]
 
@@ -90,16 +91,10 @@ def propose_rewrites(site: SiteClusters, options: RewriteOptions) -> Proposal:
     needs = Wanted(options.min_support, options.max_fpr, options.typed, options.filter == "ideal")
     kept = Qualified.of(learned, needs)
     words = Wording(site.site, learned.maps, learned.pairs, options.constant_share)
-    said = [words.rule(entries_of(kept.rules, at), kept.support(at)) for at in range(len(kept.rules))]
-    useful = list(range(len(said)))
-    if not options.keep_covered:
-        useful = kept.not_covered([rule is not None for rule in said])
+    said, unsaid, useful = _said(kept, words, keep_covered=options.keep_covered)
     classes: Counter[RuleClass] = Counter()
     found: dict[str, Candidate] = {}
-    for at in useful:
-        rule = said[at]
-        if rule is None:
-            continue
+    for at, rule in said.items():
         candidate = kept.candidate(at, rule)
         known = found.get(str(rule))
         if known is None:
@@ -110,12 +105,32 @@ def propose_rewrites(site: SiteClusters, options: RewriteOptions) -> Proposal:
         "pairs of URLs that were not compared": learned.pairs.left_out,
         "rules beyond the budget": learned.cut,
         "rules with too many false pairs": kept.false,
-        "rules without a value known to work": sum(rule is None for rule in said),
-        "rules that a more general one covers": len(said) - len(useful),
+        "rules without a value known to work": unsaid,
+        "rules that a more general one covers": len(kept.rules) - useful,
     }
     notes = [f"{count} of {len(found)} rules are {kind}" for kind, count in sorted(classes.items())]
     candidates = tuple(sorted(found.values(), key=_merit))
     return Proposal(candidates, {what: many for what, many in cut.items() if many}, tuple(notes))
+
+
+def _said(kept: Qualified, words: Wording, *, keep_covered: bool) -> tuple[dict[int, Rule], int, int]:
+    """Return the rules worth saying, by number; how many cannot be said, and how many are of use.
+
+    Whether a rule is of use depends on what can be said above it, and saying takes time: so most are said
+    only once they are known to be of use, and where one turns out unspeakable, those below it get a turn.
+    """
+    every = range(len(kept.rules))
+    can_say = [words.can_say(entries_of(kept.rules, at), kept.support(at)) for at in every]
+    said: dict[int, Rule | None] = {}
+    while True:
+        useful = list(every) if keep_covered else kept.not_covered(can_say)
+        fresh = [at for at in useful if at not in said and can_say[at]]
+        for at in fresh:
+            said[at] = words.rule(entries_of(kept.rules, at), kept.support(at))
+            can_say[at] = said[at] is not None
+        if all(can_say[at] for at in fresh):
+            rules = {at: rule for at in useful if (rule := said.get(at)) is not None}
+            return rules, can_say.count(False), len(useful)
 
 
 def _merit(candidate: Candidate) -> tuple[int, int, str]:
