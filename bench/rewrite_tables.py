@@ -80,7 +80,7 @@ class Half:
         kept = Qualified.of(learned, Wanted(2, 1.0, is_typed=False, is_measured=False))
         fpr = measure(Sites(part(self.maps, self.is_test)), kept.rules).fpr
         words = Wording(self.name, learned.maps, learned.pairs, options.constant_share)
-        said = {}
+        said: dict[str, Said] = {}
         for at in np.lexsort((-kept.measured.same, fpr)).tolist():
             entries = entries_of(kept.rules, at)
             rule = words.rule(entries, kept.support(at))
@@ -154,10 +154,8 @@ def tables(urls: int) -> dict[str, Any]:
         for name, fanout in (("R3", 10), ("R4", 30)):
             found = (sums.rules[f"{name} {percent}"], sums.reduction(f"{name} {percent}"))
             ours[f"fpr <= {percent} %, fan-out {fanout}: rules, reduction"] = found
-    return {
-        name: {"ours": _short(value), "paper": _short(PUBLISHED.get(name, "not to be had"))}
-        for name, value in ours.items()
-    }
+    theirs = {name: PUBLISHED.get(name, "not to be had") for name in ours}
+    return {name: {"ours": _short(value), "paper": _short(theirs[name])} for name, value in ours.items()}
 
 
 def _add(sums: Sums, half: Half) -> None:
