@@ -108,9 +108,11 @@ def compare_methods(  # noqa: PLR0913 -- what to train on and to judge by, and h
         with Meter() as train:
             ready_under = method.train(training, job)
         for bound in bounds if method.learns else bounds[:1]:
-            with Meter() as apply:
+            with Meter() as choose:
                 ready = ready_under(bound)
+            with Meter() as apply:
                 images = [ready.images(site.urls) for site in test]
+            meters = (train, choose, apply)
             rows.append(
                 Row(
                     method=method.name,
@@ -124,9 +126,9 @@ def compare_methods(  # noqa: PLR0913 -- what to train on and to judge by, and h
                     valid=ready.valid,
                     ranking=ready.ranking,
                     published=_published(test, ready),
-                    train_seconds=train.seconds,
+                    train_seconds=train.seconds + choose.seconds,
                     apply_seconds=apply.seconds,
-                    peak_memory_bytes=max(train.peak_memory_bytes, apply.peak_memory_bytes),
+                    peak_memory_bytes=max(meter.peak_memory_bytes for meter in meters),
                 )
             )
     return tuple(rows)
