@@ -122,3 +122,17 @@ def test_command(tmp_path: pytest.TempPathFactory) -> None:
     )
     assert set(promised.split()) <= told.keys()
     assert (told["urls"], told["rules"], told["removed"]) == (8, 3, 1.0)
+
+
+def test_rules_of_another_version(tmp_path: pytest.TempPathFactory) -> None:
+    """A rule file that this undust cannot read ends the command with one sentence, and nothing measured."""
+    rules, labelled = f"{tmp_path}/rules.json", f"{tmp_path}/labelled.csv"
+    with open(rules, "w", encoding="utf-8") as file:  # noqa: PTH123 -- a fixture's path is a text here
+        json.dump({"format": "undust-rules", "version": 99, "rules": []}, file)
+    with open(labelled, "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write("url,cluster\nhttp://shop.test/,A\n")
+    done = CliRunner().invoke(main, ["evaluate", rules, labelled])
+    assert done.exit_code == 1
+    (said,) = done.output.splitlines()
+    assert rules in said
+    assert "99" in said
