@@ -15,7 +15,7 @@ import undust
 from tests.duplicates import sites
 from tests.oracles import tree as oracle
 from undust.learners import propose
-from undust.learners.tree import TreeOptions, raw_candidates
+from undust.learners.tree import TreeOptions, raw_candidates, sampled
 from undust.rules import RuleSet
 from undust.tree import ANYTHING, PERHAPS
 
@@ -206,6 +206,19 @@ def some_urls(seed: int, count: int, *, odd: bool) -> dict[str, str]:
         written = f"{scheme}://{chance.choice(hosts)}{path}" + ("?" + "&".join(query) if query else "")
         urls[undust.normalize(written)] = str(chance.randrange(pages))
     return urls
+
+
+def test_a_large_site_is_learned_from_whole_clusters() -> None:
+    """The sample has as many URLs as allowed, no cluster in part, and the proposal says so."""
+    pages = {f"http://s.test/{form}/{page}": str(page) for page in range(200) for form in ("a", "b", "c")}
+    site = site_of(pages)
+    part = sampled(site, 100)
+    sizes = part.sizes
+    assert sizes.sum() == 99
+    assert set(sizes) == {3}
+    proposal = propose(site, ["tree"], {"tree.max_urls": 100})["tree"]
+    assert "learned from a sample of 99 of 600 URLs" in proposal.notes
+    assert proposal.candidates
 
 
 @settings(max_examples=25)

@@ -72,25 +72,26 @@ def entropy(frequencies: list[int]) -> float:
     return math.fsum(-f / total * math.log(f / total) for f in frequencies)
 
 
-def salient_values(frequency: dict[str | None, int]) -> set[str | None]:
+def salient_values(frequency: dict[str | None, int], least: float = 2) -> set[str | None]:
     """The values before the largest decline, with the additions for what the paper leaves open."""
     total = sum(frequency.values())
     if len(frequency) == 1:
         return set(frequency)
     if len(set(frequency.values())) == 1:
         both = set(frequency) if len(frequency) == 2 and MISSING in frequency else set()
-        return {value for value in both if frequency[value] >= 2}
+        return {value for value in both if frequency[value] >= least}
     falling = sorted(frequency.values(), reverse=True)
     declines = [math.log(f) - math.log(g) for f, g in pairwise(falling)]
     best = max(declines)
     place = next(i for i, decline in enumerate(declines) if math.isclose(decline, best, abs_tol=1e-12))
     found = {value for value, f in frequency.items() if f >= falling[place]}
     found |= {value for value, f in frequency.items() if f / total >= 0.25}
-    return {value for value in found if frequency[value] >= max(2, 0.001 * total)}
+    return {value for value in found if frequency[value] >= least}
 
 
-def build(urls: list[str], done: frozenset[str] = frozenset()) -> Node:
-    """Algorithm 1."""
+def build(urls: list[str], done: frozenset[str] = frozenset(), least: float = 0) -> Node:
+    """Algorithm 1; a salient value has a thousandth of all URLs, and two, at least."""
+    least = least or max(2, 0.001 * len(urls))
     maps = {url: parse(url) for url in urls}
     keys = sorted({key for pairs in maps.values() for key in pairs}, key=key_order)
     counts = {key: Counter(pairs.get(key, MISSING) for pairs in maps.values()) for key in keys}
@@ -105,16 +106,16 @@ def build(urls: list[str], done: frozenset[str] = frozenset()) -> Node:
     if not open_keys:
         return node
     entropies = {key: entropy(list(counts[key].values())) for key in open_keys}
-    least = min(entropies.values())
-    best = next(key for key in open_keys if math.isclose(entropies[key], least, abs_tol=1e-9))
-    keep = salient_values(dict(counts[best]))
+    smallest = min(entropies.values())
+    best = next(key for key in open_keys if math.isclose(entropies[key], smallest, abs_tol=1e-9))
+    keep = salient_values(dict(counts[best]), least)
     if not keep:
         return node
     groups: dict[object, list[str]] = defaultdict(list)
     for url in urls:
         value = maps[url].get(best, MISSING)
         groups[("salient", value) if value in keep else "trivial"].append(url)
-    children = tuple(build(group, done | {best}) for group in groups.values())
+    children = tuple(build(group, done | {best}, least) for group in groups.values())
     return Node(node.urls, pattern, best, children)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undust.tree.nodes import ANYTHING, PERHAPS, PatternTree, TreeNode
-from undust.tree.salience import salient
+from undust.tree.salience import least_count, salient
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,6 +87,7 @@ class _Growing:
         order = order[chosen[columns.entry_rows[order]]]
         self.entries = _Entries(columns.entry_rows[order], columns.keys[order], columns.values[order])
         self.names = columns.key_names
+        self.least = least_count(int(chosen.sum()))
         count = int(chosen.sum())
         self.nodes = [TreeNode(parent=None, depth=0, count=count)] if count else []
         self.node_of_row = np.where(chosen, 0, -1).astype(np.int32)
@@ -176,7 +177,7 @@ class _Growing:
         node = self.nodes[parent]
         absent = node.count - int(counts.sum())
         sizes = np.append(counts, absent) if absent else counts
-        is_salient = salient(sizes, node.count, has_absent=absent > 0)
+        is_salient = salient(sizes, self.least, has_absent=absent > 0)
         if not is_salient.any():
             return None
         node.split = key

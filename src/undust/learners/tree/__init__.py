@@ -54,6 +54,8 @@ class TreeOptions:
     """Share of false pairs on the training data (`fpr_max`; A16: 0.05, not 0.05 %)."""
     singletons: bool = False
     """Whether URLs alone on their page take part in the tree."""
+    max_urls: int = 100_000
+    """A larger site is learned from so many of its URLs, whole clusters of them; 0 for all."""
     max_rules: int = 24
     """Rules of one candidate: a node of many shapes needs one for each."""
     selection: str = "graph"
@@ -80,7 +82,8 @@ def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
     if options.selection not in (*STRATEGIES, ALL):
         message = f"there is no selection '{options.selection}'; there are {', '.join((*STRATEGIES, ALL))}"
         raise UndustError(message)
-    tree, found = raw_candidates(site, options)
+    sample = sampled(site, options.max_urls)
+    tree, found = raw_candidates(sample, options)
     cut: Counter[str] = Counter({"raw candidates": len(found)})
     cut.update(raw.reason for raw in found if not raw.rules)
     candidates, graph = _qualified(tree, found)
@@ -89,7 +92,7 @@ def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
         chosen = deployable(
             candidates,
             graph,
-            Measured(site),
+            Measured(sample),
             options.selection,
             options.max_fpr,
             residual=options.residual,
@@ -97,8 +100,25 @@ def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
         cut["not selected"] = len(candidates) - len(chosen)
         candidates = list(chosen)
     count = int((tree.leaf >= 0).sum())
-    notes = (f"a tree of {len(tree):,} nodes, {tree.height} high, from {count:,} URLs",)
-    return Proposal(tuple(candidates), dict(sorted(cut.items())), notes)
+    notes = [f"a tree of {len(tree):,} nodes, {tree.height} high, from {count:,} URLs"]
+    if sample is not site:
+        whole, part = (int((each.cluster_of_node >= 0).sum()) for each in (site, sample))
+        notes.append(f"learned from a sample of {part:,} of {whole:,} URLs")
+    return Proposal(tuple(candidates), dict(sorted(cut.items())), tuple(notes))
+
+
+def sampled(site: SiteClusters, most: int) -> SiteClusters:
+    """Return a site, or if it is too large a part of its clusters with about so many URLs."""
+    sizes = np.bincount(site.cluster_of_node[site.cluster_of_node >= 0])
+    if not most or sizes.sum() <= most:
+        return site
+    # Any order that has nothing to do with that of the URLs.
+    mixed = np.arange(len(sizes), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    order = np.argsort(mixed ^ (mixed >> np.uint64(32)), kind="stable")
+    chosen = np.zeros(len(sizes), np.bool_)
+    chosen[order[np.cumsum(sizes[order]) <= most]] = True
+    return site.keeps(chosen)
 
 
 def _qualified(tree: PatternTree, found: list[Raw]) -> tuple[list[Candidate], Graph]:

@@ -8,7 +8,7 @@ a shape of its node that has its values, its parameters and no others, in the no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from undust.learners.tree.operations import part_of
 from undust.tree import PERHAPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+
+
+_CACHED_ROWS = 4
+"""Kept of each form; the mappings from and to one node mostly ask the same."""
 
 
 class Shape(NamedTuple):
@@ -107,6 +111,7 @@ class Form:
     query: tuple[int, ...]
     """Its parameters in the order in which they are written."""
     is_in_order: bool
+    _rows: dict[object, Ints] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tree: PatternTree, layouts: Layouts, node: int) -> Form:
@@ -124,8 +129,17 @@ class Form:
         be forgotten; a parameter that must be captured must be there.
         """
         wanted = set(shapes)
+        asked = frozenset(wanted), frozenset(runs), frozenset(no_semicolons)
+        if asked not in self._rows:
+            if len(self._rows) >= _CACHED_ROWS:
+                self._rows.clear()
+            self._rows[asked] = self._found(layouts, wanted, asked[1], asked[2])
+        return self._rows[asked]
+
+    def _found(
+        self, layouts: Layouts, wanted: set[Shape], captured: Collection[int], no_semicolons: Collection[int]
+    ) -> Ints:
         fixed = {shape.keys for shape in wanted}
-        captured = set(runs)
         required = {key for key in self.query if self.pattern[key] != PERHAPS or key in captured}
         allowed = set(self.query)
         found = [
@@ -143,7 +157,7 @@ class Form:
         for key in sorted(captured):
             values = columns.column(key)[rows]
             rows = rows[(values < 0) | columns.is_run[values]]
-        for key in sorted(set(no_semicolons)):
+        for key in sorted(no_semicolons):
             values = columns.column(key)[rows]
             rows = rows[(values < 0) | ~columns.has_semicolon[values]]
         return rows

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Codes = NDArray[np.int32]
+    Counted = tuple[Ints, Ints]
+    """Codes in order, and how often each is there."""
 
 Kind = Literal["keep", "replace", "ignore"]
 
@@ -77,6 +79,8 @@ class Mapper:
         self.max_disagreement = max_disagreement
         self._values: dict[tuple[int, int], Codes] = {}
         self._cached = 0
+        self._counts: dict[tuple[int, int | None], Counted] = {}
+        self._cached_counts = 0
 
     def mapping(self, source: int, target: int) -> Mapping:
         """Return what becomes of each key of the target, in key order."""
@@ -102,7 +106,10 @@ class Mapper:
         for other in sorted(pattern, key=lambda each: (each != key, each)):
             if pattern[other] >= 0 or not can_move(names[other], names[key]):
                 continue
-            common = np.isin(wanted, self.values(source, other), assume_unique=True).sum()
+            there = self.values(source, other)
+            if len(there) <= best * len(wanted):
+                continue
+            common = _common(wanted, there)
             if common > best * len(wanted):
                 best, best_key = common / len(wanted), other
         return best_key
@@ -120,25 +127,49 @@ class Mapper:
 
     def _disagreement(self, source: int, target: int, source_key: int, key: int) -> float:
         """Return the share of pairs of one page, from one node to the other, that differ in the value."""
-        rows, others = self.tree.rows(source), self.tree.rows(target)
-        left, right = self.cluster[rows], self.cluster[others]
-        own = len(rows) if source == target else 0
-        pairs = _meetings(left, right) - own
+        own = self.tree.nodes[source].count if source == target else 0
+        pairs = _meetings(self._counted(source, None), self._counted(target, None)) - own
         if pairs <= 0:
             return 0.0
-        width = len(self.tree.columns.value_texts) + 1
-        columns = self.tree.columns
-        left = left * width + columns.column(source_key)[rows] + 1
-        right = right * width + columns.column(key)[others] + 1
-        return 1 - (_meetings(left, right) - own) / pairs
+        equal = _meetings(self._counted(source, source_key), self._counted(target, key)) - own
+        return 1 - equal / pairs
+
+    def _counted(self, node: int, key: int | None) -> Counted:
+        """Return how many URLs of a node each page has, with each value of a key if one is given."""
+        if (node, key) not in self._counts:
+            if self._cached_counts > _CACHED_VALUES:
+                self._counts.clear()
+                self._cached_counts = 0
+            rows = self.tree.rows(node)
+            code = self.cluster[rows]
+            if key is not None:
+                code = (
+                    code * (len(self.tree.columns.value_texts) + 1) + self.tree.columns.column(key)[rows] + 1
+                )
+            self._counts[node, key] = np.unique(code, return_counts=True)
+            self._cached_counts += len(self._counts[node, key][0])
+        return self._counts[node, key]
 
 
-def _meetings(left: Ints, right: Ints) -> int:
+def _meetings(left: Counted, right: Counted) -> int:
     """Return how many pairs of one from each side are equal."""
-    one, counts = np.unique(left, return_counts=True)
-    other, more = np.unique(right, return_counts=True)
-    _, at, there = np.intersect1d(one, other, assume_unique=True, return_indices=True)
-    return int((counts[at] * more[there]).sum())
+    if len(left[0]) > len(right[0]):
+        left, right = right, left
+    place = np.searchsorted(right[0], left[0])
+    place[place == len(right[0])] = 0
+    is_there = right[0][place] == left[0]
+    return int((left[1][is_there] * right[1][place[is_there]]).sum())
+
+
+def _common(one: Codes, other: Codes) -> int:
+    """Return how many values two sorted columns of distinct values share."""
+    if len(one) > len(other):
+        one, other = other, one
+    if not len(one) or one[-1] < other[0] or other[-1] < one[0]:
+        return 0
+    place = np.searchsorted(other, one)
+    place[place == len(other)] = 0
+    return int((other[place] == one).sum())
 
 
 def part_of(name: str) -> str:

@@ -34,6 +34,7 @@ Way = Literal["drop", "write", "mask"]
 KNOWN_TO_WORK = 0.9
 """Share of a target's pages that must have been seen under a value before it is written for all."""
 FEWEST_PAGES = 3
+_WIDEST = 1 << 62
 
 
 class CannotSay(Exception):  # noqa: N818 -- no error: a candidate that is left out
@@ -60,6 +61,7 @@ class Planner:
         self.columns = tree.columns
         self.layouts = Layouts(tree.columns)
         self._forms: dict[int, Form] = {}
+        self._usuals: dict[tuple[int, int, tuple[int, ...]], tuple[int, bool]] = {}
 
     def form(self, node: int) -> Form:
         """Return the form of a node."""
@@ -100,13 +102,12 @@ class Planner:
     def _ignored(self, mapping: Mapping, operation: Operation) -> Ignored:
         key, target = operation.key, self.form(mapping.target)
         part = self.part(key)
-        rows = self.tree.rows(mapping.target)
         if target.pattern[key] == PERHAPS:
             if part == "host":
                 message = "hosts of different lengths"
                 raise CannotSay(message)
             return Ignored(key, "drop")
-        usual, works = self._usual(mapping, key, rows)
+        usual, works = self._usual(mapping.target, key, tuple(each.key for each in mapping.replaced))
         if works or part == "port":
             return Ignored(key, "write", usual)
         if not self.columns.is_run[usual]:
@@ -120,15 +121,19 @@ class Planner:
     def _may_lack(self, node: int, key: int) -> bool:
         return self.part(key) == "query" and self.form(node).pattern[key] == PERHAPS
 
-    def _usual(self, mapping: Mapping, key: int, rows: Ints) -> tuple[int, bool]:
+    def _usual(self, target: int, key: int, carried: tuple[int, ...]) -> tuple[int, bool]:
         """Return the most frequent value of the target, and whether its pages are seen under it."""
-        values = self.columns.column(key)[rows]
-        found, counts = np.unique(values, return_counts=True)
-        usual = int(found[np.argmax(counts)])
-        page = combined([self.columns.column(each.key)[rows] for each in mapping.replaced], len(rows))
-        pages = len(np.unique(page))
-        under = len(np.unique(page[values == usual]))
-        return usual, pages >= FEWEST_PAGES and under >= KNOWN_TO_WORK * pages
+        if (target, key, carried) not in self._usuals:
+            rows = self.tree.rows(target)
+            values = self.columns.column(key)[rows]
+            found, counts = np.unique(values, return_counts=True)
+            usual = int(found[np.argmax(counts)])
+            page = combined([self.columns.column(each)[rows] for each in carried], len(rows))
+            pages = int(page.max(initial=-1)) + 1
+            under = np.count_nonzero(np.bincount(page[values == usual], minlength=pages))
+            works = pages >= FEWEST_PAGES and under >= KNOWN_TO_WORK * pages
+            self._usuals[target, key, carried] = usual, bool(works)
+        return self._usuals[target, key, carried]
 
     def _can_meet(self, source: Form, target: Form) -> bool:
         """Whether a URL could fit both patterns."""
@@ -145,12 +150,24 @@ class Planner:
 
 def combined(columns: list[NDArray[np.int32] | Ints], length: int) -> Ints:
     """Return one number per row, equal where all columns are equal."""
-    code = np.zeros(length, np.int64)
+    code, width = np.zeros(length, np.int64), 1
     for column in columns:
-        values = np.unique(column, return_inverse=True)[1].reshape(-1).astype(np.int64)
-        code = code * (int(values.max(initial=0)) + 1) + values
-        code = np.unique(code, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return code
+        values = column.astype(np.int64) - int(column.min(initial=0))
+        range_of_values = int(values.max(initial=0)) + 1
+        if width * range_of_values >= _WIDEST:
+            code = _numbered(code)
+            width = int(code.max(initial=0)) + 1
+        code = code * range_of_values + values
+        width *= range_of_values
+    return _numbered(code)
+
+
+def _numbered(code: Ints) -> Ints:
+    order = np.argsort(code)
+    ordered = code[order]
+    number = np.empty(len(code), np.int64)
+    number[order] = np.cumsum(np.diff(ordered, prepend=ordered[:1]) != 0)
+    return number
 
 
 @dataclass(frozen=True, eq=False)
