@@ -1,0 +1,8 @@
+"""One site's clusters to its rules: all evidence, all proposals, one small set that can be trusted."""
+
+from undust.learning.evidence import masked
+from undust.learning.loop import SiteRules, learn_site
+from undust.learning.options import Care
+from undust.learning.outcome import Outcome
+
+__all__ = ["Care", "Outcome", "SiteRules", "learn_site", "masked"]

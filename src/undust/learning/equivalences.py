@@ -1,0 +1,76 @@
+"""What many sites do not tell apart, and some do: tested on each, never assumed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from undust.learning.writing import OPEN, SAME, replacing, rewriting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.learning.forms import Forms
+    from undust.rules import Rule
+
+BY = "equivalences"
+HOSTS = 12
+"""So many of a site's hosts are compared with each other; mirrors are large."""
+SEGMENTS = 60
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
+
+
+def equivalences(forms: Forms) -> Iterator[Rule | None]:
+    """Yield what may not matter: order, separators, encoding, case, slashes, hosts, idle segments."""
+    site = forms.site
+    yield rewriting(site, BY, OPEN, SAME)
+    for form in ("sorted", "amp", "unique", "plain", "lower", "first", "last"):
+        yield rewriting(site, BY, OPEN, f"{{s}}://{{h}}/{{p}}?{{rest:{form}}}")
+    for form in ("plain", "lower"):
+        yield rewriting(site, BY, OPEN, f"{{s}}://{{h}}/{{p:{form}}}?{{rest}}")
+    yield replacing(site, BY, "//", "/")
+    yield rewriting(site, BY, "{s}://{h}/{p**}/{x}/?{rest**}", "{s}://{h}/{p}/{x}?{rest}")
+    yield from _authorities(forms)
+    yield from _segments(forms)
+
+
+def _authorities(forms: Forms) -> Iterator[Rule | None]:
+    site = forms.site
+    if len({pieces.scheme for pieces in forms.pieces}) > 1:
+        yield rewriting(site, BY, "http://{h}/{p**}?{rest**}", "https://{h}/{p}?{rest}")
+        yield rewriting(site, BY, "https://{h}/{p**}?{rest**}", "http://{h}/{p}?{rest}")
+    hosts = frequent(Counter(pieces.host for pieces in forms.pieces), 1, HOSTS)
+    for left in hosts:
+        for right in hosts:
+            if left != right:
+                yield rewriting(
+                    site, BY, f"{{s}}://{left}/{{p**}}?{{rest**}}", f"{{s}}://{right}/{{p}}?{{rest}}"
+                )
+
+
+def _segments(forms: Forms) -> Iterator[Rule | None]:
+    """Yield that a frequent first, inner or last segment, or a file's ending, is idle."""
+    site, pieces = forms.site, forms.pieces
+    for last in frequent(Counter(each.segments[-1] for each in pieces), 3, SEGMENTS):
+        for target in ("{s}://{h}/{p}/?{rest}", "{s}://{h}/{p}?{rest}") if last else ():
+            yield rewriting(site, BY, f"{{s}}://{{h}}/{{p**}}/{last}?{{rest**}}", target)
+    first = Counter(each.segments[0] for each in pieces if len(each.segments) > 1)
+    for segment in filter(None, frequent(first, 3, SEGMENTS)):
+        yield rewriting(site, BY, f"{{s}}://{{h}}/{segment}/{{p**}}?{{rest**}}", SAME)
+    inner = Counter(segment for each in pieces for segment in set(each.segments[1:-1]))
+    for segment in filter(None, frequent(inner, 5, SEGMENTS)):
+        yield rewriting(
+            site, BY, f"{{s}}://{{h}}/{{a}}/{segment}/{{p**}}?{{rest**}}", "{s}://{h}/{a}/{p}?{rest}"
+        )
+    endings = Counter(found[0] for each in pieces if (found := _ENDING.search(each.segments[-1])))
+    for ending in frequent(endings, 3, SEGMENTS):
+        yield rewriting(
+            site, BY, f"{{s}}://{{h}}/{{p**}}/{{x}}{ending}?{{rest**}}", "{s}://{h}/{p}/{x}?{rest}"
+        )
+
+
+def frequent(counts: Counter[str], least: int, most: int) -> list[str]:
+    """Return the most frequent texts, by count and then by text."""
+    ranked = sorted((item for item in counts.items() if item[1] >= least), key=lambda it: (-it[1], it[0]))
+    return [text for text, _ in ranked[:most]]

@@ -1,0 +1,105 @@
+"""What is written beside each rule: measured on held-out pages, at the place where the rule works."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from undust.intervals import upper_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from undust.learning.pages import Pages
+    from undust.learning.state import Effect, State
+    from undust.rules import Rule
+
+    Ints = NDArray[np.int64]
+
+EXAMPLES = 3
+MASK = "***"
+_DROPPED = re.compile(r"[?&]([^={}&]+)=\{\*\*\}")
+_FAMILY = re.compile(r"\{\*\*:([^}]+)\}")
+
+
+class Ledger:
+    """The evidence of the rules that were accepted."""
+
+    def __init__(self, pages: Pages) -> None:
+        self.pages = pages
+        self.held = np.flatnonzero(pages.is_held[pages.of_url])
+        self.rows: dict[str, Rule] = {}
+
+    def note(self, rule: Rule, effect: Effect, before: Ints, texts: pa.Array, state: State) -> None:
+        """Write down what a rule did when it was accepted."""
+        held, pages = self.held, self.pages.of_url[self.held]
+        support_before, false_before = _pairs(before[held], pages)
+        support_after, false_after = _pairs(state.image[held], pages)
+        false = max(0, false_after - false_before) if effect.lost_held else 0
+        support = max(0, support_after - support_before) + false
+        saves = len(np.unique(before[held])) - len(np.unique(state.image[held]))
+        self.rows[rule.id] = replace(
+            rule,
+            support=support,
+            false_positives=false,
+            fpr=false / support if support else 0.0,
+            fpr_upper=round(upper_bound(effect.lost_held, effect.lost_held + effect.pages_held), 6),
+            saves=max(0, saves),
+            examples=tuple(self._examples(effect, before, texts, state)),
+        )
+
+    def _examples(
+        self, effect: Effect, before: Ints, texts: pa.Array, state: State
+    ) -> Iterator[tuple[str, str]]:
+        """Yield a few of the forms it changes, with what became of them."""
+        proofs = effect.sources[effect.merging & ~effect.failing]
+        few = (
+            proofs[np.unique(np.linspace(0, len(proofs) - 1, EXAMPLES).astype(np.int64))]
+            if len(proofs)
+            else ()
+        )
+        order = np.argsort(before, kind="stable")
+        for source in few:
+            url = order[np.searchsorted(before[order], source)]
+            yield str(texts[int(source)]), str(state.images[int(state.image[url])])
+
+    def with_evidence(self, rules: Iterable[Rule]) -> Iterator[Rule]:
+        """Yield the rules with what was written down of them."""
+        yield from (self.rows.get(rule.id, rule) for rule in rules)
+
+
+def _pairs(image: Ints, page: Ints) -> tuple[int, int]:
+    """Return how many pairs of URLs have one image and one page, and one image and two pages."""
+    together = np.unique(image, return_counts=True)[1]
+    same = np.unique(image * (int(page.max(initial=0)) + 1) + page, return_counts=True)[1]
+    support = int((same * (same - 1) // 2).sum())
+    return support, int((together * (together - 1) // 2).sum()) - support
+
+
+def masked(rule: Rule) -> Rule:
+    """Return a rule whose examples do not show the values of parameters that it drops.
+
+    A session id or a mail address in a report is a leak, and it proves nothing.
+    """
+    names = [
+        *_DROPPED.findall(rule.source),
+        *(n for some in _FAMILY.findall(rule.source) for n in some.split("|")),
+    ]
+    examples = [(_without_values(source, names), target) for source, target in rule.examples]
+    return replace(rule, examples=tuple(examples))
+
+
+def _without_values(url: str, names: Sequence[str]) -> str:
+    head, mark, query = url.partition("?")
+    done = []
+    for parameter in query.split("&"):
+        name, equals, value = parameter.partition("=")
+        hidden = value and any(name == n or (n.endswith("*") and name.startswith(n[:-1])) for n in names)
+        done.append(f"{name}{equals}{MASK}" if hidden else parameter)
+    return f"{head}{mark}{'&'.join(done)}"

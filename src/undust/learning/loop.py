@@ -1,0 +1,253 @@
+"""One site: propose from where the URLs stand, prove, accept, move on, and propose again.
+
+Cheap and general proposals come first. Once `www` and the session id are gone, what separates two URLs of
+a page is single and small, conflicts vanish, and every rule is proved in the company it will work in.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from undust.learning.differences import differences
+from undust.learning.equivalences import equivalences
+from undust.learning.evidence import Ledger
+from undust.learning.forms import Forms
+from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds
+from undust.learning.options import Care
+from undust.learning.pages import Pages
+from undust.learning.parameters import defaults, drops
+from undust.learning.state import LOST_WEIGHT, Effect, State
+from undust.learning.volatile import volatile_class
+from undust.learning.writing import with_conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from undust.duplicates import SiteClusters
+    from undust.rules import Rule
+
+    Propose = Callable[[Forms], Iterable[Rule | None]]
+
+TIERS: tuple[tuple[str, Propose], ...] = (
+    ("equivalences", equivalences),
+    ("parameters", drops),
+    ("defaults", defaults),
+    ("differences", differences),
+)
+"""What is proposed, in this order, and then all again from where it led."""
+LOOKING_FOR_VOLATILE = ("equivalences", "parameters")
+KEEPS = 4
+NARROWED = 60
+"""So many of the failing candidates of a tier are narrowed, those with most pages first."""
+LEAST_SAVED = 3
+MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
+"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+_DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
+
+
+@dataclass(frozen=True)
+class SiteRules:
+    """What was learned of one site."""
+
+    site: str
+    rules: tuple[Rule, ...]
+    """In the order in which they are applied, each with its evidence."""
+    candidates: int
+    rejected: Mapping[str, int]
+    """Why candidates were not taken, and how many."""
+    urls: int
+    left: int
+    """URLs that remain distinct under the rules."""
+    pages: int
+    lost: int
+    """Pages under the form of another, near copies forgiven."""
+    sampled: int = 0
+    """URLs that were looked at, if not all."""
+
+
+@dataclass
+class Learning:
+    """The loop over one site."""
+
+    site: SiteClusters
+    care: Care
+    candidates: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.pages = Pages(self.site, self.care)
+        self.state = State(self.pages)
+        self.ledger = Ledger(self.pages)
+        self.tried: set[str] = set()
+
+    def run(self) -> SiteRules:
+        """Return the rules of the site."""
+        for round_ in range(self.care.rounds):
+            before = len(self.state.rules)
+            for name, propose in TIERS:
+                if round_ == 0 and name in LOOKING_FOR_VOLATILE:
+                    self._keep_volatile(propose)
+                self._tier(propose)
+            if len(self.state.rules) == before:
+                break
+        return SiteRules(
+            self.site.site,
+            tuple(self.ledger.with_evidence(self.state.rules)),
+            self.candidates,
+            dict(sorted(self.rejected.items())),
+            urls=len(self.pages.urls),
+            left=len(self.state.images),
+            pages=self.pages.count,
+            lost=self.state.lost(),
+            sampled=len(self.pages.urls) if self.pages.is_sample else 0,
+        )
+
+    def _proposed(self, propose: Propose) -> list[Rule]:
+        """Return new proposals, made from training pages only, as the URLs stand now."""
+        page = self.state.page_of_image
+        rows = np.flatnonzero(~self.pages.is_held[page] & self.pages.speaks[page])
+        forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
+        found = {str(rule): rule for rule in propose(forms) if rule is not None}
+        return [rule for text, rule in found.items() if text not in self.tried]
+
+    def _keep_volatile(self, propose: Propose) -> None:
+        for _ in range(KEEPS):
+            rules = self._proposed(propose)
+            keep = volatile_class(self.state, rules, self._is_good) if rules else None
+            if keep is None or str(keep) in self.tried:
+                return
+            self.tried.add(str(keep))
+            self.state.keep(keep)
+
+    def _tier(self, propose: Propose) -> None:
+        rules = self._proposed(propose)
+        self.candidates += len(rules)
+        heap: list[tuple[float, int, str, int]] = []
+        failing: list[tuple[int, str, Rule]] = []
+        by_text = {str(rule): rule for rule in rules}
+        for (text, rule), rows in zip(by_text.items(), self.state.touched(rules), strict=True):
+            effect = self.state.effect([rule], rows)
+            if self._is_good(effect, rule):
+                heap.append((-effect.value, _openness(rule), text, len(self.state.rules)))
+            elif effect.lost and effect.pages >= self.care.narrowed_support:
+                failing.append((-effect.pages, text, rule))
+            else:
+                self.rejected["merged different pages" if effect.lost else "too few pages to tell"] += 1
+        heapq.heapify(heap)
+        self._take(heap, by_text)
+        failing.sort(key=lambda item: item[:2])
+        for _, _, rule in failing[:NARROWED]:
+            if not self._narrow(rule):
+                self.rejected["merged different pages"] += 1
+        self.rejected["merged different pages"] += len(failing[NARROWED:])
+
+    def _take(self, heap: list[tuple[float, int, str, int]], rules: Mapping[str, Rule]) -> None:
+        """Accept the best one after the other; what a rule is worth is seen anew after each."""
+        while heap and len(self.state.rules) < self.care.most_rules:
+            value, openness, text, version = heapq.heappop(heap)
+            rule = rules[text]
+            if version != len(self.state.rules):
+                effect = self.state.effect([rule])
+                if self._is_good(effect, rule) and effect.value > 0:
+                    heapq.heappush(heap, (-effect.value, openness, text, len(self.state.rules)))
+                else:
+                    self.rejected["another rule does it"] += 1
+            elif value < 0:
+                self._accept(rule)
+
+    def _accept(self, rule: Rule) -> bool:
+        """Accept a rule, unless in the company of the others it does not what it does alone."""
+        if str(rule) in self.tried or len(self.state.rules) >= self.care.most_rules:
+            return False
+        self.tried.add(str(rule))
+        effect = self.state.effect([rule])
+        images, lost, before = len(self.state.images), self.state.lost(), self.state.image
+        before_texts = self.state.images
+        self.state.accept(rule)
+        saved, lost = images - len(self.state.images), self.state.lost() - lost
+        too_little = saved < max(LEAST_SAVED, effect.saved / 2)
+        if too_little or LOST_WEIGHT * lost > saved or lost > effect.lost + self.care.max_fpr * saved:
+            self.state.retract()
+            self.rejected["works against another rule"] += 1
+            return False
+        self.ledger.note(rule, effect, before, before_texts, self.state)
+        return True
+
+    def _narrow(self, rule: Rule) -> bool:
+        """Accept a rule that fails somewhere under conditions; several times if several hold apart."""
+        accepted = False
+        for _ in range(3):
+            effect = self.state.effect([rule])
+            if self._is_good(effect, rule):
+                return self._accept(rule) or accepted
+            if effect.pages < self.care.narrowed_support:
+                break
+            good = self.state.some_texts(effect.sources[effect.merging & ~effect.failing])
+            bad = self.state.some_texts(effect.sources[effect.failing])
+            trials = [
+                with_conditions(rule, when=(pattern,))
+                for pattern in where_it_holds(good, bad, self.care.narrowed_support)
+            ]
+            if spared := exceptions(good, bad):
+                trials.append(with_conditions(rule, unless=spared))
+            best: tuple[float, str, Rule] | None = None
+            for narrowed in trials:
+                if narrowed is None or str(narrowed) in self.tried:
+                    continue
+                got = self.state.effect([narrowed])
+                holds = int((got.merging & ~got.failing).sum())
+                is_luck = by_chance(len(good) + len(bad), len(bad), holds) > BY_CHANCE
+                if not is_luck and self._is_good(got, narrowed) and got.value > 0:
+                    best = max(filter(None, (best, (got.value, str(narrowed), narrowed))))
+            if best is None or not self._accept(best[2]):
+                break
+            accepted = True
+        return accepted
+
+    def _is_good(self, effect: Effect, rule: Rule) -> bool:
+        care = self.care
+        least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
+        if conditions := len(rule.when) + len(rule.unless):
+            least = max(least, care.narrowed_support) * conditions
+        if effect.pages < least or effect.pages_held < care.held_pages:
+            return False
+        if effect.met < MET.get(rule.learned_by or "", 0.0) or not self._is_diverse(effect, rule):
+            return False
+        if conditions:
+            return effect.lost == 0
+        return effect.lost <= care.max_fpr * (effect.lost + effect.pages)
+
+    def _is_diverse(self, effect: Effect, rule: Rule) -> bool:
+        """Return whether a parameter that is dropped whatever its value was seen to be idle with several.
+
+        If one value alone makes the case, it is a default, and says nothing about the others.
+        """
+        match = _DROP.fullmatch(rule.source)
+        if not match:
+            return True
+        values: Counter[str] = Counter()
+        proved: Counter[str] = Counter()
+        is_proof = (effect.merging & ~effect.failing).tolist()
+        for text, proves in zip(self.state.some_texts(effect.sources), is_proof, strict=True):
+            for parameter in text.partition("?")[2].split("&"):
+                if parameter.partition("=")[0] == match[1]:
+                    values[parameter] += 1
+                    proved[parameter] += proves
+        others = proved.total() - max(proved.values(), default=0)
+        return len(values) <= 1 or (others >= LEAST_SAVED and others >= 0.15 * proved.total())
+
+
+def _openness(rule: Rule) -> int:
+    """Return how much a rule leaves open; of rules with one effect the one that says most is taken."""
+    return 1000 * rule.source.count("{*}") + len(rule.source) + len(rule.target or "")
+
+
+def learn_site(site: SiteClusters, care: Care | None = None) -> SiteRules:
+    """Return the rules of one site; a pure function of its clusters and the care."""
+    return Learning(site, care or Care()).run()

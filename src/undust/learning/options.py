@@ -1,0 +1,29 @@
+"""How careful the combined learner is; every default was chosen on real sites, see `bench/RESULTS.md`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Care:
+    """What a rule must show before it is believed."""
+
+    max_fpr: float = 0.01
+    """At most this share of the pages that a rule touches may be lost to another page."""
+    min_support: int = 5
+    """Pages that must need fewer URLs under a rule: pages, for one login wall makes any number of pairs."""
+    blind_support: int = 6
+    """The same where there are no sketches, so that near copies cannot be recognised."""
+    narrowed_support: int = 7
+    """The same for each condition of a rule that failed without it."""
+    held_pages: int = 1
+    """Among them pages that no proposal was made from."""
+    held_out: float = 0.4
+    """Share of the pages that proposals are not made from."""
+    most_rules: int = 60
+    """Of one site."""
+    most_urls: int = 60_000
+    """Of one site; more are learned from a sample of its pages, drawn by their first URL."""
+    rounds: int = 3
+    seed: int = 0

@@ -1,0 +1,92 @@
+"""The pages of one site as learning sees them: which URLs, which are held out, which are near copies."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from undust.duplicates.near_copies import agreement, needed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undust.duplicates import SiteClusters
+    from undust.learning.options import Care
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+FORGIVEN = 30 / 32
+"""Share of minima in which two pages agree that may be merged without loss; stricter than the judges are."""
+
+
+class Pages:
+    """Columns over the URLs of a site (normal forms) and over its pages."""
+
+    def __init__(self, site: SiteClusters, care: Care) -> None:
+        self.site = site
+        nodes = np.flatnonzero(site.cluster_of_node >= 0)
+        self.is_sample = len(nodes) > care.most_urls
+        if self.is_sample:
+            nodes = _sample(site, nodes, care)
+        self.urls: pa.Array = site.node_urls.take(pa.array(nodes)).cast(pa.large_string())
+        self.of_url = _numbered(site, nodes)
+        self.count = int(self.of_url.max(initial=-1)) + 1
+        self.speaks = np.zeros(self.count, np.bool_)
+        """Pages whose URLs are known to be one page; those of distrusted content prove nothing."""
+        self.speaks[self.of_url[~site.distrusted[nodes]]] = True
+        self.has_sketches = bool((site.sketch_row[nodes] >= 0).any())
+        self.sketch = np.full(self.count, -1, np.int64)
+        rows = np.flatnonzero(site.sketch_row[nodes] >= 0)[::-1]
+        self.sketch[self.of_url[rows]] = site.sketch_row[nodes[rows]]
+        self.is_held = self._drawn(care)
+        self._needed = needed(site.sketches.shape[1], FORGIVEN) if self.has_sketches else 0
+
+    def _drawn(self, care: Care) -> Bools:
+        """Return which pages are held out."""
+        fractions = _fractions(self.urls, self.of_url, self.count, f"held out {care.seed}")
+        return fractions < care.held_out
+
+    def near(self, left: Ints, right: Ints) -> Bools:
+        """Return of pairs of pages whether they are near copies."""
+        near: Bools = np.asarray(left == right)
+        a, b = self.sketch[left], self.sketch[right]
+        both = np.flatnonzero((a >= 0) & (b >= 0))
+        if len(both):
+            near[both] |= agreement(self.site.sketches, a[both], b[both]) >= self._needed
+        return near
+
+
+def _numbered(site: SiteClusters, nodes: Ints) -> Ints:
+    """Return the page of each node; distrusted nodes of one digest are one page that proves nothing."""
+    page = site.cluster_of_node[nodes].copy()
+    shared = site.distrusted[nodes] & (site.digest[nodes] >= 0)
+    page[shared] = site.cluster_count + site.digest[nodes[shared]]
+    return np.unique(page, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _sample(site: SiteClusters, nodes: Ints, care: Care) -> Ints:
+    """Return the nodes of some pages, whole pages, as many as there may be."""
+    page = _numbered(site, nodes)
+    urls = site.node_urls.take(pa.array(nodes))
+    order = np.argsort(_fractions(urls, page, int(page.max()) + 1, f"sample {care.seed}"), kind="stable")
+    total = np.cumsum(np.bincount(page)[order])
+    chosen = np.zeros(len(order), np.bool_)
+    chosen[order[total <= care.most_urls]] = True
+    return nodes[chosen[page]]
+
+
+def _fractions(urls: pa.Array, page: Ints, count: int, salt: str) -> NDArray[np.float64]:
+    """Return a number between 0 and 1 for each page; it depends on its first URL alone."""
+    first = np.full(count, -1, np.int64)
+    first[page[::-1]] = np.arange(len(page))[::-1]
+    names = urls.take(pa.array(first)).to_pylist()
+    return np.fromiter((_fraction(salt, name) for name in names), np.float64, count)
+
+
+def _fraction(salt: str, name: str) -> float:
+    text = f"{salt}\n{name}".encode(errors="surrogateescape")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64

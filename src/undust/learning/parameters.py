@@ -1,0 +1,88 @@
+"""Parameters that do nothing, alone or together, and values that are the default."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from undust.learning.equivalences import frequent
+from undust.learning.writing import SAME, is_plain, rewriting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.learning.forms import Forms
+    from undust.rules import Rule
+
+BY, SET = "parameters", "settings"
+NAMES, PAIRS, SETS, VALUES = 400, 150, 40, 500
+"""At most so many names, pairs, sets of names and values are tried, the most frequent first."""
+LARGEST_SET = 4
+
+
+def drops(forms: Forms) -> Iterator[Rule | None]:
+    """Yield that a parameter is dropped, or several that come together, or all but a few."""
+    site = forms.site
+    names = [name for name in frequent(forms.names, 2, NAMES) if is_plain(name)]
+    for name in names:
+        yield rewriting(site, BY, _having(f"{name}={{**}}"), SAME)
+    yield from _set(forms, names)
+    sets = Counter(frozenset(pieces.names) for pieces in forms.pieces)
+    yield from _pairs(site, sets)
+    yield from _prefixes(site, names)
+    yield from _all_but(site, sets)
+
+
+def _set(forms: Forms, names: list[str]) -> Iterator[Rule | None]:
+    """Yield that a parameter is set to its most frequent value, for sites that want one to be there."""
+    values: dict[str, Counter[str]] = defaultdict(Counter)
+    for pieces in forms.pieces:
+        for parameter in set(pieces.query):
+            values[parameter.partition("=")[0]][parameter] += 1
+    for name in names:
+        usual = frequent(values[name], 2, 1)
+        if usual and len(values[name]) > 1 and usual[0].partition("=")[2]:
+            target = f"{{s}}://{{h}}/{{p}}?{usual[0]}&{{rest}}"
+            yield rewriting(forms.site, SET, _having(f"{name}={{**}}"), target)
+
+
+def _pairs(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:
+    together: Counter[tuple[str, str]] = Counter()
+    for names, count in sets.items():
+        for left, right in combinations(sorted(filter(is_plain, names)), 2):
+            together[left, right] += count
+    for (left, right), count in sorted(together.items(), key=lambda item: (-item[1], item[0]))[:PAIRS]:
+        if count > 2:  # noqa: PLR2004 -- two may be chance
+            yield rewriting(site, BY, _having(f"{left}={{**}}&{right}={{**}}"), SAME)
+
+
+def _prefixes(site: str, names: list[str]) -> Iterator[Rule | None]:
+    families: dict[str, int] = defaultdict(int)
+    for name in names:
+        head, underscore, _ = name.partition("_")
+        families[head + underscore] += bool(underscore and head)
+    for head, count in sorted(families.items()):
+        if count > 1:
+            yield rewriting(site, BY, _having(f"{{**:{head}*}}"), SAME)
+
+
+def _all_but(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:
+    ranked = sorted(sets.items(), key=lambda item: (-item[1], sorted(item[0])))
+    for names, count in ranked[:SETS]:
+        if names and count >= LARGEST_SET and all(map(is_plain, names)) and len(names) <= LARGEST_SET:
+            kept = "|".join(sorted(names))
+            source = f"{{s}}://{{h}}/{{p**}}?{{k**:{kept}}}&{{**}}"
+            yield rewriting(site, BY, source, "{s}://{h}/{p}?{k}", when=(f"?{min(names)}={{**}}",))
+
+
+def defaults(forms: Forms) -> Iterator[Rule | None]:
+    """Yield that a frequent value of a parameter is what the site takes anyway."""
+    counts = Counter(parameter for pieces in forms.pieces for parameter in set(pieces.query))
+    for parameter in frequent(counts, 3, VALUES):
+        if is_plain(parameter.partition("=")[0]):
+            yield rewriting(forms.site, BY, _having(parameter), SAME)
+
+
+def _having(parameters: str) -> str:
+    return f"{{s}}://{{h}}/{{p**}}?{parameters}&{{rest**}}"

@@ -1,0 +1,81 @@
+"""Classes of pages that change between fetches: rules that hold everywhere else seem to fail there.
+
+Edit forms with locks, lists with counters and clocks: under two forms of one URL their text differs,
+though the forms mean the same. Where rules that hold elsewhere fail together, the URLs are kept as they
+are, so that the rules themselves can stay simple and few.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from undust.learning.narrowing import counted
+from undust.learning.writing import keeping, with_conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undust.learning.state import Effect, State
+    from undust.rules import Rule
+
+BY = "volatile"
+PAGES = 15
+"""A rule holds elsewhere if it does so for so many pages …"""
+FAILING = 0.15
+"""… and fails for no more than this share."""
+FAILURES, RULES, RATE, SHARE = 5, 2, 0.3, 0.5
+"""A class is volatile with so many failures, of so many rules, at this rate, if it is not the site itself."""
+TRIED = 6
+WORTH = 2
+"""What the rules save elsewhere against what they would have saved there."""
+
+
+def volatile_class(
+    state: State, rules: Sequence[Rule], is_good: Callable[[Effect, Rule], bool]
+) -> Rule | None:
+    """Return a `keep` for the class of URLs where rules that hold elsewhere fail most, if there is one."""
+    fails: dict[str, Counter[int]] = defaultdict(Counter)
+    holds: Counter[str] = Counter()
+    failing: list[Rule] = []
+    for rule, rows in zip(rules, state.touched(rules), strict=True):
+        effect = state.effect([rule], rows)
+        if effect.pages < PAGES or not 0 < effect.lost <= FAILING * (effect.lost + effect.pages):
+            continue
+        for pattern, count in counted(state.some_texts(effect.sources[effect.failing])).items():
+            fails[pattern][len(failing)] += count
+        holds += counted(state.some_texts(effect.sources[effect.merging & ~effect.failing]))
+        failing.append(rule)
+    shares = counted(state.texts) if fails else Counter()
+    for pattern in _suspects(fails, holds, shares, len(state.texts)):
+        spared = [with_conditions(rule, unless=(pattern,)) for rule in failing]
+        effects = [(state.effect([each]), rule) for each, rule in zip(spared, failing, strict=True) if each]
+        gain = sum(effect.saved for effect, rule in effects if is_good(effect, rule))
+        if gain > WORTH * holds[pattern]:
+            return keeping(rules[0].site, BY, as_whole(pattern))
+    return None
+
+
+def _suspects(
+    fails: dict[str, Counter[int]], holds: Counter[str], shares: Counter[str], urls: int
+) -> list[str]:
+    found = []
+    for pattern, by_rule in fails.items():
+        total = by_rule.total()
+        rate = total / (total + holds[pattern])
+        if total >= FAILURES and len(by_rule) >= RULES and rate >= RATE and shares[pattern] < SHARE * urls:
+            found.append((-total * rate, pattern))
+    return [pattern for _, pattern in sorted(found)[:TRIED]]
+
+
+def as_whole(condition: str) -> str:
+    """Return the pattern of a whole URL that says what a condition says.
+
+    >>> as_whole("?do=edit")
+    '{s}://{h}/{p**}?do=edit&{rest**}'
+    """
+    head, mark, query = condition.partition("?")
+    scheme, _, rest = head.rpartition("://")
+    host, slash, path = rest.partition("/")
+    written = path if slash else "{p**}"
+    return f"{scheme or '{s}'}://{host or '{h}'}/{written}?{query + '&' if mark else ''}{{rest**}}"

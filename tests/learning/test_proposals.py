@@ -1,0 +1,168 @@
+"""What is proposed from the forms of a page, and under which conditions a rule is tried again."""
+
+from __future__ import annotations
+
+from math import comb
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import urls
+from undust import RuleSet, normalize
+from undust.learning.differences import differences
+from undust.learning.equivalences import equivalences
+from undust.learning.forms import Forms, pieces_of
+from undust.learning.narrowing import by_chance, conditions_of, exceptions, where_it_holds
+from undust.learning.parameters import defaults, drops
+from undust.learning.templates import Sides, captured, forgetting
+from undust.learning.volatile import as_whole
+from undust.rules import Rule
+from undust.urls import site_of
+
+
+def forms_of(*pages: tuple[str, ...]) -> Forms:
+    """Return the forms of pages, each a tuple of URLs."""
+    rows = [(url, number) for number, page in enumerate(pages) for url in page]
+    return Forms("a.test", [url for url, _ in rows], [number for _, number in rows])
+
+
+def proposed(forms: Forms) -> set[str]:
+    """Return the differences as text."""
+    return {str(rule) for rule in differences(forms) if rule is not None}
+
+
+def test_a_parameter_that_became_a_path_is_seen() -> None:
+    """What stands on both sides is captured, and typed by what it was."""
+    pages = [(f"http://a.test/show.php?id={n}", f"http://a.test/item/{n}") for n in (3, 41, 59)]
+    assert "rewrite {s}://{h}/show.php?id={a:int}&{rest**} → {s}://{h}/item/{a}?{rest}" in proposed(
+        forms_of(*pages)
+    )
+
+
+def test_a_difference_on_two_pages_is_none() -> None:
+    """It takes three."""
+    pages = [(f"http://a.test/show.php?id={n}", f"http://a.test/item/{n}") for n in (3, 41)]
+    assert not proposed(forms_of(*pages))
+
+
+def test_two_places_at_once() -> None:
+    """The rule that the authors of DustBuster left open."""
+    days = [("06", "06", "27", 2), ("06", "07", "01", 11), ("05", "12", "24", 9)]
+    pages = [
+        (f"http://a.test/print.pl?sid={y}/{m}/{d}/{n}", f"http://a.test/newsvac/{y}/{m}/{d}/-{n}.shtml")
+        for y, m, d, n in days
+    ]
+    found = RuleSet(
+        [rule for rule in differences(forms_of(*pages)) if rule and "newsvac" in (rule.target or "")]
+    )
+    assert (
+        found.compile()("http://a.test/print.pl?sid=07/01/02/5") == "http://a.test/newsvac/07/01/02/-5.shtml"
+    )
+
+
+def test_a_part_of_the_scheme_is_never_forgotten() -> None:
+    """A slug has many values and may be forgotten; `guide` and `item` say where one is."""
+    slugs = ["red-cup", "blue-pot", "green-bowl", "tin", "old-whisk", "tray"]
+    pages = [(f"http://a.test/p/{slug}/{n}", f"http://a.test/p/{n}") for n, slug in enumerate(slugs)]
+    assert "rewrite {s}://{h}/p/{*}/{a:int}?{rest**} → {s}://{h}/p/{a}?{rest}" in proposed(forms_of(*pages))
+    kinds = ["guide", "item"] * 3
+    pages = [(f"http://a.test/{kind}/{n}", f"http://a.test/{n}") for n, kind in enumerate(kinds)]
+    assert not any("{*}" in text for text in proposed(forms_of(*pages)))
+
+
+def test_the_name_of_one_page_is_never_written() -> None:
+    """Long constants on the right come from one page, and other pages would vanish under it."""
+    pages = [(f"http://a.test/{n}", "http://a.test/incomprehensibilities") for n in range(5)]
+    assert not any("incomprehensibilities" in text.partition("→")[2] for text in proposed(forms_of(*pages)))
+
+
+def test_parameters_alone_together_and_by_family() -> None:
+    """`utm_*` merges nothing one by one."""
+    pages = [(f"http://a.test/{n}?utm_source=x&utm_medium=y&page=1", f"http://a.test/{n}") for n in range(4)]
+    found = {str(rule) for rule in drops(forms_of(*pages)) if rule}
+    start, end = "rewrite {s}://{h}/{p**}?", "&{rest**} → {s}://{h}/{p}?{rest}"
+    assert f"{start}utm_source={{**}}{end}" in found
+    assert f"{start}utm_medium={{**}}&utm_source={{**}}{end}" in found
+    assert f"{start}{{**:utm_*}}{end}" in found
+    assert f"{start}page=1{end}" in {str(rule) for rule in defaults(forms_of(*pages)) if rule}
+
+
+def test_equivalences_name_the_hosts_and_schemes_that_are_there() -> None:
+    """Nothing is proposed about a host that nobody saw."""
+    found = {str(rule) for rule in equivalences(forms_of(("http://a.test/", "https://www.a.test/"))) if rule}
+    assert "rewrite {s}://www.a.test/{p**}?{rest**} → {s}://a.test/{p}?{rest}" in found
+    assert "rewrite http://{h}/{p**}?{rest**} → https://{h}/{p}?{rest}" in found
+    one = {str(rule) for rule in equivalences(forms_of(("http://a.test/",))) if rule}
+    assert not any("https" in text or "www" in text for text in one)
+
+
+@given(urls())
+def test_every_condition_of_a_url_holds_for_it(url: str) -> None:
+    """So narrowing by one of them never leaves the URL out that it was taken from."""
+    normal = normalize(url)
+    site = site_of(normal)
+    if site is None or "@" in normal:
+        return
+    for condition in conditions_of(normal):
+        try:
+            rule = Rule(site, "keep", "{s}://{h}/{p**}?{rest**}", when=(condition,))
+        except ValueError:
+            continue
+        assert RuleSet([rule]).compile().explain(normal).steps, condition
+
+
+@given(urls())
+def test_pieces_are_what_the_url_is_made_of(url: str) -> None:
+    """Joined again they are the URL, but for a query that is empty."""
+    normal = normalize(url)
+    if site_of(normal) is None:
+        return
+    pieces = pieces_of(normal)
+    query = "?" + "&".join(pieces.query) if pieces.has_query else ""
+    assert f"{pieces.scheme}://{pieces.host}/{'/'.join(pieces.segments)}{query}" == normal
+
+
+@given(st.integers(1, 12), st.data())
+def test_luck_is_counted_as_combinations_count_it(trials: int, data: st.DataObject) -> None:
+    """The probability that `kept` of the trials, drawn at random, hold no failure."""
+    failures = data.draw(st.integers(0, trials))
+    kept = data.draw(st.integers(1, trials))
+    expected = comb(trials - failures, kept) / comb(trials, kept)
+    if trials - kept < failures:
+        assert expected == 0 or failures == 0
+    else:
+        assert by_chance(trials, failures, kept) == pytest.approx(expected)
+
+
+def test_where_a_rule_holds_and_what_it_spares() -> None:
+    """Conditions that separate what holds from what fails."""
+    good = [f"http://a.test/item/{n}?s=1" for n in range(20)]
+    bad = [f"http://a.test/list/{n}?s=1" for n in range(4)]
+    assert "/item/{**}" in where_it_holds(good, bad, 5)
+    assert exceptions(good, bad) == ("/list/{**}",)
+    assert exceptions(good, good[:3]) == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "whole"),
+    [
+        ("?do=edit", "{s}://{h}/{p**}?do=edit&{rest**}"),
+        ("/a/{**}", "{s}://{h}/a/{**}?{rest**}"),
+        ("{s}://www.a.test", "{s}://www.a.test/{p**}?{rest**}"),
+    ],
+)
+def test_a_condition_as_a_whole_url(condition: str, whole: str) -> None:
+    """What is not written matches anything there too."""
+    assert as_whole(condition) == whole
+
+
+def test_captures_take_the_longest_text_first() -> None:
+    """And words that only the left side has can be forgotten."""
+    sides = captured(Sides(("a/the-title/12",), ("b/12",)))
+    assert sides.left_texts() == ["a/the-title/{a}"]
+    assert sides.right_texts() == ["b/{a}"]
+    forgot = forgetting(sides)
+    assert forgot is not None
+    assert forgot.left_texts() == ["{*}/{*}/{a}"]
+    assert forgot.forgotten == ["a", "thetitle"]
