@@ -2,7 +2,7 @@
 
     python examples/tour.py
 
-Nothing is written outside a temporary folder.
+The rules stay as rules.json in the folder of the repository; all else goes to a temporary folder.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import gzip
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-CRAWL, URLS, RULES = "examples/shop.jsonl.gz", "examples/shop.txt", "examples/rules.json"
+CRAWL, URLS = "examples/shop.jsonl.gz", "examples/shop.txt"
 EXPLAINED = "HTTP://www.teapots.test:80/p/blue%2dcup/117?sid=4b2e7245#reviews"
 WIDTH = 40
 
@@ -78,10 +79,13 @@ def main() -> None:
         chapter("What needs no evidence: one spelling for each URL")
         undust("normalize", URLS, "-o", "normal.txt", folder=folder)
 
-        chapter("What is true on this site: eleven rules that a person can read")
-        undust("rules", "list", RULES, folder=folder)
-        undust("apply", RULES, URLS, "-o", "canonical.txt", "--stats", folder=folder)
-        undust("explain", RULES, EXPLAINED, folder=folder)
+        chapter("What is true on this site, learned from the crawl and proved on pages held out")
+        undust("learn", CRAWL, "-o", "rules.json", folder=folder)
+        shutil.copy(folder / "rules.json", REPOSITORY / "rules.json")
+
+        chapter("What the rules do")
+        undust("apply", "rules.json", URLS, "-o", "canonical.txt", "--stats", folder=folder)
+        undust("explain", "rules.json", EXPLAINED, folder=folder)
 
         chapter("What it saves")
         files = {"URLs that were seen": URLS, "normalized": "normal.txt", "with the rules": "canonical.txt"}
@@ -89,7 +93,8 @@ def main() -> None:
 
         chapter("Methods side by side, each trained on some of the pages and judged on the others")
         undust("compare", CRAWL, "-q", folder=folder)
-    print("\n  docs/quickstart.md goes on from here.")
+    print("\n  The rules are in rules.json; look at them with `undust rules show rules.json ID`.")
+    print("  docs/quickstart.md goes on from here.")
 
 
 if __name__ == "__main__":

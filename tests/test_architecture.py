@@ -43,8 +43,8 @@ MAY_IMPORT = {
         " validation selection learning single evaluation comparison report"
     ),
     "cli": (
-        "errors streams observations engines urls rules tree signatures evaluation comparison exports report"
-        " pipeline"
+        "errors streams observations engines urls rules tree signatures learning evaluation comparison"
+        " exports report pipeline"
     ),
     "__main__": "cli",
     "__init__": "pipeline rules urls errors engines",

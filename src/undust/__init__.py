@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
-    from undust.pipeline import compare, evaluate, find_duplicates, propose, prove, read, split
+    from undust.pipeline import compare, evaluate, find_duplicates, learn, propose, prove, read, split
     from undust.rules import Canonicalizer, Rule, RuleSet, load
     from undust.urls.normalize import normalize
 
@@ -17,6 +17,7 @@ __all__ = [
     "compare",
     "evaluate",
     "find_duplicates",
+    "learn",
     "load",
     "normalize",
     "propose",
@@ -33,6 +34,7 @@ _HOMES = {
     "compare": "undust.pipeline",
     "evaluate": "undust.pipeline",
     "find_duplicates": "undust.pipeline",
+    "learn": "undust.pipeline",
     "load": "undust.rules",
     "normalize": "undust.urls.normalize",
     "propose": "undust.pipeline",

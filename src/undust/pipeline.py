@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from os import PathLike, fspath
@@ -25,7 +26,9 @@ from undust.engines.local import sites_in
 from undust.errors import UndustError, UnknownFormat
 from undust.evaluation import evaluate as judge
 from undust.evaluation.judged import has_labels, labelled_from_duplicates, labelled_from_labels
+from undust.learners import learner_named
 from undust.learners import propose as propose_for_site
+from undust.learning import Care, Outcome, learn_site
 from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement, arrow_table, table_of
 from undust.single import HELD_OUT, Job, learn_sites
 from undust.sources import named_format
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from undust.single import Learned
     from undust.validation import Verdict
 
+COMBINED = "undust"
+"""The method that is all others together."""
 WITH_SITE = SCHEMA.append(pa.field(SITE, pa.string(), nullable=False))
 """Observations on their way to an engine; what is no URL belongs to the site without a name."""
 
@@ -326,6 +331,70 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
     duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
     job = Job(tuple(methods), dict(options or {}), Demands(max_fpr, min_support), held_out, seed, threads)
     return learn_sites(duplicates, job)
+
+
+def learn(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    methods: Iterable[str] = (COMBINED,),
+    options: Mapping[str, object] | None = None,
+    max_fpr: float = Care.max_fpr,
+    min_support: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    keep_values: bool = False,
+) -> RuleSet:
+    """Return the rules that send the duplicate URLs of each site to one form.
+
+    Args:
+        seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
+        methods: `undust`, which is all together, or the names of single learners.
+        options: Of single learners, by their written names, as in `{"substring.max_bucket": 6}`.
+        max_fpr: The largest share of wrong merges that a rule may show.
+        min_support: The number of pages that must show a rule to be right.
+        seed: Another number holds out other pages.
+        threads: How many to use; the result is the same.
+        keep_values: Show the values of dropped parameters in examples, instead of `***`.
+
+    """
+    names = tuple(methods)
+    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    if names == (COMBINED,):
+        care = care_from(max_fpr, min_support, seed)
+        return learn_combined(duplicates, care, keep_values=keep_values).rules
+    support = Demands.min_support if min_support is None else min_support
+    demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
+    return learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
+
+
+def require_methods(names: Iterable[str]) -> None:
+    """Raise unless these are methods to learn with, before any work is done."""
+    for name in names:
+        if name != COMBINED:
+            learner_named(name)
+
+
+def care_from(max_fpr: float, min_support: int | None, seed: int) -> Care:
+    """Return how careful the combined learner is, from what a person says about any learner."""
+    said = Care(max_fpr=max_fpr, seed=seed)
+    return said if min_support is None else replace(said, min_support=min_support, blind_support=min_support)
+
+
+def learn_combined(
+    duplicates: Duplicates,
+    care: Care | None = None,
+    *,
+    keep_values: bool = False,
+    watch: Callable[[str], object] | None = None,
+) -> Outcome:
+    """Return what all evidence and all proposals together give, site by site."""
+    learned = []
+    for site in duplicates:
+        learned.append(learn_site(site, care))
+        if watch:
+            watch(site.site)
+    has_evidence = any(bool(site.known.any()) or bool((site.sizes > 1).any()) for site in duplicates)
+    return Outcome(tuple(learned), keep_values, has_evidence)
 
 
 def evaluate(

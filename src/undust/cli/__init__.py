@@ -7,6 +7,7 @@ import click
 from undust.cli.frame import Entry, Frame
 
 ENTRIES = {
+    "learn": Entry("undust.cli.learn", "Learn the rules of each site, and prove them."),
     "cluster": Entry("undust.cli.cluster", "Find which URLs show one page, and why."),
     "tree": Entry("undust.cli.tree", "Show a site's URL scheme as a tree of patterns."),
     "apply": Entry("undust.cli.apply", "Send each URL of a list or table to its canonical form."),

@@ -43,22 +43,9 @@ def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ..
     return tuple(round(bound, 6) for bound in bounds)
 
 
-def _said(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, object]:
-    said: dict[str, object] = {}
-    for value in values:
-        name, equals, setting = value.partition("=")
-        if not (equals and "." in name):
-            message = f"'{value}' is not LEARNER.OPTION=VALUE, as in substring.max_bucket=6"
-            raise click.BadParameter(message)
-        said[name] = setting
-    return said
-
-
 @click.command("compare")
 @with_inputs
-@click.option(
-    "--method", "methods", metavar="NAME", multiple=True, help="Compare only these; may be repeated."
-)
+@options.methods
 @click.option(
     "--labels",
     metavar="FILE",
@@ -82,14 +69,7 @@ def _said(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dic
     show_default=True,
     help="Take only rules that at least N pages prove.",
 )
-@click.option(
-    "--option",
-    "said",
-    metavar="LEARNER.X=Y",
-    multiple=True,
-    callback=_said,
-    help="An option of a learner; may be repeated.",
-)
+@options.learner_options
 @click.option(
     "--test",
     metavar="SHARE",

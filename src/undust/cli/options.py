@@ -28,3 +28,31 @@ json_of_lines = click.option(
     help="Print the counts as JSON to stdout, and nothing else: without -o, the lines are not written.",
 )
 quiet = click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
+
+
+def _said(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, object]:
+    said: dict[str, object] = {}
+    for value in values:
+        name, equals, setting = value.partition("=")
+        if not (equals and "." in name):
+            message = f"'{value}' is not LEARNER.OPTION=VALUE, as in substring.max_bucket=6"
+            raise click.BadParameter(message)
+        said[name] = setting
+    return said
+
+
+methods = click.option(
+    "--method",
+    "methods",
+    metavar="NAME",
+    multiple=True,
+    help="Use only these methods, such as undust or substring; may be repeated.",
+)
+learner_options = click.option(
+    "--option",
+    "said",
+    metavar="LEARNER.X=Y",
+    multiple=True,
+    callback=_said,
+    help="An option of a learner; may be repeated.",
+)

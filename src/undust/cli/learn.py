@@ -1,0 +1,205 @@
+"""`undust learn`: from what a person has to the rules of each site, proved on pages held out."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undust.cli import options
+from undust.cli.inputs import inputs as with_inputs
+from undust.errors import UndustError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from undust.cli.inputs import Inputs
+    from undust.learning import Outcome
+    from undust.rules import RuleSet
+
+COMBINED = "undust"
+SHOWN_RULES = 60
+
+
+@click.command("learn")
+@with_inputs
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the rules to FILE. It appears, or is replaced, only when complete.",
+)
+@options.methods
+@click.option(
+    "--max-fpr",
+    metavar="RATE",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    show_default=True,
+    help="The largest share of wrong merges that a rule may show.",
+)
+@click.option(
+    "--min-support",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Take only rules that at least N pages show to be right; 5 or more by default.",
+)
+@options.learner_options
+@click.option("--seed", metavar="N", type=int, default=0, help="Hold out other pages.")
+@click.option("--keep-values", is_flag=True, help="Show values of dropped parameters in examples, not ***.")
+@options.threads
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON to stdout, and nothing else.")
+@options.quiet
+def command(  # noqa: PLR0913 -- one argument per option
+    inputs: Inputs,
+    *,
+    output: str | None,
+    methods: tuple[str, ...],
+    max_fpr: float,
+    min_support: int | None,
+    said: dict[str, object],
+    seed: int,
+    keep_values: bool,
+    threads: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Learn from INPUT which URL forms of each site show one page, and write the rules.
+
+    A rule is proposed from some of the pages and must hold on others that were held out. A rule
+    that would bury a page under a different one is narrowed until it does not, or left out:
+    missing a duplicate costs one fetch, a wrong merge loses a page.
+
+    \b
+    Examples:
+      undust learn crawl.warc.gz -o rules.json
+      undust learn index.cdxj access.log --base https://a.test -o rules.json
+      undust learn crawl.jsonl.gz --method substring -o published.json
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
+
+    pipeline.require_methods(methods)
+    _require_folder(output)
+    is_silent = quiet or as_json
+    started = perf_counter()
+    seen = inputs.read(quiet=is_silent)
+    duplicates = pipeline.find_duplicates(seen)
+    outcome: Outcome | None = None
+    if methods in {(), (COMBINED,)}:
+        care = pipeline.care_from(max_fpr, min_support, seed)
+        with _progress(len(duplicates.sites), is_silent=is_silent) as watch:
+            outcome = pipeline.learn_combined(duplicates, care, keep_values=keep_values, watch=watch)
+        rules = outcome.rules
+    else:
+        rules = pipeline.learn(
+            duplicates,
+            methods=methods,
+            options=said,
+            max_fpr=max_fpr,
+            min_support=min_support,
+            seed=seed,
+            threads=threads,
+        )
+    if output is not None:
+        rules.save(output)
+    seconds = perf_counter() - started
+    if as_json:
+        click.echo(json.dumps(_figures(outcome, rules, seconds, output), ensure_ascii=False))
+    elif not quiet:
+        _print(outcome, rules, seconds, output)
+
+
+def _require_folder(output: str | None) -> None:
+    """Say now, not after an hour of learning, that there is no place for the result."""
+    if output is not None and not Path(output).resolve().parent.is_dir():
+        message = f"{output}: there is no folder {Path(output).parent}; make it first"
+        raise UndustError(message)
+
+
+@contextmanager
+def _progress(sites: int, *, is_silent: bool) -> Iterator[Callable[[str], object] | None]:
+    """Show on a terminal which site was learned last, and how many are left."""
+    if is_silent or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    shown = (
+        TextColumn("learning {task.fields[site]}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("learning", total=sites, site="")
+        yield lambda site: progress.update(task, advance=1, site=site)
+
+
+def _figures(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str | None) -> dict[str, Any]:
+    found = outcome.as_json() if outcome else {"rules": len(rules)}
+    return found | {
+        "output": output,
+        "seconds": round(seconds, 3),
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+
+
+def _print(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str | None) -> None:
+    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
+
+    from undust.cli.printing import show, show_lines  # noqa: PLC0415
+    from undust.rules.listing import listed  # noqa: PLC0415
+
+    shown = list(rules[:SHOWN_RULES])
+    if shown:
+        show_lines(lambda width, styled: listed(shown, width, styled))
+    if len(rules) > SHOWN_RULES:
+        show(Text(f"{len(rules) - SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
+    said = [""]
+    if outcome:
+        said += _told(outcome)
+    said += [f"{seconds:.1f} s"]
+    if len(rules) and output is not None:
+        said += ["", "What you can do next:"]
+        said += [f"  undust {line}" for line in _next(output)]
+    elif len(rules):
+        said += ["", "Nothing was written; name a file with -o rules.json."]
+    show(Text("\n".join(said)))
+
+
+def _told(outcome: Outcome) -> list[str]:
+    counts = outcome.as_json()
+    urls, left, pages = counts["urls"], counts["canonical_urls"], counts["clusters"]
+    sites = f"{counts['sites']:,} site{'s' * (counts['sites'] != 1)}"
+    said = [
+        f"{urls:,} URLs of {sites} show {pages:,} pages; {counts['rules']:,} rules leave {left:,} URLs",
+        f"pages that would be lost under another: {counts['lost_pages']:,}",
+    ]
+    if not outcome.has_evidence:
+        said.append(
+            "nothing in the input tells which URLs show one page, so there is nothing to learn from; "
+            "it needs a digest, a sketch, sizes, redirects, rel=canonical or a column 'cluster'"
+        )
+    for reason, count in sorted(outcome.rejected.items(), key=lambda item: (-item[1], item[0])):
+        if count:
+            said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
+    for site, count in counts["sampled"].items():
+        said.append(f"{site} was learned from {count:,} of its URLs")
+    return said
+
+
+def _next(output: str) -> list[str]:
+    return [
+        f"rules check {output}             what could go wrong in use",
+        f"explain {output} URL             why a URL becomes what it becomes",
+        f"apply --key {output} urls.txt    the key of each URL, to compare by",
+        f"evaluate {output} OTHER          what they do to other data",
+    ]

@@ -1,0 +1,80 @@
+"""`undust learn` as a person runs it: the file, the table, the sentence when something is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import undust
+from tests.cli.command import run, sentence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def sample(repository: Path) -> str:
+    """The crawl that comes with undust."""
+    return str(repository / "examples" / "shop.jsonl.gz")
+
+
+def test_rules_are_written_and_told(sample: str, tmp_path: Path) -> None:
+    """The file holds what the table shows, and the table ends with what to do next."""
+    path = tmp_path / "rules.json"
+    done = run("learn", sample, "-o", str(path))
+    rules, text = undust.load(path), done.out.decode()
+    assert len(rules) > 5
+    assert all(rule.id[:8] in text for rule in rules)
+    assert "candidates left out" in text
+    assert f"undust apply --key {path}" in text
+    assert all(len(line) <= 100 for line in text.splitlines() if str(path) not in line)
+
+
+def test_counts_as_json_and_nothing_else(sample: str, tmp_path: Path) -> None:
+    """For machines."""
+    path = tmp_path / "rules.json"
+    done = run("learn", sample, "-o", str(path), "--json")
+    told = json.loads(done.out)
+    assert told["rules"] == len(undust.load(path))
+    assert told["canonical_urls"] < told["urls"]
+    assert told["lost_pages"] == 0
+    assert done.err == ""
+
+
+def test_quiet_means_quiet(sample: str, tmp_path: Path) -> None:
+    """Nothing on either stream, and the same file."""
+    first, second = tmp_path / "1.json", tmp_path / "2.json"
+    done = run("learn", sample, "-o", str(first), "-q")
+    assert (done.out, done.err) == (b"", "")
+    run("learn", sample, "-o", str(second), "-q")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_one_published_learner(sample: str, tmp_path: Path) -> None:
+    """`--method` and `--option` reach the learner; a wrong name is told with the right ones."""
+    path = tmp_path / "rules.json"
+    run("learn", sample, "--method", "substring", "--option", "substring.max_bucket=6", "-o", str(path), "-q")
+    assert {rule.learned_by for rule in undust.load(path)} <= {"substring"}
+    wrong = run("learn", sample, "--method", "guess", "-o", str(path))
+    assert "substring" in sentence(wrong, code=1)
+
+
+def test_without_evidence_it_says_what_is_missing(tmp_path: Path) -> None:
+    """A bare list of URLs teaches nothing, and the file is empty rather than missing."""
+    urls, path = tmp_path / "urls.txt", tmp_path / "rules.json"
+    urls.write_text("".join(f"http://a.test/{n}\n" for n in range(40)), encoding="utf-8")
+    text = run("learn", str(urls), "-o", str(path)).out.decode()
+    assert "nothing to learn from" in text
+    assert len(undust.load(path)) == 0
+
+
+def test_a_missing_folder_is_told_before_the_work(sample: str, tmp_path: Path) -> None:
+    """And an existing file is never lost to a run that fails."""
+    wrong = run("learn", sample, "-o", str(tmp_path / "no" / "rules.json"))
+    assert "make it first" in sentence(wrong, code=1)
+    path = tmp_path / "rules.json"
+    path.write_text("precious", encoding="utf-8")
+    assert run("learn", str(tmp_path / "absent.jsonl"), "-o", str(path)).code == 1
+    assert path.read_text(encoding="utf-8") == "precious"
