@@ -118,8 +118,10 @@ def propose_rewrites(site: SiteClusters, options: RewriteOptions) -> Proposal:
     return Proposal(candidates, {what: many for what, many in cut.items() if many}, tuple(notes))
 
 
-def _merit(candidate: Candidate) -> tuple[int, int, str]:
-    return -candidate.pages, -candidate.support, candidate.text
+def _merit(candidate: Candidate) -> tuple[int, int, int, str]:
+    # Of two directions that say the same, the one that shrinks the URL comes first.
+    target = candidate.rules[0].target or ""
+    return -candidate.pages, -candidate.support, len(target), candidate.text
 
 
 def _filter(options: RewriteOptions, site: Sites, pairs: Chosen, rules: Rules) -> Filter:
