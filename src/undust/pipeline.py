@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from os import PathLike, fspath
@@ -28,7 +27,7 @@ from undust.evaluation import evaluate as judge
 from undust.evaluation.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.learners import learner_named
 from undust.learners import propose as propose_for_site
-from undust.learning import Care, Outcome, learn_site
+from undust.learning import Care, Outcome, care_from, learn_site
 from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement, arrow_table, table_of
 from undust.single import HELD_OUT, Job, learn_sites
 from undust.sources import named_format
@@ -37,7 +36,7 @@ from undust.sources.reading import Reading, ReadOptions
 from undust.streams import STANDARD, require_readable
 from undust.tree.shown import SiteTree, site_tree
 from undust.urls import Url, normalize, site_of
-from undust.validation import Demands, prove_site
+from undust.validation import Demands, demands_from, prove_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -362,7 +361,7 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     if names == (COMBINED,):
         care = care_from(max_fpr, min_support, seed)
         return learn_combined(duplicates, care, keep_values=keep_values).rules
-    support = Demands.min_support if min_support is None else min_support
+    support = demands_from(min_support).min_support
     demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
     return learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
 
@@ -372,12 +371,6 @@ def require_methods(names: Iterable[str]) -> None:
     for name in names:
         if name != COMBINED:
             learner_named(name)
-
-
-def care_from(max_fpr: float, min_support: int | None, seed: int) -> Care:
-    """Return how careful the combined learner is, from what a person says about any learner."""
-    said = Care(max_fpr=max_fpr, seed=seed)
-    return said if min_support is None else replace(said, min_support=min_support, blind_support=min_support)
 
 
 def learn_combined(
@@ -425,7 +418,7 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
     labels: Any = None,  # noqa: ANN401 -- any Arrow object
     options: Mapping[str, object] | None = None,
     max_fpr: float | Sequence[float] = Demands.max_fpr,
-    min_support: int = Demands.min_support,
+    min_support: int | None = None,
     test: float = TEST,
     held_out: float = HELD_OUT,
     seed: int = 0,
@@ -441,7 +434,8 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
         labels: A table of `url` and `cluster` to judge by instead, which no method sees.
         options: Of learners, by their written names, as in `{"substring.max_bucket": 6}`.
         max_fpr: The largest share of false pairs that is accepted; one row for each, if there are several.
-        min_support: The number of pages that must show a candidate to be right.
+        min_support: The number of pages that must show a candidate to be right, instead of what each
+            method demands by itself.
         test: The share of the pages that are judged.
         held_out: The share of the others that learners do not see either, to prove their candidates on.
         seed: Another number splits in another way.
@@ -457,7 +451,7 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
         training = find_duplicates(rest)
     require_both_sides(training.summary.clusters, judged)
     bounds = (max_fpr,) if isinstance(max_fpr, int | float) else tuple(max_fpr)
-    job = Job((), dict(options or {}), Demands(min_support=min_support), held_out, seed, threads)
+    job = Job((), dict(options or {}), demands_from(min_support), held_out, seed, threads, min_support)
     rows = compare_methods(training, judged, chosen, job, bounds=bounds, watch=watch)
     return Comparison.of(rows, training, judged, unlabelled)
 

@@ -36,6 +36,8 @@ class Job:
     held_out: float = HELD_OUT
     seed: int = 0
     threads: int = 1
+    min_support: int | None = None
+    """What a person demands of any method; without it, each has its own measure."""
 
 
 @dataclass(frozen=True)

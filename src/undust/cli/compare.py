@@ -65,9 +65,7 @@ def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ..
     "--min-support",
     metavar="N",
     type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="Take only rules that at least N pages prove.",
+    help="Take only rules that at least N pages prove; 3, and 5 for undust, by default.",
 )
 @options.learner_options
 @click.option(
@@ -88,7 +86,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     methods: tuple[str, ...],
     labels: str | None,
     bounds: tuple[float, ...],
-    min_support: int,
+    min_support: int | None,
     said: dict[str, object],
     test: float,
     seed: int,

@@ -84,6 +84,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn crawl.jsonl.gz --method substring -o published.json
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.learning import care_from  # noqa: PLC0415
 
     pipeline.require_methods(methods)
     _require_folder(output)
@@ -93,7 +94,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     duplicates = pipeline.find_duplicates(seen)
     outcome: Outcome | None = None
     if methods in {(), (COMBINED,)}:
-        care = pipeline.care_from(max_fpr, min_support, seed)
+        care = care_from(max_fpr, min_support, seed)
         with _progress(len(duplicates.sites), is_silent=is_silent) as watch:
             outcome = pipeline.learn_combined(duplicates, care, keep_values=keep_values, watch=watch)
         rules = outcome.rules

@@ -16,6 +16,7 @@ from undust.comparison.baselines import baselines
 from undust.errors import UndustError
 from undust.evaluation.published import PUBLISHED
 from undust.evaluation.ranking import Ranking, interleaved
+from undust.learning import care_from, learn_site
 from undust.rules import RuleSet
 from undust.single import Job, learn_sites
 
@@ -87,6 +88,7 @@ def _all() -> Iterable[Method]:
         for name, options in VARIANTS.get(learner.name, ((learner.name, {}),)):
             said = {f"{learner.name}.{option}": value for option, value in options.items()}
             yield Method(name, partial(_learned, learner.name, said))
+    yield Method("undust", _combined)
 
 
 def _fixed(images: Images) -> Callable[[Duplicates, Job], Callable[[float], Ready]]:
@@ -125,6 +127,21 @@ def _learned(
             valid=len(again.accepted),
             ranking=ranking_of(again),
             as_published=partial(_as_published, published, rules, job.threads) if published else None,
+        )
+
+    return under
+
+
+def _combined(training: Duplicates, job: Job) -> Callable[[float], Ready]:
+    def under(max_fpr: float) -> Ready:
+        care = care_from(max_fpr, job.min_support, job.seed)
+        learned = [learn_site(site, care) for site in training]
+        rules = RuleSet(rule for site in learned for rule in site.rules)
+        return Ready(
+            partial(_by_rules, rules, job.threads),
+            rules=len(rules),
+            candidates=sum(site.candidates for site in learned),
+            valid=len(rules),
         )
 
     return under

@@ -2,7 +2,7 @@
 
 from undust.learning.evidence import masked
 from undust.learning.loop import SiteRules, learn_site
-from undust.learning.options import Care
+from undust.learning.options import Care, care_from
 from undust.learning.outcome import Outcome
 
-__all__ = ["Care", "Outcome", "SiteRules", "learn_site", "masked"]
+__all__ = ["Care", "Outcome", "SiteRules", "care_from", "learn_site", "masked"]

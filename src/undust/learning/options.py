@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -27,3 +27,9 @@ class Care:
     """Of one site; more are learned from a sample of its pages, drawn by their first URL."""
     rounds: int = 3
     seed: int = 0
+
+
+def care_from(max_fpr: float, min_support: int | None, seed: int) -> Care:
+    """Return how careful the combined learner is, from what a person says about any learner."""
+    said = Care(max_fpr=max_fpr, seed=seed)
+    return said if min_support is None else replace(said, min_support=min_support, blind_support=min_support)

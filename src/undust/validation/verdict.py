@@ -25,6 +25,11 @@ class Demands:
     whole class of pages, what the others show says little about them."""
 
 
+def demands_from(min_support: int | None) -> Demands:
+    """Return the demands where a person may have said how many pages it takes."""
+    return Demands() if min_support is None else Demands(min_support=min_support)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A candidate and what it did to held-out URLs, compared by key and beyond standard normalization."""
