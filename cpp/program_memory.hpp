@@ -32,6 +32,9 @@ class FarMemory {
     used_ += size_of(items);
     return reinterpret_cast<const T*>(place);
   }
+  // All of it, for those who fill it in an order of their own.
+  [[nodiscard]] std::byte* data() { return memory_.get(); }
+
   template <typename T>
   [[nodiscard]] static std::size_t size_of(std::span<const T> items) {
     return (items.size_bytes() + kLine - 1) / kLine * kLine;

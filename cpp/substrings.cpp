@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <memory>
 #include <numeric>
 #include <ranges>
 
 #include "batch.hpp"
+#include "program_memory.hpp"
 #include "substrings_hash.hpp"
 #include "substrings_pairs.hpp"
 
@@ -91,13 +91,13 @@ std::vector<Shared> shared_of(const TokenRows& rows, int threads) {
 
 // Hashes in ranges of about equal number, small enough to be grouped in the cache.
 constexpr std::int64_t kWantedInBin = 4096;
+constexpr std::size_t kTokensInLine = 16;
 
 // Envelopes with equal hashes, found by a table over few envelopes. Most have none beside them.
 class Buckets {
  public:
-  // Calls take(pieces) for each bucket of at least two and at most `most` envelopes.
-  template <typename Take>
-  void each(std::span<const Envelope> envelopes, std::size_t most, Take&& take) {
+  // Finds the buckets of at least two and at most `most` envelopes.
+  void find(std::span<const Envelope> envelopes, std::size_t most) {
     const std::size_t mask = std::bit_ceil(envelopes.size() * 2) - 1;
     firsts_.assign(mask + 1, kNone);
     members_.clear();
@@ -116,13 +116,18 @@ class Buckets {
       members_[i].next = first.next;
       first.next = i;
     }
+    pieces_.clear();
+    ends_.clear();
     for (const std::uint32_t first : several_) {
       if (members_[first].count > most) continue;
-      bucket_.clear();
-      for (std::uint32_t i = first; i != kNone; i = members_[i].next) bucket_.push_back(envelopes[i].piece);
-      take(std::span<const Place>(bucket_));
+      for (std::uint32_t i = first; i != kNone; i = members_[i].next) pieces_.push_back(envelopes[i].piece);
+      ends_.push_back(pieces_.size());
     }
   }
+
+  // The pieces of all buckets, one bucket after the other, and where each bucket ends.
+  [[nodiscard]] std::span<const Place> pieces() const { return pieces_; }
+  [[nodiscard]] std::span<const std::size_t> ends() const { return ends_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
@@ -131,7 +136,8 @@ class Buckets {
   };
   std::vector<std::uint32_t> firsts_, several_;
   std::vector<Member> members_;
-  std::vector<Place> bucket_;
+  std::vector<Place> pieces_;
+  std::vector<std::size_t> ends_;
 };
 
 class Detection {
@@ -151,9 +157,10 @@ class Detection {
     }
     std::atomic<std::size_t> next{0};
     in_parts(static_cast<std::int64_t>(threads_), threads_, [&](std::int64_t, std::int64_t, std::size_t part) {
-      const auto envelopes = std::make_unique_for_overwrite<Envelope[]>(most_in_pass());
+      FarMemory memory(most_in_pass() * sizeof(Envelope));
+      auto* const envelopes = reinterpret_cast<Envelope*>(memory.data());
       for (std::size_t pass = next++; pass + 1 < passes_.size(); pass = next++) {
-        run_pass(passes_[pass], passes_[pass + 1], envelopes.get(), counts[part]);
+        run_pass(passes_[pass], passes_[pass + 1], envelopes, counts[part]);
       }
     });
     Detected result;
@@ -248,26 +255,53 @@ class Detection {
         if (bin < last - first) envelopes[places[bin]++] = {hash, Place::of(row, start, length)};
       });
     }
-    std::vector<TokenHash> pieces(most_in_bucket_);
-    Buckets buckets;
+    Bin work;
     for (std::size_t bin = first; bin < last; ++bin) {
       const auto begin = static_cast<std::size_t>(ends_[bin] - shift), end = places[bin - first];
-      buckets.each({envelopes + begin, end - begin}, most_in_bucket_,
-                   [&](std::span<const Place> bucket) { count_bucket(bucket, pieces, counts); });
+      work.buckets.find({envelopes + begin, end - begin}, most_in_bucket_);
+      hash_pieces(work);
+      work.pairs.clear();
+      std::size_t from = 0;
+      for (const std::size_t to : work.buckets.ends()) {
+        pair_up(work.buckets.pieces().subspan(from, to - from), std::span(work.hashes).subspan(from, to - from),
+                work.pairs);
+        from = to;
+      }
+      for (const CountedPair& pair : work.pairs) counts.prefetch(pair.hash);
+      for (const CountedPair& pair : work.pairs) counts.add(pair);
     }
   }
 
-  void count_bucket(std::span<const Place> bucket, std::vector<TokenHash>& pieces, PairCounts& counts) const {
+  // What is at hand for one bin at a time.
+  struct Bin {
+    Buckets buckets;
+    std::vector<TokenHash> hashes;
+    std::vector<CountedPair> pairs;
+  };
+
+  // The rows of a bin lie anywhere: all are asked for before the first is read.
+  void hash_pieces(Bin& work) const {
+    const auto pieces = work.buckets.pieces();
+    for (const Place& piece : pieces) __builtin_prefetch(rows_.offsets.data() + piece.row);
+    for (const Place& piece : pieces) {
+      const std::uint32_t* tokens = piece.tokens(rows_).data();
+      for (std::size_t at = 0; at <= piece.length(); at += kTokensInLine) __builtin_prefetch(tokens + at);
+      if (!evidence_.rows.empty()) __builtin_prefetch(evidence_.rows.data() + piece.row);
+    }
+    work.hashes.clear();
+    for (const Place& piece : pieces) work.hashes.push_back(hash_of_piece(piece.tokens(rows_)));
+  }
+
+  void pair_up(std::span<const Place> bucket, std::span<const TokenHash> hashes,
+               std::vector<CountedPair>& pairs) const {
     const std::uint32_t low = bucket.size() <= limits_.low_bucket, high = bucket.size() <= limits_.high_bucket;
-    for (std::size_t i = 0; i < bucket.size(); ++i) pieces[i] = hash_of_piece(bucket[i].tokens(rows_));
     for (std::size_t i = 0; i < bucket.size(); ++i) {
       for (std::size_t j = i + 1; j < bucket.size(); ++j) {
         const Place one = bucket[i], other = bucket[j];
-        if (pieces[i] == pieces[j] || !evidence_.may_be_one_page(one.row, other.row)) continue;
+        if (hashes[i] == hashes[j] || !evidence_.may_be_one_page(one.row, other.row)) continue;
         const bool is_ordered = is_larger(one, other);
-        const TokenHash hash =
-            is_ordered ? sum(scaled(pieces[i]), pieces[j]) : sum(scaled(pieces[j]), pieces[i]);
-        counts.add({hash, {is_ordered ? one : other, is_ordered ? other : one, low, high}});
+        const TokenHash hash = is_ordered ? sum(scaled(hashes[i]), hashes[j]) : sum(scaled(hashes[j]), hashes[i]);
+        pairs.push_back({hash, {is_ordered ? one : other, is_ordered ? other : one, low, high}});
       }
     }
   }

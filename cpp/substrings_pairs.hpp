@@ -21,6 +21,12 @@ class PairCounts {
   PairCounts(std::size_t most_bytes, std::string folder, std::string name);
 
   void add(const CountedPair& pair);
+  // Says that a pair will be added soon.
+  void prefetch(const TokenHash& hash) const {
+    const CountedPair& slot = slots_[hash.b & (slots_.size() - 1)];
+    __builtin_prefetch(&slot.hash);
+    __builtin_prefetch(&slot.pair.high);
+  }
   // Writes all to the files.
   void spill();
   [[nodiscard]] std::int64_t spilled_bytes() const { return spilled_bytes_; }

@@ -28,7 +28,7 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
   envelopes with a likely pair, of a large bucket among evenly spaced values.
 
 Cost for n URLs of m tokens: O(n·m·S) envelopes, none of which is ever a text: 24 bytes each in
-passes that hold as many as half of `memory_mb` can, and 48 bytes for each distinct pair in the other
+passes that hold as many as half of `memory_mb` can, and 40 bytes for each distinct pair in the other
 half, in files where it is too small. Besides that, 4 bytes a token and 32 bytes a URL.
 """
 
