@@ -3,6 +3,7 @@
     python -m bench.quality                              tables; generated sites of 3,000 URLs each
     python -m bench.quality --kinds forum shop --json    one JSON object a line
     python -m bench.quality --methods standard tree --urls 10000 --noise 0.1
+    python -m bench.quality --methods substring --max-fpr 0 0.01 0.05 0.1    a line for each bound
 
 Methods see what a crawl saw (digests, sketches, redirects, rel=canonical) of some of the pages, and are
 judged by the truth about the others. The folder of real sites may hold a judge of its own, `judge.py`: then
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from undust.comparison import Row
-
-MAX_FPR = 0.01
 
 
 @dataclass(frozen=True)
@@ -110,9 +109,7 @@ def other_judge() -> ModuleType | None:
     return module
 
 
-def rows_of(
-    case: Case, methods: Iterable[str] | None, judge: ModuleType | None, seed: int
-) -> tuple[Row, ...]:
+def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> tuple[Row, ...]:
     """Return what every method does to the pages of a site that it did not see."""
     seen = case.seen.drop_columns("cluster")
     known, _ = labelled_from_labels(with_labels(seen, case.labels))
@@ -120,10 +117,18 @@ def rows_of(
         parts = [one.only(np.array([judge.unseen(case.name, page) for page in one.pages])) for one in known]
         judged = [part for part in parts if part.pages]
     else:
-        judged = judged_part(known, 0.5, seed)
+        judged = judged_part(known, 0.5, told.seed)
     training = undust.find_duplicates(without_urls(seen, judged))
     test = [Checked(one.site, one.urls, one.pages, one.sketches, judge) if judge else one for one in judged]
-    return compare_methods(training, test, methods_named(methods), Job((), seed=seed), bounds=(MAX_FPR,))
+    return compare_methods(
+        training, test, methods_named(told.methods), Job((), seed=told.seed), bounds=told.max_fpr
+    )
+
+
+def name_of(row: Row, bounds: list[float]) -> str:
+    """Return what a table calls a row."""
+    is_one = row.max_fpr is None or len(bounds) == 1
+    return row.method if is_one else f"{row.method} ≤ {row.max_fpr:g}"
 
 
 def figures(row: Row) -> dict[str, Any]:
@@ -131,6 +136,7 @@ def figures(row: Row) -> dict[str, Any]:
     total, own = row.total, row.total_as_published
     return {
         "method": row.method,
+        "max_fpr": row.max_fpr,
         **{
             name: getattr(total, name)
             for name in ("urls", "clusters", "removed", "lost", "fpr", "compression_rate")
@@ -191,8 +197,8 @@ def main() -> None:
     for case in cases:
         started = perf_counter()
         names[case.group].append(case.name)
-        for row in rows_of(case, told.methods, judge, told.seed):
-            found[case.group][row.method].append(row)
+        for row in rows_of(case, told, judge):
+            found[case.group][name_of(row, told.max_fpr)].append(row)
             if told.json:
                 print(json.dumps({"group": case.group, "site": case.name} | figures(row)), flush=True)
         print(f"{case.group} {case.name}: {perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
@@ -214,6 +220,7 @@ def _options() -> argparse.ArgumentParser:
     ask.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, metavar="KIND", help="[all]")
     ask.add_argument("--methods", nargs="*", metavar="NAME", help="[all]")
     ask.add_argument("--urls", type=int, default=3_000, help="of each generated site [%(default)s]")
+    ask.add_argument("--max-fpr", nargs="*", type=float, default=[0.01], help="bounds of proofs [0.01]")
     ask.add_argument("--noise", type=float, default=0.02, help="share of mislabelled pages [%(default)s]")
     ask.add_argument("--coverage", type=float, default=0.5, help="share of URLs seen [%(default)s]")
     ask.add_argument("--seed", type=int, default=0)
