@@ -121,17 +121,12 @@ def residual(rule: Rule, key: Key) -> Rule:
     return context, action
 
 
-def covers(general: Rule, special: Rule) -> bool:
-    """Definition 3, on both sides (A19)."""
+def covers(general: Rule, special: Rule, key: Key) -> bool:
+    """Definition 3, on both sides (A19), for rules that differ at one key at most."""
     for side in (0, 1):
-        above, below = dict(general[side]), dict(special[side])
-        if above.keys() != below.keys():
+        above, below = dict(general[side]).get(key), dict(special[side]).get(key)
+        if above != below and not (above == STAR and can_star(special, side, key)):
             return False
-        for key, what in above.items():
-            if what != below[key] and not (
-                what == STAR and (below[key] == STAR or can_star(special, side, key))
-            ):
-                return False
     return True
 
 
@@ -236,7 +231,7 @@ def generalize(rules: dict[Rule, set[Pair]], chosen: Filter) -> list[dict[Rule, 
         for (key, _), members in buckets.items():
             for new in _generalized(key, members, chosen):
                 for member in members:
-                    if covers(new, member):
+                    if covers(new, member, key):
                         found[new] |= generations[-1][member]
         generations.append({rule: pairs for rule, pairs in found.items() if chosen.judges(rule, pairs)})
     return generations[:-1]
@@ -247,16 +242,18 @@ def _generalized(key: Key, members: list[Rule], chosen: Filter) -> set[Rule]:
         return set()
     new = set()
     contexts: dict[Any, int] = defaultdict(int)
+    actions: dict[Any, set[Any]] = defaultdict(set)
     for rule in members:
         if can_star(rule, 0, key):
             contexts[dict(rule[0])[key]] += 1
+        if can_star(rule, 1, key):
+            actions[dict(rule[0]).get(key)].add(dict(rule[1])[key])
     for rule in members:
         differ = can_star(rule, 0, key) and len(contexts) > 1
         if differ and chosen.allows(contexts.values()):
             new.add(starred(rule, 0, key))
-        same_context = [other for other in members if dict(other[0]).get(key) == dict(rule[0]).get(key)]
-        actions = {dict(other[1])[key] for other in same_context if can_star(other, 1, key)}
-        is_turn = chosen.name == "ideal" or not differ
-        if can_star(rule, 1, key) and is_turn and len(actions) > 1 and chosen.allows([1] * len(actions)):
-            new.add(starred(rule, 1, key))
+        if can_star(rule, 1, key) and (chosen.name == "ideal" or not differ):
+            several = actions[dict(rule[0]).get(key)]
+            if len(several) > 1 and chosen.allows([1] * len(several)):
+                new.add(starred(rule, 1, key))
     return new

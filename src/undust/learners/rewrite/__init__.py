@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from undust.candidates import Candidate, Proposal
 from undust.errors import UndustError
@@ -28,10 +28,12 @@ from undust.learners.rewrite.wording import NAME, Wording, entries_of
 if TYPE_CHECKING:
     from undust.duplicates import SiteClusters
     from undust.learners.rewrite.filters import Filter
+    from undust.learners.rewrite.maps import Maps
     from undust.learners.rewrite.pairs import Chosen, Rules
     from undust.learners.rewrite.wording import RuleClass
+    from undust.rules import Rule
 
-__all__ = ["FILTERS", "NAME", "RewriteOptions", "learn", "propose_rewrites"]
+__all__ = ["FILTERS", "NAME", "RewriteOptions", "Told", "learn", "learn_from", "propose_rewrites", "tell"]
 
 FILTERS = ("fanout", "entropy", "estimate", "ideal")
 
@@ -76,7 +78,11 @@ class RewriteOptions:
 
 def learn(site: SiteClusters, options: RewriteOptions) -> Learned:
     """Return all rules that pairs of the site's URLs add up to (Algorithm 5 without its last line)."""
-    maps = maps_of(site, host_labels=options.host_labels)
+    return learn_from(maps_of(site, host_labels=options.host_labels), options)
+
+
+def learn_from(maps: Maps, options: RewriteOptions) -> Learned:
+    """Return the same for URLs that are maps already."""
     pairs = choose_pairs(maps, options.sample, options.max_pairs, options.seed)
     rules = rules_of_pairs(maps, pairs)
     of_site = Sites(maps)
@@ -86,36 +92,60 @@ def learn(site: SiteClusters, options: RewriteOptions) -> Learned:
 
 def propose_rewrites(site: SiteClusters, options: RewriteOptions) -> Proposal:
     """Return the rules with enough support and few enough false positives, the best first."""
-    learned = learn(site, options)
+    told = tell(learn(site, options), site.site, options)
+    classes = Counter(kind for _, kind in told.rules)
+    notes = [f"{count} of {len(told.rules)} rules are {kind}" for kind, count in sorted(classes.items())]
+    return Proposal(tuple(candidate for candidate, _ in told.rules), told.cut, tuple(notes))
+
+
+class Told(NamedTuple):
+    """The rules that are proposed, the best first, each with its class; and what was left out."""
+
+    rules: list[tuple[Candidate, RuleClass]]
+    cut: dict[str, int]
+
+
+def tell(learned: Learned, site: str, options: RewriteOptions) -> Told:
+    """Return what was learned in our language (the last line of Algorithm 5, and Problem 6)."""
     needs = Wanted(options.min_support, options.max_fpr, options.typed, options.filter == "ideal")
     kept = Qualified.of(learned, needs)
-    words = Wording(site.site, learned.maps, learned.pairs, options.constant_share)
-    said = [words.rule(entries_of(kept.rules, at), kept.support(at)) for at in range(len(kept.rules))]
-    useful = list(range(len(said)))
-    if not options.keep_covered:
-        useful = kept.not_covered([rule is not None for rule in said])
-    classes: Counter[RuleClass] = Counter()
-    found: dict[str, Candidate] = {}
-    for at in useful:
-        rule = said[at]
-        if rule is None:
-            continue
-        candidate = kept.candidate(at, rule)
-        known = found.get(str(rule))
-        if known is None:
-            classes[words.rule_class(entries_of(kept.rules, at))] += 1
-        if known is None or _merit(known) > _merit(candidate):
-            found[str(rule)] = candidate
+    words = Wording(site, learned.maps, learned.pairs, options.constant_share)
+    said, unsaid, useful = _said(kept, words, keep_covered=options.keep_covered)
+    found: dict[str, tuple[Candidate, RuleClass]] = {}
+    for at, rule in said.items():
+        # A constant may also be the words for a wildcard: such a rule stays once, as the better of the two.
+        candidate, text = kept.candidate(at, rule), str(rule)
+        if text not in found or _merit(candidate) < _merit(found[text][0]):
+            found[text] = candidate, words.rule_class(entries_of(kept.rules, at))
     cut = {
         "pairs of URLs that were not compared": learned.pairs.left_out,
         "rules beyond the budget": learned.cut,
         "rules with too many false pairs": kept.false,
-        "rules without a value known to work": sum(rule is None for rule in said),
-        "rules that a more general one covers": len(said) - len(useful),
+        "rules without a value known to work": unsaid,
+        "rules that a more general one covers": len(kept.rules) - useful,
     }
-    notes = [f"{count} of {len(found)} rules are {kind}" for kind, count in sorted(classes.items())]
-    candidates = tuple(sorted(found.values(), key=_merit))
-    return Proposal(candidates, {what: many for what, many in cut.items() if many}, tuple(notes))
+    ordered = sorted(found.values(), key=lambda each: _merit(each[0]))
+    return Told(ordered, {what: many for what, many in cut.items() if many})
+
+
+def _said(kept: Qualified, words: Wording, *, keep_covered: bool) -> tuple[dict[int, Rule], int, int]:
+    """Return the rules worth saying, by number; how many cannot be said, and how many are of use.
+
+    Whether a rule is of use depends on what can be said above it, and saying takes time: so most are said
+    only once they are known to be of use, and where one turns out unspeakable, those below it get a turn.
+    """
+    every = range(len(kept.rules))
+    can_say = [words.can_say(entries_of(kept.rules, at), kept.support(at)) for at in every]
+    said: dict[int, Rule | None] = {}
+    while True:
+        useful = list(every) if keep_covered else kept.not_covered(can_say)
+        fresh = [at for at in useful if at not in said and can_say[at]]
+        for at in fresh:
+            said[at] = words.rule(entries_of(kept.rules, at), kept.support(at))
+            can_say[at] = said[at] is not None
+        if all(can_say[at] for at in fresh):
+            rules = {at: rule for at in useful if (rule := said.get(at)) is not None}
+            return rules, can_say.count(False), len(useful)
 
 
 def _merit(candidate: Candidate) -> tuple[int, int, int, str]:

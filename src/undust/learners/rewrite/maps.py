@@ -143,6 +143,23 @@ def spans(starts: Ints, lengths: Ints) -> Ints:
     return numbers
 
 
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return each number once, sorted; for millions of them faster than `np.unique`."""
+    ordered = np.sort(numbers)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new]
+
+
+def counted(numbers: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    """Return each number once, sorted, and how often it is there."""
+    ordered = np.sort(numbers)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    at = np.flatnonzero(is_new)
+    return ordered[at], np.diff(at, append=len(ordered))
+
+
 def offsets_of(lengths: Ints) -> Ints:
     """Return where each row starts, and where the last one ends."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))

@@ -13,11 +13,12 @@ the content of both is known. Where it is not known, a pair of different cluster
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.learners.rewrite.maps import hashes_of, spans, sums
+from undust.learners.rewrite.maps import counted, distinct, hashes_of, spans, sums
 from undust.learners.rewrite.pairs import ABSENT, FIRST_REFERENCE, STAR, source_key
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from undust.learners.rewrite.pairs import Rules
 
 _AT_ONCE = 1 << 21
-_LITERAL, _CONSTANT, _TARGET = 0, 0, -8
+_LITERAL, _CONSTANT, _VALUE = 0, 0, -8
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +40,16 @@ class Measured:
     matching: Ints
     pages: Ints
 
+    def take(self, rules: Ints) -> Measured:
+        """Return what was measured of some of the rules."""
+        return Measured(self.same[rules], self.different[rules], self.matching[rules], self.pages[rules])
+
     @property
     def pairs(self) -> Ints:
         """The support as defined, false pairs included."""
         return self.same + self.different
 
-    @property
+    @cached_property
     def fpr(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """The share of false pairs; of no pairs, 0."""
         return self.different / np.maximum(self.pairs, 1)
@@ -55,6 +60,7 @@ class Sites:
 
     def __init__(self, maps: Maps) -> None:
         self.maps = maps
+        self._hashed: dict[tuple[bytes, int], Hashes] = {}
         self.kinds: dict[int, Bools] = {}
         shapes = sums(hashes_of(maps.keys, 0, 0), maps.offsets)
         self._order = np.argsort(shapes, kind="stable")
@@ -68,6 +74,18 @@ class Sites:
         shape = int(hashes_of(keys, 0, 0).sum(dtype=np.uint64))
         start, end = self._of.get(shape, (0, 0))
         return self._order[start:end]
+
+    def hashed(self, keys: Codes, place: int) -> Hashes:
+        """Return a number for the value of each row of a shape at the `place`-th of its keys.
+
+        The last ones are kept, for rules of one shape follow each other.
+        """
+        name = (keys.tobytes(), place)
+        if name not in self._hashed:
+            if sum(map(len, self._hashed.values())) > _AT_ONCE:
+                self._hashed.clear()
+            self._hashed[name] = hashes_of(keys[place], self.column(self.rows(keys), place), _VALUE)
+        return self._hashed[name]
 
     def column(self, rows: Ints, place: int) -> Codes:
         """Return the value of rows of one shape at the `place`-th of their keys."""
@@ -121,7 +139,8 @@ def _skeletons(rules: Rules) -> Iterator[Ints]:
     context = np.where(rules.context >= 0, _LITERAL, rules.context)
     action = np.where(rules.action >= 0, _CONSTANT, rules.action)
     kind = sums(hashes_of(rules.keys, context, action), rules.offsets)
-    order = np.argsort(kind, kind="stable")
+    shape = sums(hashes_of(rules.keys, rules.context == ABSENT, 0), rules.offsets)
+    order = np.lexsort((kind, shape))
     starts = np.flatnonzero(np.diff(kind[order], prepend=~kind[order[:1]]))
     for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
         yield order[start:end]
@@ -146,12 +165,11 @@ class _Skeleton:
         of_rule = np.zeros(len(self.members), np.uint64)
         fits = np.ones(len(rows), np.bool_)
         for place, at in enumerate(here):
-            key, values = self.keys[at], self.site.column(rows, place)
             if self.context[0, at] >= 0:
-                of_row += hashes_of(key, values, 0)
-                of_rule += hashes_of(key, self.context[:, at], 0)
+                of_row += self.site.hashed(self.source_keys, place)
+                of_rule += hashes_of(self.keys[at], self.context[:, at], _VALUE)
             else:
-                fits &= self.site.covers(int(self.context[0, at]), values)
+                fits &= self.site.covers(int(self.context[0, at]), self.site.column(rows, place))
         rows, of_row = rows[fits], of_row[fits]
         order = np.argsort(of_row, kind="stable")
         self.rows, of_row = rows[order], of_row[order]
@@ -184,7 +202,7 @@ class _Skeleton:
     def _pages(self, rule: Ints, at: Ints, same: Ints, count: int) -> Ints:
         clusters = self.site.maps.clusters
         met = same > 0
-        both = np.unique(rule[met] * (int(clusters.max(initial=0)) + 1) + clusters[self.rows[at[met]]])
+        both = distinct(rule[met] * (int(clusters.max(initial=0)) + 1) + clusters[self.rows[at[met]]])
         return np.bincount(both // (int(clusters.max(initial=0)) + 1), minlength=count)
 
     def _images(self) -> tuple[_Targets, Hashes, Hashes, Hashes]:
@@ -196,16 +214,16 @@ class _Skeleton:
         of_rule = np.zeros(len(self.members), np.uint64)
         fits = np.ones(len(rows), np.bool_)
         for place, at in enumerate(there):
-            key, action, values = self.keys[at], int(self.action[0, at]), self.site.column(rows, place)
+            key, action = self.keys[at], int(self.action[0, at])
             if action == STAR:
-                fits &= self.site.covers(STAR, values)
+                fits &= self.site.covers(STAR, self.site.column(rows, place))
                 continue
-            of_target += hashes_of(key, values, _TARGET)
+            of_target += self.site.hashed(target_keys, place)
             if action <= FIRST_REFERENCE:
                 source = int(np.searchsorted(self.source_keys, source_key(action)))
-                of_row += hashes_of(key, self.site.column(self.rows, source), _TARGET)
+                of_row += hashes_of(key, self.site.column(self.rows, source), _VALUE)
             else:
-                of_rule += hashes_of(key, self.action[:, at], _TARGET)
+                of_rule += hashes_of(key, self.action[:, at], _VALUE)
         own = np.zeros(len(self.rows), np.uint64)
         if np.array_equal(target_keys, self.source_keys):
             # Sources are targets too: each is met by itself if it is its own image.
@@ -220,14 +238,13 @@ class _Targets:
 
     def __init__(self, maps: Maps, rows: Ints, image: Hashes) -> None:
         self.maps = maps
-        self.same, self.same_counts = np.unique(_with(image, maps.clusters[rows]), return_counts=True)
+        self.same, self.same_counts = counted(_with(image, maps.clusters[rows]))
         known = maps.known[rows]
-        self.known, self.known_counts = np.unique(image[known], return_counts=True)
-        self.known_same, self.known_same_counts = (
-            (self.same, self.same_counts)
-            if known.all()
-            else np.unique(_with(image[known], maps.clusters[rows[known]]), return_counts=True)
-        )
+        self.known, self.known_counts = counted(image[known])
+        self.known_same, self.known_same_counts = self.same, self.same_counts
+        if not known.all():
+            pages = _with(image[known], maps.clusters[rows[known]])
+            self.known_same, self.known_same_counts = counted(pages)
 
     def met(self, image: Hashes, rows: Ints, *, is_own: Bools) -> tuple[Ints, Ints]:
         """Return with how many rows of the same page, and of others, each source would be one."""

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from undust import _core
-from undust.learners.rewrite.maps import hashes_of, offsets_of, spans, sums
+from undust.learners.rewrite.maps import distinct, hashes_of, offsets_of, spans, sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,7 +130,7 @@ def pooled(rules: Rules, hashes: Hashes) -> Rules:
 def united(owners: Ints, members: Ints, count: int) -> tuple[Ints, Ints]:
     """Return for each of `count` owners its members, sorted and each once, as offsets and members."""
     span = int(members.max(initial=0)) + 1
-    both = np.unique(owners.astype(np.int64) * span + members)
+    both = distinct(owners.astype(np.int64) * span + members)
     return offsets_of(np.bincount(both // span, minlength=count)), both % span
 
 

@@ -81,7 +81,7 @@ class Qualified:
         wildcards = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         return cls(
             rules.take(stays),
-            Measured(*(column[stays] for column in vars(measured).values())),
+            measured.take(stays),
             np.concatenate(above),
             np.concatenate(below),
             wildcards[stays],

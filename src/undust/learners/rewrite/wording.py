@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from undust.errors import RuleError
-from undust.learners.rewrite.maps import CLASSES, hashes_of
+from undust.learners.rewrite.maps import CLASSES
 from undust.learners.rewrite.pairs import ABSENT, FIRST_REFERENCE, STAR, source_key
 from undust.rules import Rule
 
@@ -54,6 +54,16 @@ class Wording:
 
     def __init__(self, site: str, maps: Maps, pairs: Chosen, constant_share: float) -> None:
         self.site, self.maps, self.pairs, self.constant_share = site, maps, pairs, constant_share
+        self._texts: dict[int, str | None] = {}
+
+    def _text(self, value: int) -> str | None:
+        if value not in self._texts:
+            self._texts[value] = self.maps.text(value)
+        return self._texts[value]
+
+    def can_say(self, entries: list[Entry], support: Ints) -> bool:
+        """Whether there is something to write for every wildcard of the result."""
+        return _is_mask(entries) or self._constants(entries, support) is not None
 
     def rule(self, entries: list[Entry], support: Ints) -> Rule | None:
         """Return the rule as our language says it, or None if it cannot."""
@@ -82,10 +92,10 @@ class Wording:
         return "REGX" if any(token.startswith("\0") for token in changed) else "DUST"
 
     def _symbol(self, entry: Entry) -> str | None:
-        return self.maps.text(entry.context) if entry.context >= 0 else f"\0{entry.key}\0"
+        return self._text(entry.context) if entry.context >= 0 else f"\0{entry.key}\0"
 
     def _result(self, entry: Entry, source: dict[int, str | None]) -> str | None:
-        return source[source_key(entry.action)] if entry.action < 0 else self.maps.text(entry.action)
+        return source[source_key(entry.action)] if entry.action < 0 else self._text(entry.action)
 
     def _constants(self, entries: list[Entry], support: Ints) -> dict[int, str | None] | None:
         """Return what to write for each wildcard of the result, or None if nothing is known to work."""
@@ -95,16 +105,19 @@ class Wording:
             return {}
         targets = self.pairs.right[support]
         pages = self.maps.clusters[targets]
-        values = np.stack([self.maps.values[self.maps.offsets[targets] + place] for place in places], axis=1)
-        whole = sum((hashes_of(place, values[:, place], 0) for place in range(len(places))), np.uint64(0))
-        seen = np.unique(np.stack((np.asarray(whole).view(np.int64), pages), axis=1), axis=0)
-        combinations, counts = np.unique(seen[:, 0], return_counts=True)
+        start = self.maps.offsets[targets]
+        values = np.stack([self.maps.values[start + place] for place in places])
+        order = np.lexsort((pages, *values))
+        values, pages = values[:, order], pages[order]
+        changes = (values[:, 1:] != values[:, :-1]).any(axis=0)
+        is_new = np.concatenate(([True], changes))
+        on_page = np.concatenate(([True], changes | (pages[1:] != pages[:-1])))
+        counts = np.bincount(np.cumsum(is_new) - 1, weights=on_page)
         if counts.max() <= self.constant_share * len(np.unique(pages)):
             return None
-        best = np.isin(np.asarray(whole).view(np.int64), combinations[counts == counts.max()])
-        first = min(map(tuple, values[best].tolist()))
+        first = values[:, np.flatnonzero(is_new)[np.argmax(counts)]].tolist()
         keys = [written[place] for place in places]
-        return {key: self.maps.text(value) for key, value in zip(keys, first, strict=True)}
+        return {key: self._text(value) for key, value in zip(keys, first, strict=True)}
 
     def _names(self, entries: list[Entry], *, keeps_all: bool) -> dict[int, str]:
         """Return the names of the wildcards that the result needs."""
@@ -118,7 +131,7 @@ class Wording:
 
     def _asked(self, entry: Entry, names: dict[int, str]) -> str | None:
         if entry.context >= 0:
-            return self.maps.text(entry.context)
+            return self._text(entry.context)
         kind = f":{CLASSES[entry.context]}" if entry.context in CLASSES else ""
         return f"{{{names.get(entry.key, '*')}{kind}}}"
 
@@ -130,11 +143,11 @@ class Wording:
         constants: dict[int, str | None] | None,
     ) -> str | None:
         if entry.action >= 0:
-            return self.maps.text(entry.action)
+            return self._text(entry.action)
         if entry.action == STAR:
             return f"{{{names[entry.key]}:any}}" if constants is None else constants[entry.key]
         source = _at(entries, source_key(entry.action))
-        return self.maps.text(source.context) if source.context >= 0 else f"{{{names[source.key]}}}"
+        return self._text(source.context) if source.context >= 0 else f"{{{names[source.key]}}}"
 
     def _pattern(self, pieces: dict[int, str | None]) -> str:
         """Return pieces by their keys as a URL or pattern; None is a parameter without `=`."""
