@@ -1,6 +1,6 @@
-"""How much memory and time `undust normalize` takes for millions of lines.
+"""How much memory and time `undust normalize`, or `undust apply`, takes for millions of lines.
 
-    python -m bench.lines [--lines 10000000] [--threads 2] [--json]
+    python -m bench.lines [--lines 10000000] [--threads 2] [--rules rules.json] [--json]
 
 URLs, half of them clean and half of them messy, are streamed into the command, a tenth of them
 first and then all. The memory of the two runs has to be the same. What is measured includes all
@@ -60,19 +60,11 @@ def stream(blocks: list[bytes], lines: int) -> Iterator[bytes]:
         yield block
 
 
-def measured(blocks: list[bytes], lines: int, threads: int) -> Result:
+def measured(blocks: list[bytes], lines: int, threads: int, rules: str | None) -> Result:
     """Return how the command did with that many lines."""
-    words = [
-        sys.executable,
-        "-m",
-        "undust",
-        "normalize",
-        "--json",
-        "-o",
-        os.devnull,
-        "--threads",
-        str(threads),
-    ]
+    command = ["normalize"] if rules is None else ["apply", rules]
+    options = ["--json", "-o", os.devnull, "--threads", str(threads)]
+    words = [sys.executable, "-m", "undust", *command, *options]
     written = 0
     started = perf_counter()
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -86,7 +78,7 @@ def measured(blocks: list[bytes], lines: int, threads: int) -> Result:
         process.stdin.close()
         counts = json.loads(process.stdout.read())
     seconds = perf_counter() - started
-    if process.returncode or counts["lines"] != lines:
+    if process.returncode or counts["lines" if rules is None else "urls"] != lines:
         message = f"{lines} lines went in, but the command ended with {process.returncode} and {counts}"
         raise RuntimeError(message)
     return Result(lines, counts["changed"], written / 1e6, seconds, round(lines / seconds), peak)
@@ -105,18 +97,20 @@ def main() -> None:
     )
     parser.add_argument("--lines", type=int, default=10_000_000, help="lines of the larger run")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--rules", metavar="FILE", help="apply these rules instead of normalizing")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
     blocks = prepared_blocks()
     small, large = (
-        measured(blocks, lines, options.threads) for lines in (options.lines // 10, options.lines)
+        measured(blocks, lines, options.threads, options.rules)
+        for lines in (options.lines // 10, options.lines)
     )
     growth = large.peak_memory_bytes / small.peak_memory_bytes
     if options.json:
         runs = [asdict(small), asdict(large)]
         print(json.dumps({"machine": machine(), "threads": options.threads, "growth": growth, "runs": runs}))
     else:
-        print(f"undust normalize, {options.threads} threads ({machine()})")
+        print(f"undust {'apply' if options.rules else 'normalize'}, {options.threads} threads ({machine()})")
         for run in (small, large):
             print(
                 f"{run.lines:>12,} lines {run.megabytes_in:>8,.0f} MB {run.seconds:>7.1f} s"

@@ -171,7 +171,7 @@ def read_pattern(text: str) -> Pattern:
 
 def read_condition(text: str) -> Pattern:
     """A pattern of `when` or `unless`: what is not written matches anything, other parameters too."""
-    if not text:
+    if text in {"", "?"}:
         refuse("an empty condition: write a path, a query or a whole URL")
     pattern = PatternReader(text).read(starts_with_scheme=not text.startswith(("/", "?")))
     return changed(pattern, open_query=True)
