@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from undust.learning.narrowing import PREFIX
 from undust.learning.templates import CAPTURES, FORGET, Sides, captured, forgetting
 from undust.learning.writing import is_plain, rewriting
 
@@ -54,7 +55,7 @@ def differences(forms: Forms) -> Iterator[Rule | None]:
         for sides, where in ranked[:CANDIDATES]
         if len(where) >= PAGES and _forgets_enough(sides[0], values[sides])
     ]
-    for source, target in dict.fromkeys(_typed(*sides, values[sides]) for sides in enough):
+    for source, target in dict.fromkeys(each for sides in enough for each in _typed(*sides, values[sides])):
         yield rewriting(forms.site, BY, source, target)
 
 
@@ -63,16 +64,37 @@ def _forgets_enough(source: str, values: list[set[str]]) -> bool:
     return all(len(some) >= KEPT_VALUES for some in values[len(values) - count :])
 
 
-def _typed(source: str, target: str, values: list[set[str]]) -> tuple[str, str]:
-    """Write captures that had one value only as that value, and numbers as numbers."""
+def _typed(source: str, target: str, values: list[set[str]]) -> Iterator[tuple[str, str]]:
+    """Yield the rule with captures of one value written as that value, and numbers as numbers.
+
+    Where the texts of a capture begin alike (`p-`, `File:`), the rule with this beginning comes too.
+    """
+    narrow = source, target
     for name, some in zip(CAPTURES, values[: len(values) - source.count(FORGET)], strict=False):
         if len(some) == 1:
             (value,) = some
             source = source.replace(f"{{{name}}}", value)
             target = target.replace(f"{{{name}}}", value)
+            narrow = narrow[0].replace(f"{{{name}}}", value), narrow[1].replace(f"{{{name}}}", value)
         elif all(text.isdigit() and text.isascii() for text in some):
             source = source.replace(f"{{{name}}}", f"{{{name}:int}}")
-    # Named in their order, so that one rule has one text.
+            narrow = narrow[0].replace(f"{{{name}}}", f"{{{name}:int}}"), narrow[1]
+        elif beginning := _beginning(some):
+            began = f"{beginning}{{{name}}}"
+            narrow = narrow[0].replace(f"{{{name}}}", began), narrow[1].replace(f"{{{name}}}", began)
+    yield _renamed(source, target)
+    if narrow != (source, target):
+        yield _renamed(*narrow)
+
+
+def _beginning(texts: set[str]) -> str:
+    """Return the word and its separator with which all texts begin; nothing if they do not."""
+    found = {match[0] if (match := PREFIX.match(text)) else "" for text in texts}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _renamed(source: str, target: str) -> tuple[str, str]:
+    """Return both sides with captures named in their order, so that one rule has one text."""
     names = [found[1] for found in _CAPTURE.finditer(source)]
     order = {name: CAPTURES[place] for place, name in enumerate(names)}
     renamed = [_CAPTURE.sub(lambda found: "{" + order[found[1]], side) for side in (source, target)]
@@ -109,6 +131,8 @@ def _rules_between(left: Pieces, right: Pieces) -> Iterator[tuple[str, str, list
         for each in (sides, forgetting(sides)):
             if each is None or any(len(text) >= LONG_NAME for text in each.only_right()):
                 continue
+            if not each.captures and each.writes_path():
+                continue  # one page's path for another's
             path_text, *query = each.left_texts()
             new_path_text, *new_query = each.right_texts()
             source = f"{{s}}://{hosts[0]}/{path_text}?{'&'.join([*query, '{rest**}'])}"
@@ -148,8 +172,7 @@ def _paths(left: tuple[str, ...], right: tuple[str, ...]) -> Iterator[tuple[str,
     if head:
         end = left[len(left) - tail :]
         yield _joined("{p**}", *ours, *end), _joined("{p**}", *theirs, *end)
-    if head or not tail:
-        yield _joined(*left), _joined(*right)
+    yield _joined(*left), _joined(*right)
 
 
 def _joined(*segments: str) -> str:

@@ -32,7 +32,7 @@ def equivalences(forms: Forms) -> Iterator[Rule | None]:
     yield replacing(site, BY, "//", "/")
     yield rewriting(site, BY, "{s}://{h}/{p**}/{x}/?{rest**}", "{s}://{h}/{p}/{x}?{rest}")
     yield from _authorities(forms)
-    yield from _segments(forms)
+    yield from _last_segments(forms)
 
 
 def _authorities(forms: Forms) -> Iterator[Rule | None]:
@@ -49,12 +49,22 @@ def _authorities(forms: Forms) -> Iterator[Rule | None]:
                 )
 
 
-def _segments(forms: Forms) -> Iterator[Rule | None]:
-    """Yield that a frequent first, inner or last segment, or a file's ending, is idle."""
+def _last_segments(forms: Forms) -> Iterator[Rule | None]:
+    """Yield that a frequent last segment, such as an index page, or a file's ending, is idle."""
     site, pieces = forms.site, forms.pieces
     for last in frequent(Counter(each.segments[-1] for each in pieces), 3, SEGMENTS):
         for target in ("{s}://{h}/{p}/?{rest}", "{s}://{h}/{p}?{rest}") if last else ():
             yield rewriting(site, BY, f"{{s}}://{{h}}/{{p**}}/{last}?{{rest**}}", target)
+    endings = Counter(found[0] for each in pieces if (found := _ENDING.search(each.segments[-1])))
+    for ending in frequent(endings, 3, SEGMENTS):
+        yield rewriting(
+            site, BY, f"{{s}}://{{h}}/{{p**}}/{{x}}{ending}?{{rest**}}", "{s}://{h}/{p}/{x}?{rest}"
+        )
+
+
+def idle_segments(forms: Forms) -> Iterator[Rule | None]:
+    """Yield that a frequent first or inner segment is idle; late, for often a whole class of them is."""
+    site, pieces = forms.site, forms.pieces
     first = Counter(each.segments[0] for each in pieces if len(each.segments) > 1)
     for segment in filter(None, frequent(first, 3, SEGMENTS)):
         yield rewriting(site, BY, f"{{s}}://{{h}}/{segment}/{{p**}}?{{rest**}}", SAME)
@@ -62,11 +72,6 @@ def _segments(forms: Forms) -> Iterator[Rule | None]:
     for segment in filter(None, frequent(inner, 5, SEGMENTS)):
         yield rewriting(
             site, BY, f"{{s}}://{{h}}/{{a}}/{segment}/{{p**}}?{{rest**}}", "{s}://{h}/{a}/{p}?{rest}"
-        )
-    endings = Counter(found[0] for each in pieces if (found := _ENDING.search(each.segments[-1])))
-    for ending in frequent(endings, 3, SEGMENTS):
-        yield rewriting(
-            site, BY, f"{{s}}://{{h}}/{{p**}}/{{x}}{ending}?{{rest**}}", "{s}://{h}/{p}/{x}?{rest}"
         )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undust.learning.differences import differences
-from undust.learning.equivalences import equivalences
+from undust.learning.equivalences import equivalences, idle_segments
 from undust.learning.evidence import Ledger
 from undust.learning.forms import Forms
 from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds
@@ -39,6 +39,7 @@ TIERS: tuple[tuple[str, Propose], ...] = (
     ("parameters", drops),
     ("defaults", defaults),
     ("differences", differences),
+    ("segments", idle_segments),
 )
 """What is proposed, in this order, and then all again from where it led."""
 LOOKING_FOR_VOLATILE = ("equivalences", "parameters")

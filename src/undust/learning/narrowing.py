@@ -22,7 +22,7 @@ EXCEPTIONS = 3
 """A rule has so many of them at most, each with as many failures at least."""
 FEW_FAILURES = 0.02
 LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
-_PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
+PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
 """What a site writes before a name or a number: `File:`, `topic,`, `msg_`."""
 _RUN = re.compile(r"[^;&]+")
 REMEMBERED = 1 << 17
@@ -52,7 +52,7 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[str]:
     last = segments[-1]
     if _RUN.fullmatch(last) and (ending := _ENDING.search(last)) and ending.start():
         yield f"/{{**}}/{{*}}{ending[0]}"
-    if _RUN.fullmatch(last) and (prefix := _PREFIX.match(last)):
+    if _RUN.fullmatch(last) and (prefix := PREFIX.match(last)):
         yield f"/{{**}}/{prefix[0]}{{*}}"
     if len(last) < LONGEST_SEGMENT:
         yield f"/{{**}}/{last}"
@@ -78,7 +78,7 @@ def _of_query(pieces: Pieces) -> Iterator[str]:
 def _of_value(name: str, value: str) -> Iterator[str]:
     if len(value) < LONGEST_VALUE:
         yield f"?{name}={value}"
-    if prefix := _PREFIX.match(value):
+    if prefix := PREFIX.match(value):
         yield f"?{name}={prefix[0]}{{*}}"
     if (ending := _ENDING.search(value)) and ending.start():
         yield f"?{name}={{*}}{ending[0]}"

@@ -39,6 +39,10 @@ class Sides:
         """Return path and parameters of the right side."""
         return ["".join(tokens) for tokens in self.right_tokens]
 
+    def writes_path(self) -> bool:
+        """Return whether the right side's path has words of its own."""
+        return any(token[:1].isalnum() for token in self.right_tokens[0])
+
     def only_right(self) -> Iterator[str]:
         """Yield the words that the rule writes of its own."""
         yield from (token for tokens in self.right_tokens for token in tokens if token[:1].isalnum())
