@@ -198,7 +198,8 @@ def _table(found: Comparison) -> Table:
     swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
     table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     heads = ["max fpr"] * swept + [
-        *("removed", "95 %", "lost", "95 %", "fpr", "tried", "valid", "rules", "s", "MB"),
+        *("removed", "95 %", "lost", "95 %", "fpr", "tried", "valid", "rules", "s"),
+        *(("MB",) * (not swept)),  # the same in all rows of a method, and there is no room for both
     ]
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
@@ -211,7 +212,7 @@ def _table(found: Comparison) -> Table:
         ]  # fmt: skip
         learned = (row.candidates, row.valid, row.rules)
         cells += [f"{count:,}" if row.max_fpr is not None else "" for count in learned]
-        cells += [f"{row.seconds:.1f}", f"{row.peak_memory_bytes / 1e6:,.0f}"]
+        cells += [f"{row.seconds:.1f}", f"{row.peak_memory_bytes / 1e6:,.0f}"][: 2 - swept]
         bound = [f"{row.max_fpr:g}" if row.max_fpr is not None else ""] * swept
         table.add_row(Text(row.method), *bound, *cells)
     return table
