@@ -208,6 +208,27 @@ def some_urls(seed: int, count: int, *, odd: bool) -> dict[str, str]:
     return urls
 
 
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.2])
+def test_labels_of_other_pages_do_not_make_wrong_rules(share: float) -> None:
+    """Wrong labels cost rules, never precision; told how many there are, the learner forgives them."""
+    chance = random.Random(5)
+    forms = ("http://s.test/item/{}", "http://s.test/show?id={}&sid=7{}", "http://s.test/show?id={}&sid=8{}")
+    pages = {form.format(page, page): str(page) for page in range(300) for form in forms}
+    labels = {
+        url: str(chance.randrange(300)) if chance.random() < share else page for url, page in pages.items()
+    }
+    left = []
+    for said in (0.0, share):
+        proposal = propose(site_of(labels), ["tree"], {"tree.noise": said})["tree"]
+        rules = {rule.id: rule for each in proposal.candidates for rule in each.rules}
+        key = RuleSet(rules.values()).compile().key
+        assert oracle.pairs_by_image({url: key(url) for url in pages}, pages)[1] == 0
+        left.append(len({key(url) for url in pages}))
+    assert left[1] <= left[0]
+    assert left[1] == 300 or share == 0.2
+    assert left[1] < 900
+
+
 def test_a_large_site_is_learned_from_whole_clusters() -> None:
     """The sample has as many URLs as allowed, no cluster in part, and the proposal says so."""
     pages = {f"http://s.test/{form}/{page}": str(page) for page in range(200) for form in ("a", "b", "c")}

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,21 +30,43 @@ class Measured:
         self.cluster = site.cluster_of_node[nodes]
         self.threads = threads
 
-    def images(self, rules: Iterable[Rule]) -> tuple[Ints, Ints]:
-        """Return the rows that rules change, and the row each becomes; beyond the rows for other URLs."""
-        each_once = {rule.id: rule for rule in rules}
-        compiled = RuleSet(each_once.values()).compile()
-        rows = np.unique(compiled.touched(self.urls, threads=self.threads)[0].to_numpy())
-        keys = compiled.batch(self.urls.take(pa.array(rows)), keys=True, threads=self.threads)
+    def images(self, sets: Sequence[Iterable[Rule]]) -> list[tuple[Ints, Ints]]:
+        """Return for each set of rules the rows it changes and the row each becomes.
+
+        Images that are no URL of the site have numbers beyond the rows.
+        """
+        own = [{rule.id: rule for rule in rules} for rules in sets]
+        touched = self._touched({name: rule for each in own for name, rule in each.items()})
+        keys, rows = [], []
+        for each in own:
+            rows.append(np.unique(np.concatenate([touched[name] for name in each])))
+            urls = self.urls.take(pa.array(rows[-1]))
+            keys.append(RuleSet(each.values()).compile().batch(urls, keys=True, threads=self.threads))
+        codes = self._codes(pa.concat_arrays(keys)) if keys else np.zeros(0, np.int64)
+        ends = np.cumsum([len(each) for each in rows])[:-1]
+        return list(zip(rows, np.split(codes, ends), strict=True))
+
+    def _touched(self, rules: Mapping[str, Rule]) -> dict[str, Ints]:
+        """Return the rows that each rule, alone, changes."""
+        compiled = RuleSet(rules.values()).compile()
+        rows, numbers = (each.to_numpy() for each in compiled.touched(self.urls, threads=self.threads))
+        order = np.argsort(numbers, kind="stable")
+        ends = np.searchsorted(numbers[order], np.arange(1, len(rules)))
+        return dict(zip(rules, np.split(rows[order].astype(np.int64), ends), strict=True))
+
+    def _codes(self, keys: pa.Array) -> Ints:
         found = pc.index_in(keys, value_set=self.urls)
-        codes = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        new = keys.filter(pc.is_null(found)).dictionary_encode().indices.to_numpy(zero_copy_only=False)
-        codes[codes < 0] = len(self.urls) + new
-        return rows, codes
+        codes: Ints = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        new = keys.filter(pc.is_null(found)).dictionary_encode().indices
+        codes[codes < 0] = len(self.urls) + new.to_numpy(zero_copy_only=False)
+        return codes
 
     def fpr(self, rules: Iterable[Rule]) -> float:
         """Return the share of false pairs among those with one key; 0 where there are none."""
-        rows, image = self.images(rules)
+        return self.fpr_of(*self.images([rules])[0])
+
+    def fpr_of(self, rows: Ints, image: Ints) -> float:
+        """Return the same for rows and what becomes of them."""
         # URLs that were there already lie under their own image.
         there = np.setdiff1d(image[image < len(self.urls)], rows)
         rows, image = np.concatenate([rows, there]), np.concatenate([image, there])

@@ -27,14 +27,14 @@ def graph_of(candidates: Sequence[Candidate], measured: Measured) -> Graph:
     numbers: dict[str, int] = {}
     rows: dict[int, set[int]] = {}
     edges = []
-    for candidate in candidates:
+    done = measured.images([candidate.rules for candidate in candidates])
+    for candidate, (touched, images) in zip(candidates, done, strict=True):
         mapped = mapping_rules(candidate)
         source = numbers.setdefault("\n".join(left_side(rule) for rule in mapped), len(numbers))
         target = numbers.setdefault("\n".join(right_side(rule) for rule in mapped), len(numbers))
-        touched, images = measured.images(candidate.rules)
         rows.setdefault(source, set()).update(touched.tolist())
         rows.setdefault(target, set()).update(images[images < len(measured.urls)].tolist())
-        fpr = measured.fpr(candidate.rules) if candidate.fpr is None else candidate.fpr
+        fpr = measured.fpr_of(touched, images) if candidate.fpr is None else candidate.fpr
         edges.append(Edge(source, target, fpr, len(touched)))
     sides = list(numbers)
     volumes = [len(rows[vertex]) for vertex in range(len(sides))]
@@ -42,12 +42,18 @@ def graph_of(candidates: Sequence[Candidate], measured: Measured) -> Graph:
 
 
 def _above(rows: dict[int, set[int]], volumes: list[int]) -> list[tuple[int, ...]]:
-    falling = sorted(rows, key=lambda vertex: (-volumes[vertex], vertex))
+    """Return for each vertex those that have all its URLs and more, the largest first."""
+    holders: dict[int, list[int]] = {min(own): [] for own in rows.values() if own}
+    for vertex in sorted(rows, key=lambda each: (-volumes[each], each)):
+        for row in rows[vertex] & holders.keys():
+            holders[row].append(vertex)
     return [
         tuple(
-            other for other in falling if volumes[other] > volumes[vertex] > 0 and rows[vertex] <= rows[other]
+            other
+            for other in (holders[min(own)] if own else ())
+            if volumes[other] > len(own) and own <= rows[other]
         )
-        for vertex in range(len(volumes))
+        for own in (rows[vertex] for vertex in range(len(volumes)))
     ]
 
 

@@ -52,6 +52,8 @@ class TreeOptions:
     """A key on which more of the duplicates disagree does not matter; the paper names no value."""
     max_fpr: float = 0.05
     """Share of false pairs on the training data (`fpr_max`; A16: 0.05, not 0.05 %)."""
+    noise: float = 0.0
+    """Share of URLs believed to have a wrong label; pairs that look false for that alone are forgiven."""
     singletons: bool = False
     """Whether URLs alone on their page take part in the tree."""
     max_urls: int = 100_000
@@ -77,6 +79,14 @@ class Raw(NamedTuple):
     """URLs it takes from its source."""
 
 
+def allowed_fpr(options: TreeOptions) -> float:
+    """Return which share of false pairs a candidate may show.
+
+    Of a right rule so many pairs look false as have a wrong label on one side or the other.
+    """
+    return 1 - (1 - options.max_fpr) * (1 - options.noise) ** 2
+
+
 def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
     """Return the candidates of a pattern tree, those that save most first."""
     if options.selection not in (*STRATEGIES, ALL):
@@ -94,7 +104,7 @@ def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
             graph,
             Measured(sample),
             options.selection,
-            options.max_fpr,
+            allowed_fpr(options),
             residual=options.residual,
         )
         cut["not selected"] = len(candidates) - len(chosen)
@@ -175,7 +185,7 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
             proof = proof_of(images, cluster)
             if proof.support_pairs == 0:
                 return Raw(mapping, proof, (), "merges nothing")
-            if proof.fpr > options.max_fpr:
+            if proof.fpr > allowed_fpr(options):
                 return Raw(mapping, proof, (), "too many false pairs")
             rules = rules_of(plan, site.site, options.max_rules)
             return Raw(mapping, proof, rules, "", images.from_source)
