@@ -223,6 +223,15 @@ def test_what_was_cut_is_said() -> None:
     assert few.cut["pairs of URLs that were not compared"] == 2 * 100 * 99 - 50 * 49
 
 
+def test_urls_of_a_trap_do_not_eat_the_memory() -> None:
+    """A cluster whose URLs have thousands of parameters is left out, counted, and hides nothing else."""
+    wide = [f"http://a.test/trap?{'&'.join(f'p{i}={i}' for i in range(2_000))}&n={n}" for n in range(30)]
+    urls = labelled(wide, [f"http://a.test/show?sid={number}" for number in range(30)])
+    proposal = propose_rewrites(site_of(urls), RewriteOptions(max_pairs=5_000))
+    assert [each.support for each in proposal.candidates] == [30 * 29]
+    assert proposal.cut["pairs of URLs that were not compared"] == 30 * 29
+
+
 def test_an_unknown_filter_is_refused() -> None:
     """The message names the filters there are."""
     with pytest.raises(UndustError, match=r"rewrite\.filter=best is no filter; there are fanout, entropy"):

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     Pairs = NDArray[np.int64]
 
 
+_ENTRIES = 40
+"""Keys of both URLs, for one pair and on the average. Nobody's URLs have more, but those of a trap may have
+thousands, and memory is for entries: a cluster that would take an eighth of it is left out."""
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """Rules as rows: entry `e` of rule `r` says what the context and the action have at a key.
@@ -86,8 +91,14 @@ def choose_pairs(maps: Maps, sample: int, max_pairs: int, seed: int) -> Chosen:
     taken = np.minimum(count, sample)
     number = taken * (taken - 1)
     turn = np.argsort(hashes_of(clusters, seed, 1), kind="stable")
+    reach = offsets_of(np.diff(maps.offsets)[rows])
+    entries = 2 * (taken - 1) * (reach[first + taken] - reach[first])
+    room = max(_ENTRIES * max_pairs, 1 << 23)
+    narrow = entries <= room // 8
     fits = np.zeros(len(clusters), np.bool_)
-    fits[turn] = np.cumsum(number[turn]) <= max_pairs
+    fits[turn] = np.cumsum(np.where(narrow, number, 0)[turn]) <= max_pairs
+    fits[turn] &= np.cumsum(np.where(narrow, entries, 0)[turn]) <= room
+    fits &= narrow
     members = spans(first[fits], taken[fits])
     many = np.repeat(taken[fits], taken[fits])
     left = np.repeat(members, many)
