@@ -34,13 +34,19 @@ def main() -> None:
             print(f"{kind.name:14} {kind.about}")
         return
     try:
-        if told.sites:
-            kinds = [KINDS[name] for name in told.kinds or KINDS]
-            _run(told, list(crowd(kinds, told.urls, told.sites, told.seed)))
-        else:
-            _run(told, [site(name, told.urls, told.seed, giant=told.giant) for name in told.kinds])
+        _run(told, _sites(told))
     except (UndustError, ValueError) as error:
         sys.exit(f"bench.sites: {error}")
+
+
+def _sites(told: argparse.Namespace) -> list[Site]:
+    if told.sites:
+        kinds = [site(name, told.urls).kind for name in told.kinds or KINDS]
+        return list(crowd(kinds, told.urls, told.sites, told.seed))
+    if not told.kinds:
+        message = f"name a kind of site: {', '.join(KINDS)}"
+        raise ValueError(message)
+    return [site(name, told.urls, told.seed, giant=told.giant) for name in told.kinds]
 
 
 def _run(told: argparse.Namespace, sites: list[Site]) -> None:
@@ -58,6 +64,9 @@ def _run(told: argparse.Namespace, sites: list[Site]) -> None:
         count = write_archive(sites, Crawl(coverage=told.coverage), told.warc)
         print(f"{count:,} responses of {_named(sites)} in {told.warc}")
     elif told.output:
+        if told.log and not {"status", "size", "time"} <= set(told.evidence):
+            message = "a log needs status, size and time; add them to --evidence"
+            raise ValueError(message)
         crawl = Crawl(told.noise, told.coverage, told.sightings, tuple(told.evidence))
         rows = chain.from_iterable(each.batches(crawl) for each in sites)
         count = write(rows, told.output, labels=told.labels, log=told.log)
@@ -88,9 +97,7 @@ def _options() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    ask.add_argument(
-        "kinds", metavar="KIND", nargs="*", choices=[*KINDS, []], help="one or several, see --list"
-    )
+    ask.add_argument("kinds", metavar="KIND", nargs="*", help="one or several, see --list")
     ask.add_argument("--list", action="store_true", help="tell the kinds and end")
     ask.add_argument("--rules", action="store_true", help="tell the true rules, the false ones, and the rest")
     ask.add_argument("--serve", type=int, metavar="PORT", help="answer on loopback; 0 for any free port")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from undust.learners import propose
 from undust.rules import RuleSet
+from undust.rules.algebra import is_opposite, refines
 from undust.validation import Demands, prove_site
-from undust.validation.refinement import is_opposite, refines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -143,7 +143,7 @@ def _refines(narrow: Rule, wide: Rule) -> bool:
     # Whoever refines another holds its sides as they are; that is seen at once, and seldom so.
     sides, (one, other) = (narrow.source, narrow.target or ""), (wide.source, wide.target or "")
     may = (one in sides[0] and other in sides[1]) or (other in sides[0] and one in sides[1])
-    return may and narrow.kind == "replace" and refines(narrow, wide)
+    return may and narrow is not wide and refines(narrow, wide)
 
 
 def _each_once(rules: Iterable[Rule]) -> Sequence[Rule]:

@@ -14,6 +14,7 @@ import pytest
 
 import undust
 from bench.sites import KINDS, Crawl, crowd, site
+from bench.sites.__main__ import main
 from bench.sites.archive import write_archive
 from bench.sites.chance import shuffled, unshuffled
 from bench.sites.output import write
@@ -194,3 +195,26 @@ def test_unknown_kinds_are_named() -> None:
     """A kind that there is not is refused with those that there are."""
     with pytest.raises(ValueError, match="choose one of forum, shop"):
         site("casino", 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["casino", "-o", "a.csv"], "there is no kind of site called 'casino'"),
+        (["-o", "a.csv"], "name a kind of site: forum, shop"),
+        (["forum"], "say what to do"),
+        (["forum", "-o", "a.xls"], "end it in .parquet, .jsonl or .csv"),
+        (
+            ["forum", "--log", "a.log", "--evidence", "size", "-o", "a.csv"],
+            "a log needs status, size and time",
+        ),
+        (["--sites", "100", "--urls", "50", "-o", "a.csv"], "50 URLs are too few for 100 sites"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(
+    arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be done is told with the mend, and nothing is written."""
+    monkeypatch.setattr(sys, "argv", ["bench.sites", *arguments])
+    with pytest.raises(SystemExit, match=re.escape(said)):
+        main()

@@ -13,7 +13,7 @@ from tests.learners.labelled import labelled, proposed, site_of_rows
 from tests.oracles import substring as oracle
 from undust.candidates import Candidate
 from undust.rules import Rule
-from undust.validation.refinement import is_opposite, refines
+from undust.rules.algebra import is_opposite, refines
 from undust.validation.sampling import (
     Answer,
     Judge,

@@ -8,6 +8,7 @@ work of two in a row, so that a chain learned in steps needs one pass.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from undust.rules.chaining import chained
@@ -22,6 +23,7 @@ Tokens = tuple[str, ...]
 START, END = "^ start", "$ end"  # no token of a text is longer than one character and has a space
 
 
+@lru_cache(1 << 16)
 def tokens_of(text: str) -> Tokens:
     """Return the tokens of one side of a `replace` rule; an anchor is a token of its own.
 
@@ -42,8 +44,16 @@ def refines(rule: Rule, other: Rule) -> bool:
     return _refines(sides, shorter) or _refines(sides, shorter[::-1])
 
 
+def is_opposite(rule: Rule, other: Rule) -> bool:
+    """Whether `rule` undoes `other`: the same two texts, the other way round."""
+    kinds = rule.kind == other.kind == "replace"
+    return kinds and (rule.source, rule.target) == (other.target, other.source)
+
+
 def _refines(sides: tuple[Tokens, Tokens], shorter: tuple[Tokens, Tokens]) -> bool:
     (source, target), (inner, image) = sides, shorter
+    if len(source) - len(inner) != len(target) - len(image):
+        return False
     return any(
         source[:place] + image + source[place + len(inner) :] == target for place in _places(inner, source)
     )

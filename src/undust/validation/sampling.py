@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.rules import RuleSet
-from undust.validation.refinement import is_opposite, refines
+from undust.rules.algebra import refines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -205,4 +205,4 @@ def _with_places(done: Sequence[Sampled]) -> Iterator[tuple[int, Sampled]]:
 def _makes_redundant(valid: Rule, rule: Rule) -> bool:
     if rule.kind == valid.kind == "rewrite":
         return rule.source == valid.source
-    return is_opposite(rule, valid) or refines(rule, valid)
+    return refines(rule, valid)
