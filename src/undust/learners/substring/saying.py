@@ -36,13 +36,22 @@ class Pieces:
         self.texts: dict[int, str | None] = {START: None, END: None}
         """Of the codes that were asked for: few pieces of many."""
 
-    def tokens(self, place: int) -> list[str | None]:
-        """Return a piece; None is the start or the end of the URL."""
-        return [self._text(code) for code in self._codes(place)]
-
     def text(self, place: int) -> str:
         """Return a piece as `replace` writes it, with anchors."""
         return "".join(self._text(code) or _ANCHORS[code] for code in self._codes(place))
+
+    def why_unsaid(self, place: int) -> str | None:
+        """Return why no rule can say a piece, if so."""
+        codes = self._codes(place)
+        texts = [self._text(code) or "" for code in codes]
+        text = "".join(texts)
+        if text.endswith("$") and codes[-1] != END:
+            return "pairs that end in a dollar sign, which a rule would take for the end"
+        if not text.isascii() or "[" in text or "]" in text:
+            return "pairs with characters that rules write as triplets"
+        if "%" in text and TOKENS.findall(text) != [token for token in texts if token]:
+            return "pairs that cut a percent triplet"
+        return None
 
     def _codes(self, place: int) -> list[int]:
         span = place & 0xFFFFFFFF
@@ -66,7 +75,7 @@ class Saying:
 
     def substitution(self, longer: int, shorter: int, support: int) -> Iterator[Candidate]:
         """Yield both directions of a pair, the one that shrinks the URL first."""
-        reason = self._why_not(longer) or self._why_not(shorter)
+        reason = self.pieces.why_unsaid(longer) or self.pieces.why_unsaid(shorter)
         if reason:
             self.unsaid[reason] += 1
             return
@@ -84,17 +93,6 @@ class Saying:
         usual = f"{named}={self.pieces.text(value)}"
         for query in ("{rest}", f"{{rest}}&{usual}" if ends_queries else f"{usual}&{{rest}}"):
             yield from self._candidate(support, "rewrite", source, f"{{s}}://{{h}}/{{p}}?{query}")
-
-    def _why_not(self, place: int) -> str | None:
-        tokens = self.pieces.tokens(place)
-        words = [token for token in tokens if token is not None]
-        if tokens and tokens[-1] == "$":
-            return "pairs that end in a dollar sign, which a rule would take for the end"
-        if not "".join(words).isascii() or any(token in {"[", "]"} for token in words):
-            return "pairs with characters that rules write as triplets"
-        if TOKENS.findall("".join(words)) != words:
-            return "pairs that cut a percent triplet"
-        return None
 
     def _candidate(self, support: int, kind: str, source: str, target: str) -> Iterator[Candidate]:
         try:
