@@ -81,7 +81,7 @@ class Half:
         fpr = measure(Sites(part(self.maps, self.is_test)), kept.rules).fpr
         words = Wording(self.name, learned.maps, learned.pairs, options.constant_share)
         said: dict[str, Said] = {}
-        for at in np.lexsort((-kept.measured.same, fpr)).tolist():
+        for at in sorted(kept.general, key=lambda at: (fpr[at], -kept.measured.same[at], at)):
             entries = entries_of(kept.rules, at)
             rule = words.rule(entries, kept.support(at))
             if rule is not None:

@@ -122,7 +122,8 @@ def tell(learned: Learned, site: str, options: RewriteOptions) -> Told:
         "rules beyond the budget": learned.cut,
         "rules with too many false pairs": kept.false,
         "rules without a value known to work": unsaid,
-        "rules that a more general one covers": len(kept.rules) - useful,
+        "rules that a more general one covers": len(kept.general) - useful,
+        "rules of a single URL": len(kept.rules) - len(kept.general),
     }
     ordered = sorted(found.values(), key=lambda each: _merit(each[0]))
     return Told(ordered, {what: many for what, many in cut.items() if many})
@@ -134,18 +135,20 @@ def _said(kept: Qualified, words: Wording, *, keep_covered: bool) -> tuple[dict[
     Whether a rule is of use depends on what can be said above it, and saying takes time: so most are said
     only once they are known to be of use, and where one turns out unspeakable, those below it get a turn.
     """
-    every = range(len(kept.rules))
-    can_say = [words.can_say(entries_of(kept.rules, at), kept.support(at)) for at in every]
+    every = kept.general
+    can_say = [False] * len(kept.rules)
+    for at in every:
+        can_say[at] = words.can_say(entries_of(kept.rules, at), kept.support(at))
     said: dict[int, Rule | None] = {}
     while True:
-        useful = list(every) if keep_covered else kept.not_covered(can_say)
+        useful = every if keep_covered else kept.not_covered(can_say)
         fresh = [at for at in useful if at not in said and can_say[at]]
         for at in fresh:
             said[at] = words.rule(entries_of(kept.rules, at), kept.support(at))
             can_say[at] = said[at] is not None
         if all(can_say[at] for at in fresh):
             rules = {at: rule for at in useful if (rule := said.get(at)) is not None}
-            return rules, can_say.count(False), len(useful)
+            return rules, sum(not can_say[at] for at in every), len(useful)
 
 
 def _merit(candidate: Candidate) -> tuple[int, int, int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -88,6 +89,11 @@ class Qualified:
             int((supported & ~good).sum()),
         )
 
+    @cached_property
+    def general(self) -> list[int]:
+        """The rules with a wildcard; the others are about one URL, however many spellings it has."""
+        return np.flatnonzero(self.generation > 0).tolist()
+
     def support(self, at: int) -> Ints:
         """Return the pairs behind a rule."""
         return self.rules.support[self.rules.support_offsets[at] : self.rules.support_offsets[at + 1]]
@@ -106,7 +112,8 @@ class Qualified:
             edges = self.generation[self.covering] == number
             best = np.minimum(own, above)[self.covering[edges]]
             np.minimum.at(above, self.covered[edges], best)
-        return np.flatnonzero(~(above <= self.measured.fpr)).tolist()
+        useful = ~(above <= self.measured.fpr)
+        return [at for at in self.general if useful[at]]
 
 
 def _joined(parts: list[Rules]) -> Rules:
