@@ -61,6 +61,14 @@ def test_two_places_at_once() -> None:
     )
 
 
+def test_a_value_that_is_the_path() -> None:
+    """A value keeps its slashes on the way into the path."""
+    paths = ["a/b/c", "d/e", "x/y/z/w"]
+    pages = [(f"http://a.test/?url={path}", f"http://a.test/{path}") for path in paths]
+    found = proposed(forms_of(*pages))
+    assert "rewrite {s}://{h}/?url={a}&{rest**} → {s}://{h}/{a}?{rest}" in found
+
+
 def test_a_part_of_the_scheme_is_never_forgotten() -> None:
     """A slug has many values and may be forgotten; `guide` and `item` say where one is."""
     slugs = ["red-cup", "blue-pot", "green-bowl", "tin", "old-whisk", "tray"]

@@ -120,6 +120,8 @@ def _rules_between(left: Pieces, right: Pieces) -> Iterator[tuple[str, str, list
     names = [parameter.partition("=")[0] for parameter in (*ours, *theirs)]
     if left.scheme != right.scheme or max(len(ours), len(theirs)) > LONGEST or not all(map(is_plain, names)):
         return
+    if left.host == right.host and len(ours) == 1 and not theirs:
+        yield from _value_as_path(left, right, ours[0])
     same_host = left.host == right.host
     hosts = ("{h}", "{h}") if same_host else (left.host, right.host)
     for path, new_path in _paths(left.segments, right.segments):
@@ -142,6 +144,16 @@ def _rules_between(left: Pieces, right: Pieces) -> Iterator[tuple[str, str, list
                 f"{{s}}://{hosts[1]}/{new}?{'&'.join([*new_query, '{rest}'])}",
                 [*each.captures, *each.forgotten],
             )
+
+
+def _value_as_path(left: Pieces, right: Pieces, parameter: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield that a value with slashes is the path, or its end: `?q=node/7` and `/node/7`."""
+    name, _, value = parameter.partition("=")
+    segments = tuple(value.split("/"))
+    if len(segments) > 1 and ";" not in value and right.segments[-len(segments) :] == segments:
+        source = f"{{s}}://{{h}}/{_joined(*left.segments)}?{name}={{a}}&{{rest**}}"
+        prefix = _joined(*right.segments[: -len(segments)], "{a}")
+        yield source, f"{{s}}://{{h}}/{prefix}?{{rest}}", [value]
 
 
 def _without(query: tuple[str, ...], common: Counter[str]) -> tuple[str, ...]:

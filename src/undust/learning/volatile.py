@@ -26,6 +26,7 @@ FAILING = 0.15
 """… and fails for no more than this share."""
 FAILURES, RULES, RATE, SHARE = 5, 2, 0.3, 0.5
 """A class is volatile with so many failures, of so many rules, at this rate, if it is not the site itself."""
+HOME = "/"
 TRIED = 6
 WORTH = 2
 """What the rules save elsewhere against what they would have saved there."""
@@ -63,6 +64,8 @@ def _suspects(
     for pattern, by_rule in fails.items():
         total = by_rule.total()
         rate = total / (total + holds[pattern])
+        if pattern == HOME:
+            continue  # with its open query it would be every URL that carries its page in a parameter
         if total >= FAILURES and len(by_rule) >= RULES and rate >= RATE and shares[pattern] < SHARE * urls:
             found.append((-total * rate, pattern))
     return [pattern for _, pattern in sorted(found)[:TRIED]]
