@@ -22,7 +22,7 @@ class SubstringOptions:
     max_length: int = 35
     """S: tokens in a piece. It counts tokens, so 10 is enough for `http://www.cnn.com` (A5)."""
     max_bucket: int = 6
-    """T_low: pieces that may share an envelope before it recommends nothing.."""
+    """T_low: pieces that may share an envelope before it recommends nothing."""
     max_bucket_compared: int = 11
     """T_high: the same, for the supports that elimination compares (A8)."""
     min_support: int = 3
