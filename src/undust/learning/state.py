@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LOST_WEIGHT = 10.0
 """A page lost weighs as much as so many URLs saved."""
+FEW = 8
 MOVED_WEIGHT = 0.01
 """A URL moved without need costs a little: of two rules that merge the same, the quieter one wins."""
 
@@ -123,7 +124,11 @@ class State:
             return NOTHING
         some = self.images if rows is None else self.images.take(pa.array(rows))
         keeps = [rule for rule in self.rules if rule.kind == "keep"]
-        after = pa.array(RuleSet([*keeps, *rules]).program.batch(some, False, 1))  # noqa: FBT003
+        program = RuleSet([*keeps, *rules]).program
+        # A rule that grows without end takes all its steps with every URL, and is told by a few.
+        if program.batch_counted(some.slice(0, FEW), False, 1, False)[1].unresolved:  # noqa: FBT003
+            return NOTHING
+        after = pa.array(program.batch(some, False, 1))  # noqa: FBT003
         changes = np.asarray(pc.not_equal(after, some.cast(after.type)))
         if not changes.any():
             return NOTHING
