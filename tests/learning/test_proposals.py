@@ -79,6 +79,13 @@ def test_a_part_of_the_scheme_is_never_forgotten() -> None:
     assert not any("{*}" in text for text in proposed(forms_of(*pages)))
 
 
+def test_a_session_id_in_the_path() -> None:
+    """What is always there is written, what changes is forgotten."""
+    pages = [(f"http://a.test/x{n};jsessionid=A{n}B", f"http://a.test/x{n}") for n in range(6)]
+    found = proposed(forms_of(*pages))
+    assert "rewrite {s}://{h}/{a};jsessionid={*}?{rest**} → {s}://{h}/{a}?{rest}" in found
+
+
 def test_the_name_of_one_page_is_never_written() -> None:
     """Long constants on the right come from one page, and other pages would vanish under it."""
     pages = [(f"http://a.test/{n}", "http://a.test/incomprehensibilities") for n in range(5)]
@@ -173,4 +180,4 @@ def test_captures_take_the_longest_text_first() -> None:
     forgot = forgetting(sides)
     assert forgot is not None
     assert forgot.left_texts() == ["{*}/{*}/{a}"]
-    assert forgot.forgotten == ["a", "thetitle"]
+    assert forgot.forgotten == ["a", "the-title"]

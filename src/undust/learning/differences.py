@@ -50,18 +50,25 @@ def differences(forms: Forms) -> Iterator[Rule | None]:
                     if len(some) < KEPT_VALUES:
                         some.add(text)
     ranked = sorted(pages.items(), key=lambda item: (-len(item[1]), item[0]))
-    enough = [
-        sides
-        for sides, where in ranked[:CANDIDATES]
-        if len(where) >= PAGES and _forgets_enough(sides[0], values[sides])
+    found = [
+        each
+        for (source, target), where in ranked[:CANDIDATES]
+        if len(where) >= PAGES and (written := _written(source, values[source, target]))
+        for each in _typed(written, target, values[source, target])
     ]
-    for source, target in dict.fromkeys(each for sides in enough for each in _typed(*sides, values[sides])):
+    for source, target in dict.fromkeys(found):
         yield rewriting(forms.site, BY, source, target)
 
 
-def _forgets_enough(source: str, values: list[set[str]]) -> bool:
-    count = source.count(FORGET)
-    return all(len(some) >= KEPT_VALUES for some in values[len(values) - count :])
+def _written(source: str, values: list[set[str]]) -> str | None:
+    """Return a left side that forgets what had many values, and writes what had one; None for a few."""
+    first, *others = source.split(FORGET)
+    forgotten = values[len(values) - len(others) :]
+    for text, some in zip(others, forgotten, strict=True):
+        if len(some) not in {1, KEPT_VALUES}:
+            return None
+        first += (next(iter(some)) if len(some) == 1 else FORGET) + text
+    return first
 
 
 def _typed(source: str, target: str, values: list[set[str]]) -> Iterator[tuple[str, str]]:
@@ -70,7 +77,7 @@ def _typed(source: str, target: str, values: list[set[str]]) -> Iterator[tuple[s
     Where the texts of a capture begin alike (`p-`, `File:`), the rule with this beginning comes too.
     """
     narrow = source, target
-    for name, some in zip(CAPTURES, values[: len(values) - source.count(FORGET)], strict=False):
+    for name, some in zip(CAPTURES, values, strict=False):
         if len(some) == 1:
             (value,) = some
             source = source.replace(f"{{{name}}}", value)
@@ -116,7 +123,8 @@ def _pairs(rows: list[int]) -> Iterator[tuple[int, int]]:
 def _rules_between(left: Pieces, right: Pieces) -> Iterator[tuple[str, str, list[str]]]:
     """Yield left side, right side and captured texts of the rules that lead from one URL to the other."""
     common = Counter(left.query) & Counter(right.query)
-    ours, theirs = _without(left.query, common), _without(right.query, common)
+    # The order of parameters on the left side of a rule means nothing, so one order stands for all.
+    ours, theirs = tuple(sorted(_without(left.query, common))), _without(right.query, common)
     names = [parameter.partition("=")[0] for parameter in (*ours, *theirs)]
     if left.scheme != right.scheme or max(len(ours), len(theirs)) > LONGEST or not all(map(is_plain, names)):
         return

@@ -31,9 +31,8 @@ class Sides:
     right_tokens: list[list[str]] = field(default_factory=list)
 
     def left_texts(self) -> list[str]:
-        """Return path and parameters of the left side; the order of parameters there means nothing."""
-        path, *query = map("".join, self.left_tokens)
-        return [path, *sorted(query)]
+        """Return path and parameters of the left side."""
+        return ["".join(tokens) for tokens in self.left_tokens]
 
     def right_texts(self) -> list[str]:
         """Return path and parameters of the right side."""
@@ -82,9 +81,9 @@ def _forgotten(tokens: list[str], start: int, texts: list[str]) -> list[str]:
                 done.append(FORGET)
                 texts.append("")
             texts[-1] += token
-        elif not (
-            follows and token in JOINERS and _is_word(tokens[place + 1] if place + 1 < len(tokens) else "")
-        ):
+        elif follows and token in JOINERS and place + 1 < len(tokens) and _is_word(tokens[place + 1]):
+            texts[-1] += token
+        else:
             done.append(token)
     return done
 
