@@ -189,8 +189,8 @@ class Learning:
                 return self._accept(rule) or accepted
             if effect.pages < self.care.narrowed_support:
                 break
-            good = self.state.some_texts(effect.sources[effect.merging & ~effect.failing])
-            bad = self.state.some_texts(effect.sources[effect.failing])
+            good = self.state.some_texts(effect.sources[effect.merging & ~effect.blamed])
+            bad = self.state.some_texts(effect.sources[effect.blamed])
             trials = [
                 with_conditions(rule, when=(pattern,))
                 for pattern in where_it_holds(good, bad, self.care.narrowed_support)

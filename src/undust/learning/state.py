@@ -55,6 +55,8 @@ class Effect:
     """The images that change."""
     failing: Bools
     """Of each: whether it ends where pages are lost."""
+    blamed: Bools
+    """Of each: whether a page is lost because of it."""
     merging: Bools
     """Of each: whether it meets another image of its page."""
     met: float = 0.0
@@ -66,7 +68,7 @@ class Effect:
         return self.saved - LOST_WEIGHT * self.lost - MOVED_WEIGHT * self.moved
 
 
-NOTHING = Effect(0, 0, 0, 0, 0, 0, np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+NOTHING = Effect(0, 0, 0, 0, 0, 0, np.zeros(0, np.int64), *np.zeros((3, 0), np.bool_))
 
 
 class State:
@@ -177,11 +179,15 @@ class State:
         lost = int(lost_after.sum()) - int(lost_before.sum())
         lost_held = int(is_held[after_page[lost_after]].sum()) - int(is_held[before_page[lost_before]].sum())
         # Per image that moved: does it fail, does it merge?
-        bad_group = np.zeros(int(group.max()) + 1, np.bool_)
-        bad_group[after_group[lost_after]] = True
+        # To blame are those whose page is lost; if that of one that stays is, then all who come to it.
+        count = len(moved)
+        is_lost = np.zeros(len(group), np.bool_)
+        is_lost[of[lost_after[place]]] = True
+        is_bad, is_told = np.zeros((2, int(group.max()) + 1), np.bool_)
+        is_bad[after_group[lost_after]] = True
+        is_told[group[:count][is_lost[:count]]] = True
         merges = np.zeros(len(group), np.bool_)
         merges[of[merging[place]]] = True
-        count = len(moved)
         return Effect(
             moved=count,
             saved=saved,
@@ -190,7 +196,8 @@ class State:
             pages=len(merged_pages),
             pages_held=int(is_held[merged_pages].sum()),
             sources=moved,
-            failing=bad_group[group[:count]],
+            failing=is_bad[group[:count]],
+            blamed=is_lost[:count] | (is_bad & ~is_told)[group[:count]],
             merging=merges[:count],
         )
 
