@@ -109,3 +109,10 @@ def test_real_sites_fit_a_page(name: str, needs_data: Callable[[str], Path]) -> 
     lines = run("tree", needs_data(name), "--min-share", "2").out.decode().splitlines()
     assert 5 < len(lines) < 80
     assert max(map(len, lines)) <= WIDTH
+
+
+def test_a_site_that_is_not_there_is_told_even_of_nothing(tmp_path: Path) -> None:
+    """Without a single URL there is no largest site to name."""
+    path = tmp_path / "empty.csv"
+    path.write_text("url\n", encoding="utf-8")
+    assert "there is no URL in it" in sentence(run("tree", path, "--site", "a.test"))

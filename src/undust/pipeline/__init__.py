@@ -1,0 +1,31 @@
+"""The public verbs, from files to rules; the only folder where an engine meets the domain."""
+
+from undust.pipeline.finding import find_duplicates, split, url_trees, write_clusters
+from undust.pipeline.judging import compare, evaluate
+from undust.pipeline.learning import (
+    COMBINED,
+    learn,
+    learn_combined,
+    learn_with,
+    propose,
+    prove,
+    require_methods,
+)
+from undust.pipeline.reading import read
+
+__all__ = [
+    "COMBINED",
+    "compare",
+    "evaluate",
+    "find_duplicates",
+    "learn",
+    "learn_combined",
+    "learn_with",
+    "propose",
+    "prove",
+    "read",
+    "require_methods",
+    "split",
+    "url_trees",
+    "write_clusters",
+]

@@ -1,0 +1,162 @@
+"""Clusters to rules: all evidence together, or single learners with every stage in hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from undust.duplicates import Duplicates
+from undust.errors import UndustError
+from undust.learners import learner_named
+from undust.learners import propose as propose_for_site
+from undust.learning import Care, Outcome, care_from, learn_site, masked
+from undust.pipeline.finding import find_duplicates
+from undust.rules import RuleSet
+from undust.single import HELD_OUT, Job, learn_sites
+from undust.validation import Demands, demands_from, prove_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from undust.candidates import Proposal
+    from undust.single import Learned
+    from undust.validation import Verdict
+
+COMBINED = "undust"
+"""The method that is all others together."""
+
+
+def propose(
+    training: Duplicates,
+    methods: Iterable[str] | None = None,
+    options: Mapping[str, object] | None = None,
+) -> dict[str, dict[str, Proposal]]:
+    """Return what learners propose, by site and by learner: all learners, or those that are named.
+
+    Args:
+        training: What the learners may see.
+        methods: Their names, as in `["substring", "tree"]`.
+        options: By their written names, as in `{"substring.max_bucket": 6}`.
+
+    """
+    names = None if methods is None else list(methods)
+    return {found.site: propose_for_site(found, names, options) for found in training}
+
+
+def prove(
+    proposals: Mapping[str, Mapping[str, Proposal]],
+    held_out: Duplicates,
+    *,
+    max_fpr: float = Demands.max_fpr,
+    min_support: int = Demands.min_support,
+    threads: int = 1,
+) -> tuple[Verdict, ...]:
+    """Return a verdict on every candidate, measured on data that no learner saw.
+
+    Args:
+        proposals: What `propose` returned.
+        held_out: The other part of the split.
+        max_fpr: The largest share of false pairs that is accepted.
+        min_support: The number of pages that must show a candidate to be right.
+        threads: How many to use; the result is the same.
+
+    """
+    demands = Demands(max_fpr, min_support)
+    return tuple(
+        verdict
+        for found in held_out
+        for proposal in proposals.get(found.site, {}).values()
+        for verdict in prove_site(proposal.candidates, found, demands, threads)
+    )
+
+
+def learn(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    methods: Iterable[str] = (COMBINED,),
+    options: Mapping[str, object] | None = None,
+    max_fpr: float = Care.max_fpr,
+    min_support: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    keep_values: bool = False,
+) -> RuleSet:
+    """Return the rules that send the duplicate URLs of each site to one form.
+
+    Args:
+        seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
+        methods: `undust`, which is all together, or the names of single learners.
+        options: Of single learners, by their written names, as in `{"substring.max_bucket": 6}`.
+        max_fpr: The largest share of wrong merges that a rule may show.
+        min_support: The number of pages that must show a rule to be right.
+        seed: Another number holds out other pages.
+        threads: How many to use; the result is the same.
+        keep_values: Show the values of dropped parameters in examples, instead of `***`.
+
+    """
+    names = tuple(methods)
+    require_methods(names)
+    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    if names == (COMBINED,):
+        care = care_from(max_fpr, min_support, seed)
+        return learn_combined(duplicates, care, keep_values=keep_values).rules
+    support = demands_from(min_support).min_support
+    demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
+    rules = learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
+    return rules if keep_values else RuleSet(map(masked, rules))
+
+
+def require_methods(names: Iterable[str]) -> None:
+    """Raise unless these are methods to learn with, before any work is done."""
+    chosen = tuple(names)
+    if COMBINED in chosen and len(chosen) > 1:
+        message = f"'{COMBINED}' is all methods together; name it alone, or name others"
+        raise UndustError(message)
+    for name in chosen:
+        if name != COMBINED:
+            learner_named(name)
+
+
+def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    methods: Iterable[str],
+    *,
+    options: Mapping[str, object] | None = None,
+    max_fpr: float = Demands.max_fpr,
+    min_support: int = Demands.min_support,
+    held_out: float = HELD_OUT,
+    seed: int = 0,
+    threads: int = 1,
+) -> Learned:
+    """Return the rules of single learners, each proved on its own, in the order the learner publishes.
+
+    Args:
+        seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
+        methods: The names of the learners.
+        options: By their written names, as in `{"substring.max_bucket": 6}`.
+        max_fpr: The largest share of false pairs that is accepted.
+        min_support: The number of pages that must show a candidate to be right.
+        held_out: The share of the clusters that no learner sees, for the proof.
+        seed: Another number holds out other clusters.
+        threads: How many to use; the result is the same.
+
+    """
+    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    job = Job(tuple(methods), dict(options or {}), Demands(max_fpr, min_support), held_out, seed, threads)
+    return learn_sites(duplicates, job)
+
+
+def learn_combined(
+    duplicates: Duplicates,
+    care: Care | None = None,
+    *,
+    keep_values: bool = False,
+    watch: Callable[[str], object] | None = None,
+) -> Outcome:
+    """Return what all evidence and all proposals together give, site by site."""
+    learned = []
+    for site in duplicates:
+        learned.append(learn_site(site, care))
+        if watch:
+            watch(site.site)
+    has_evidence = any(bool(site.known.any()) or bool((site.sizes > 1).any()) for site in duplicates)
+    return Outcome(tuple(learned), keep_values, has_evidence)
