@@ -78,3 +78,11 @@ def test_a_missing_folder_is_told_before_the_work(sample: str, tmp_path: Path) -
     path.write_text("precious", encoding="utf-8")
     assert run("learn", str(tmp_path / "absent.jsonl"), "-o", str(path)).code == 1
     assert path.read_text(encoding="utf-8") == "precious"
+
+
+def test_methods_and_options_that_go_nowhere_are_told(sample: str) -> None:
+    """Nothing that a person says is left out in silence."""
+    both = run("learn", sample, "--method", "undust", "--method", "tree")
+    assert "name it alone" in sentence(both)
+    lost = run("learn", sample, "--option", "substring.max_bucket=6")
+    assert "add --method substring" in sentence(lost, code=2)

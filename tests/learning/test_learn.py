@@ -180,6 +180,35 @@ def test_values_of_dropped_parameters_are_masked(sample: pa.Table) -> None:
     assert hidden.examples == (("http://a.test/?utm_x=***&m=***&id=5", "http://a.test/?id=5"),)
 
 
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", "sid=***&id=5"),
+        ("rewrite {s}://{h}/?sid={*}&{rest**} → {s}://{h}/?{rest}", "sid=***&id=5"),
+        ("rewrite {s}://{h}/?sid=a{*:int}&{rest**} → {s}://{h}/?{rest}", "sid=***&id=5"),
+        ("rewrite {s}://{h}/?sid={s2}&{rest**} → {s}://{h}/?s={s2}&{rest}", "sid=a7&id=5"),
+    ],
+)
+def test_whatever_is_forgotten_is_masked(text: str, hidden: str) -> None:
+    """Dropped whole, as a run, or as a part of the value; what is moved is no secret."""
+    rule = Rule.from_json(
+        Rule.parse(text, site="a.test").to_json()
+        | {"examples": [("http://a.test/?sid=a7&id=5", "http://a.test/?id=5")]}
+    )
+    assert masked(rule).examples[0][0] == f"http://a.test/?{hidden}"
+
+
+def test_single_learners_mask_values_too() -> None:
+    """Privacy does not depend on who proposed a rule."""
+    table = site(
+        pages=90, forms=lambda n: [f"http://a.test/{n}?sid={n * 7919}", f"http://a.test/{n}?sid={n}"]
+    )
+    rules = undust.learn(table, methods=["substring"])
+    sources = [source for rule in rules if "{*" in rule.source for source, _ in rule.examples]
+    assert sources
+    assert all("sid=***" in source for source in sources)
+
+
 def test_a_giant_site_is_learned_from_whole_pages() -> None:
     """The sample is drawn by page, so that duplicates stay together, and is told."""
     table = site(pages=400, forms=lambda n: [f"http://a.test/{n}", f"http://a.test/{n}?sid={n}"])

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from undust.learning import Outcome
     from undust.rules import RuleSet
 
-COMBINED = "undust"
 SHOWN_RULES = 60
 
 
@@ -86,14 +85,16 @@ def command(  # noqa: PLR0913 -- one argument per option
     from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.learning import care_from  # noqa: PLC0415
 
+    methods = methods or (pipeline.COMBINED,)
     pipeline.require_methods(methods)
+    _require_owners(said, methods)
     _require_folder(output)
     is_silent = quiet or as_json
     started = perf_counter()
     seen = inputs.read(quiet=is_silent)
     duplicates = pipeline.find_duplicates(seen)
     outcome: Outcome | None = None
-    if methods in {(), (COMBINED,)}:
+    if methods == (pipeline.COMBINED,):
         care = care_from(max_fpr, min_support, seed)
         with _progress(len(duplicates.sites), is_silent=is_silent) as watch:
             outcome = pipeline.learn_combined(duplicates, care, keep_values=keep_values, watch=watch)
@@ -107,6 +108,7 @@ def command(  # noqa: PLR0913 -- one argument per option
             min_support=min_support,
             seed=seed,
             threads=threads,
+            keep_values=keep_values,
         )
     if output is not None:
         rules.save(output)
@@ -115,6 +117,15 @@ def command(  # noqa: PLR0913 -- one argument per option
         click.echo(json.dumps(_figures(outcome, rules, seconds, output), ensure_ascii=False))
     elif not quiet:
         _print(outcome, rules, seconds, output)
+
+
+def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
+    """Say that an option goes nowhere, instead of leaving it out in silence."""
+    for name in said:
+        owner = name.partition(".")[0]
+        if owner not in methods:
+            message = f"--option {name} is for the learner '{owner}', which is not used; add --method {owner}"
+            raise click.UsageError(message)
 
 
 def _require_folder(output: str | None) -> None:
@@ -168,12 +179,13 @@ def _print(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str 
     if outcome:
         said += _told(outcome)
     said += [f"{seconds:.1f} s"]
-    if len(rules) and output is not None:
-        said += ["", "What you can do next:"]
-        said += [f"  undust {line}" for line in _next(output)]
-    elif len(rules):
+    if len(rules) and output is None:
         said += ["", "Nothing was written; name a file with -o rules.json."]
     show(Text("\n".join(said)))
+    if len(rules) and output is not None:
+        # A command that is broken over two lines cannot be copied.
+        commands = "\n".join(f"  undust {line}" for line in _next(output))
+        show(Text(f"\nWhat you can do next:\n{commands}"), wrap=False)
 
 
 def _told(outcome: Outcome) -> list[str]:

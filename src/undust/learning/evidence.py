@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = 3
 MASK = "***"
-_DROPPED = re.compile(r"[?&]([^={}&]+)=\{\*\*\}")
+_DROPPED = re.compile(r"[?&]([^={}&]+)=[^&]*\{\*")
 _FAMILY = re.compile(r"\{\*\*:([^}]+)\}")
 
 

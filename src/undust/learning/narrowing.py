@@ -46,7 +46,8 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[str]:
         yield f"/{first}/{{**}}"
         if len(others) > 1 and others[0]:
             yield f"/{first}/{others[0]}/{{**}}"
-            yield from [f"/{{*}}/{others[0]}/{{**}}"] * bool(_RUN.fullmatch(first))
+            if _RUN.fullmatch(first):
+                yield f"/{{*}}/{others[0]}/{{**}}"
     # A run never crosses a semicolon or an ampersand.
     yield "/" + "/".join(_RUN.sub("{*}", segment) for segment in segments)
     last = segments[-1]
