@@ -14,7 +14,7 @@ from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from bench.sites.answers import Answer
 from undust.urls import site_of
@@ -50,13 +50,9 @@ class SiteServer:
         self._robots = robots
         self._fetches: Counter[str] = Counter()
         self._lock = threading.Lock()
-        server = self
-
-        class Handler(_Handler):
-            def answer(self, method: str) -> None:
-                server._answer(self, method)
-
-        self._http = ThreadingHTTPServer((LOOPBACK, port), Handler)
+        # The library makes a handler for each connection, so that the server has to be a part of its class.
+        handler = type("Handler", (_Handler,), {"sites": self})
+        self._http = ThreadingHTTPServer((LOOPBACK, port), handler)
         self._http.daemon_threads = True
 
     @property
@@ -73,7 +69,8 @@ class SiteServer:
         self._http.shutdown()
         self._http.server_close()
 
-    def _answer(self, handler: _Handler, method: str) -> None:
+    def answer(self, handler: _Handler, method: str) -> None:
+        """Answer one request, and remember it."""
         host = handler.headers.get("Host", "").partition(":")[0].lower()
         # Not `path`, in which the library has put one slash for several.
         path = handler.requestline.split(" ")[1]
@@ -99,14 +96,13 @@ class _Handler(BaseHTTPRequestHandler):
     # Small answers on kept connections must not wait for each other's acknowledgement.
     disable_nagle_algorithm = True
 
-    def answer(self, method: str) -> None:
-        raise NotImplementedError
+    sites: ClassVar[SiteServer]
 
     def do_GET(self) -> None:
-        self.answer("GET")
+        self.sites.answer(self, "GET")
 
     def do_HEAD(self) -> None:
-        self.answer("HEAD")
+        self.sites.answer(self, "HEAD")
 
     def reply(self, answer: Answer, method: str) -> None:
         self.send_response(answer.status)

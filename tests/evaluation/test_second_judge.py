@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from tests.conftest import data_folder
 from tests.duplicates.sites import sketch
 from undust.comparison.splitting import with_labels
 from undust.evaluation import measure
@@ -34,14 +33,15 @@ def second_judge(path: Path) -> ModuleType:
     return module
 
 
-@pytest.mark.skipif(not (data_folder() / "judge.py").exists(), reason="no data: judge.py")
 @given(
     st.lists(st.tuples(st.sampled_from("pqrstu"), st.sampled_from("ABCDEFG")), min_size=1, max_size=40),
     st.dictionaries(st.sampled_from("pqrstu"), st.integers(0, 5)),
 )
-def test_random_clusterings(rows: list[tuple[str, str]], changed: dict[str, int]) -> None:
+def test_random_clusterings(
+    needs_data: Callable[[str], Path], rows: list[tuple[str, str]], changed: dict[str, int]
+) -> None:
     """On any pages, images and near copies both give one answer."""
-    judge = second_judge(data_folder() / "judge.py")
+    judge = second_judge(needs_data("judge.py"))
     sketches = {page: sketch("one text", minima) for page, minima in changed.items()}
     found = measure([page for page, _ in rows], [image for _, image in rows], sketches)
     pages = {str(number): page for number, (page, _) in enumerate(rows)}

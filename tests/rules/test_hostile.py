@@ -75,7 +75,6 @@ def test_cycles_end(name: str) -> None:
     assert {canonicalize(member) for member in members} == {canonicalize(url)}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
 def test_memory_has_a_ceiling() -> None:
     """An orbit of 256 URLs of 64 KiB is 16 MiB; a few times that, and no more, is ever in use."""
 
