@@ -67,6 +67,22 @@ def test_a_default_is_dropped_and_other_values_are_not() -> None:
     assert canonical("http://a.test/c/5?sort=name") == "http://a.test/c/5?sort=name"
 
 
+def test_one_value_says_nothing_about_the_others() -> None:
+    """`view=list` is seen to be idle; `view=grid` never meets another form, for it or against it."""
+    rules = learned(
+        site(
+            forms=lambda n: (
+                [f"http://a.test/c/{n}", f"http://a.test/c/{n}?view=list"]
+                if n % 2
+                else [f"http://a.test/c/{n}?view=grid"]
+            )
+        )
+    )
+    canonical = rules.compile()
+    assert canonical("http://a.test/c/5?view=list") == "http://a.test/c/5"
+    assert canonical("http://a.test/c/6?view=grid") == "http://a.test/c/6?view=grid"
+
+
 def test_a_rule_that_fails_in_one_place_is_narrowed() -> None:
     """Printing is a no-op for articles, and shows something else for albums."""
     rules = learned(
