@@ -257,3 +257,17 @@ def test_a_real_site_loses_nothing(needs_data: Callable[[str], Path]) -> None:
         under[key].add(unseen[url])
     assert sum(len(some) - 1 for some in under.values()) == 0
     assert len(unseen) - len(under) > 0.8 * (len(unseen) - len(set(unseen.values())))
+
+
+def test_what_is_refused_is_remembered_with_its_reason() -> None:
+    """`page` selects, so dropping it is proposed, fails, and can be shown to whoever asks."""
+    table = site(
+        forms=lambda n: [f"http://a.test/l/{n % 9}?page={n}", f"http://a.test/l/{n % 9}?page={n}&s={n}"]
+    )
+    found = learn_site(undust.find_duplicates(table).sites[0], Care())
+    refused = {one.rule.source: one for one in found.refused}
+    dropping = refused["{s}://{h}/{p**}?page={**}&{rest**}"]
+    assert dropping.lost > 0
+    assert dropping.reason == "merged different pages"
+    assert not {str(one.rule) for one in found.refused} & {str(rule) for rule in found.rules}
+    assert sum(found.rejected.values()) >= len(found.refused)

@@ -22,6 +22,7 @@ from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it
 from undust.learning.options import Care
 from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
+from undust.learning.refusals import MERGED, Refusals, Refused, refused
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.volatile import volatile_class
 from undust.learning.writing import with_conditions
@@ -70,6 +71,8 @@ class SiteRules:
     """Pages under the form of another, near copies forgiven."""
     sampled: int = 0
     """URLs that were looked at, if not all."""
+    refused: tuple[Refused, ...] = ()
+    """The weightiest of the candidates that were not taken."""
 
 
 @dataclass
@@ -79,7 +82,7 @@ class Learning:
     site: SiteClusters
     care: Care
     candidates: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
+    refusals: Refusals = field(default_factory=Refusals)
 
     def __post_init__(self) -> None:
         self.pages = Pages(self.site, self.care)
@@ -101,12 +104,13 @@ class Learning:
             self.site.site,
             tuple(self.ledger.with_evidence(self.state.rules)),
             self.candidates,
-            dict(sorted(self.rejected.items())),
+            dict(sorted(self.refusals.counts.items())),
             urls=len(self.pages.urls),
             left=len(self.state.images),
             pages=self.pages.count,
             lost=self.state.lost(),
             sampled=len(self.pages.urls) if self.pages.is_sample else 0,
+            refused=self.refusals.weightiest({str(rule) for rule in self.state.rules}),
         )
 
     def _proposed(self, propose: Propose) -> list[Rule]:
@@ -130,23 +134,22 @@ class Learning:
         rules = self._proposed(propose)
         self.candidates += len(rules)
         heap: list[tuple[float, int, str, int]] = []
-        failing: list[tuple[int, str, Rule]] = []
+        failing: list[tuple[int, str, Refused]] = []
         by_text = {str(rule): rule for rule in rules}
         for (text, rule), rows in zip(by_text.items(), self.state.touched(rules), strict=True):
             effect = self.state.effect([rule], rows)
             if self._is_good(effect, rule):
                 heap.append((-effect.value, _openness(rule), text, len(self.state.rules)))
             elif effect.lost and effect.pages >= self.care.narrowed_support:
-                failing.append((-effect.pages, text, rule))
+                failing.append((-effect.pages, text, refused(rule, MERGED, effect)))
             else:
-                self.rejected["merged different pages" if effect.lost else "too few pages to tell"] += 1
+                self.refusals.note(refused(rule, MERGED if effect.lost else "too few pages to tell", effect))
         heapq.heapify(heap)
         self._take(heap, by_text)
         failing.sort(key=lambda item: item[:2])
-        for _, _, rule in failing[:NARROWED]:
-            if not self._narrow(rule):
-                self.rejected["merged different pages"] += 1
-        self.rejected["merged different pages"] += len(failing[NARROWED:])
+        for place, (_, _, failed) in enumerate(failing):
+            if place >= NARROWED or not self._narrow(failed.rule):
+                self.refusals.note(failed)
 
     def _take(self, heap: list[tuple[float, int, str, int]], rules: Mapping[str, Rule]) -> None:
         """Accept the best one after the other; what a rule is worth is seen anew after each."""
@@ -158,7 +161,7 @@ class Learning:
                 if self._is_good(effect, rule) and effect.value > 0:
                     heapq.heappush(heap, (-effect.value, openness, text, len(self.state.rules)))
                 else:
-                    self.rejected["another rule does it"] += 1
+                    self.refusals.note(refused(rule, "another rule does it", effect))
             elif value < 0:
                 self._accept(rule)
 
@@ -175,7 +178,7 @@ class Learning:
         too_little = saved < max(LEAST_SAVED, effect.saved / 2)
         if too_little or LOST_WEIGHT * lost > saved or lost > effect.lost + self.care.max_fpr * saved:
             self.state.retract()
-            self.rejected["works against another rule"] += 1
+            self.refusals.note(refused(rule, "works against another rule", effect))
             return False
         self.ledger.note(rule, effect, before, before_texts, self.state)
         return True

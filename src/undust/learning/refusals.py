@@ -1,0 +1,53 @@
+"""What was proposed and not taken, with the reason: a person who reviews rules asks for it first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from undust.learning.state import Effect
+    from undust.rules import Rule
+
+MERGED = "merged different pages"
+MOST_KEPT = 100
+"""Of a site, those that speak of most pages; all are counted."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A candidate that was not taken."""
+
+    rule: Rule
+    reason: str
+    pages: int
+    """Pages that would need fewer URLs under it."""
+    lost: int
+    """Pages that it would bury under another."""
+    saved: int
+    """URLs that it would make superfluous."""
+
+
+def refused(rule: Rule, reason: str, effect: Effect) -> Refused:
+    """Return why a candidate is not taken, without the columns of what it would have done."""
+    return Refused(rule, reason, effect.pages, effect.lost, effect.saved)
+
+
+@dataclass
+class Refusals:
+    """The refusals of one site: all counted, the weightiest kept."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    found: dict[str, Refused] = field(default_factory=dict)
+    """By the text of the rule; what is refused twice keeps its last reason."""
+
+    def note(self, one: Refused) -> None:
+        """Write down why a candidate was not taken."""
+        self.counts[one.reason] += 1
+        self.found[str(one.rule)] = one
+
+    def weightiest(self, taken: set[str]) -> tuple[Refused, ...]:
+        """Return those that speak of most pages; what was taken later is none of them."""
+        kept = [refused for text, refused in self.found.items() if text not in taken]
+        return tuple(sorted(kept, key=lambda one: (-one.pages, -one.lost, str(one.rule)))[:MOST_KEPT])
