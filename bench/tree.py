@@ -2,8 +2,6 @@
 
     python -m bench.tree                       sites of 70,000 URLs: nodes, candidates, compression, seconds
     python -m bench.tree --noise               what mislabelled pages cost
-    python -m bench.tree --scale               n to 4n, and beside the plain twin of the tests
-    python -m bench.tree --urls 3000000 --sites forum --huge    memory of one site of three million URLs
 
 Sites are generated with known truth, each of the size of a published training set, and the measures are
 those on all of it: the paper tests on its training URLs too. Seconds are processor time.
@@ -13,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-from functools import partial
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +19,15 @@ import pyarrow as pa
 
 from bench.common import machine
 from bench.sites import site
-from tests.oracles import tree as oracle
 from undust.duplicates import find_in_site
 from undust.evaluation.measures import measure
 from undust.learners import propose
 from undust.observations import SCHEMA
 from undust.rules import RuleSet
 from undust.selection import select
-from undust.tree import UrlColumns, grow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from undust.candidates import Candidate
     from undust.duplicates import SiteClusters
@@ -136,73 +130,12 @@ def noise_rows(kind: str, urls: int) -> Iterator[dict[str, Any]]:
                 yield row | {"deployed": len(proposal.candidates)} | judged(proposal.candidates, truth)
 
 
-def scale_rows(kind: str) -> Iterator[dict[str, Any]]:
-    """Yield the seconds for n and 4n URLs, and those of the plain twin of the tests.
-
-    The twin grows the tree of all URLs; its candidates, which it compares pair by pair, are for small
-    sites only: for 70,000 URLs they would take days.
-    """
-    for urls in (17_500, 70_000):
-        clusters, _ = labelled(kind, urls)
-        started = process_time()
-        propose(clusters, ["tree"], {"tree.selection": "all"})
-        yield {"site": kind, "urls": urls, "tree_seconds": round(process_time() - started, 2)}
-    clusters, truth = labelled(kind, 70_000)
-    ours = seconds_of(lambda: grow(UrlColumns.of(clusters.node_urls)))
-    twin = seconds_of(lambda: oracle.build(truth["url"].to_pylist()))
-    yield {"site": kind, "urls": 70_000, "algorithm": 1} | beside(ours, twin)
-    for urls in (100, 200):
-        clusters, truth = labelled(kind, urls)
-        options = {"tree.selection": "all", "tree.singletons": True}
-        ours = seconds_of(partial(propose, clusters, ["tree"], options))
-        pages = dict(zip(truth["url"].to_pylist(), truth["page"].to_pylist(), strict=True))
-        twin = seconds_of(partial(twin_candidates, pages))
-        yield {"site": kind, "urls": urls, "algorithm": "1 to 3"} | beside(ours, twin)
-
-
-def twin_candidates(pages: dict[str, str]) -> None:
-    """Find raw candidates as the plain twin does."""
-    for source, target in oracle.duplicate_nodes(oracle.build(list(pages)), pages):
-        oracle.operations(source, target, pages)
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Return the processor time of some work."""
-    started = process_time()
-    work()
-    return process_time() - started
-
-
-def beside(ours: float, twin: float) -> dict[str, float]:
-    """Return both times and their ratio."""
-    return {"tree_seconds": round(ours, 2), "twin_seconds": round(twin, 2), "times": round(twin / ours, 1)}
-
-
-def huge_row(kind: str, urls: int) -> dict[str, Any]:
-    """Return the peak memory of learning one large site."""
-    clusters, _ = labelled(kind, urls)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    started = process_time()
-    proposal = propose(clusters, ["tree"])["tree"]
-    return {
-        "site": kind,
-        "urls": urls,
-        "seconds": round(process_time() - started, 1),
-        "memory_before_bytes": before,
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        "notes": list(proposal.notes),
-        "deployed": len(proposal.candidates),
-    }
-
-
 def main() -> None:
     """Run what was asked for and print a row at a time."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--urls", type=int, default=70_000)
     ask.add_argument("--sites", nargs="*", default=KINDS)
     ask.add_argument("--noise", action="store_true")
-    ask.add_argument("--scale", action="store_true")
-    ask.add_argument("--huge", action="store_true")
     ask.add_argument("--no-rewrite", action="store_true")
     ask.add_argument("--json", action="store_true")
     told = ask.parse_args()
@@ -220,10 +153,6 @@ def rows_of(kind: str, told: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the rows of one kind of site."""
     if told.noise:
         yield from noise_rows(kind, told.urls)
-    elif told.scale:
-        yield from scale_rows(kind)
-    elif told.huge:
-        yield huge_row(kind, told.urls)
     else:
         clusters, truth = labelled(kind, told.urls)
         yield from tree_rows(kind, clusters, truth)

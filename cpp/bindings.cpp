@@ -23,6 +23,7 @@ void bind_program(nb::module_& m);
 void bind_rewrite(nb::module_& m);
 void bind_sources(nb::module_& m);
 void bind_substrings(nb::module_& m);
+void bind_tree(nb::module_& m);
 
 namespace {
 
@@ -217,4 +218,5 @@ NB_MODULE(_core, m) {
   bind_rewrite(m);
   bind_sources(m);
   bind_substrings(m);
+  bind_tree(m);
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "arrow.hpp"
@@ -30,6 +32,15 @@ class BorrowedColumn {
   const ArrowSchema* schema_;
   const ArrowArray* array_;
 };
+
+// Somebody's NumPy column of numbers.
+template <typename Number>
+using Numbers = nanobind::ndarray<const Number, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+template <typename Number>
+[[nodiscard]] std::span<const Number> span_of(const Numbers<Number>& numbers) {
+  return {numbers.data(), numbers.size()};
+}
 
 // The UTF-8 of a str; nothing for one with lone surrogates, which no URL has.
 [[nodiscard]] inline std::optional<std::string_view> utf8_of(nanobind::handle text) {

@@ -1,25 +1,20 @@
 // The border of rewrite rules: maps and pairs of URLs in, rules in codes out.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
 #include "arrow.hpp"
 #include "pair_rules.hpp"
+#include "python.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
 
-template <typename Number>
-using Numbers = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename Number>
-[[nodiscard]] std::span<const Number> span_of(const Numbers<Number>& numbers) {
-  return {numbers.data(), numbers.size()};
-}
+using undust::Numbers;
+using undust::span_of;
 
 std::tuple<undust::Column, undust::Column, undust::Column, undust::Column> pair_rules(
     const Numbers<std::int64_t>& offsets, const Numbers<std::int32_t>& keys, const Numbers<std::int32_t>& values,

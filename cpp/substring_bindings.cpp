@@ -1,12 +1,12 @@
 // The border of the substring learner: rows of tokens and what is known of them in, places out.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <cmath>
 
 #include "arrow.hpp"
+#include "python.hpp"
 #include "substrings.hpp"
 
 namespace nb = nanobind;
@@ -15,21 +15,16 @@ using namespace nb::literals;
 namespace {
 
 using undust::Column;
+using undust::Numbers;
 using undust::Place;
+using undust::span_of;
 using undust::Substitution;
 
-template <typename Number>
-using Numbers = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sketches = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Columns of the evidence, in this order.
 enum { kPage, kLabel, kSketch, kKnown, kFirm, kSizeMin, kSizeMax, kColumns };
-
-template <typename Number>
-std::span<const Number> span_of(const Numbers<Number>& numbers) {
-  return {numbers.data(), numbers.size()};
-}
 
 undust::RowEvidence evidence_of(const Rows& columns, const Sketches& sketches, std::size_t agreeing, std::size_t rows) {
   undust::RowEvidence evidence;

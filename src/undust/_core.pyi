@@ -189,3 +189,16 @@ def parameter_supports(offsets: object, codes: object, evidence: object, sketche
     """
     Names of parameters whose values may not matter: the place of the name, of its most frequent value, in how many envelopes, and whether it stands more often last than first; `marks` are the codes of `?`, `&` and `=`.
     """
+
+def shared_codes(left: object, right: object) -> int:
+    """How many codes two ascending columns of different ones share."""
+
+def meetings(left: object, left_counts: object, right: object, right_counts: object) -> int:
+    """
+    How many pairs of one from each side are equal, of ascending codes and how often each is there.
+    """
+
+def image_pairs(taken: object, own: object, taken_values: object, own_values: object, page: object) -> tuple[int, int, int, int, int]:
+    """
+    Rows, images, pairs with one image, those of one page, and pages with such pairs.
+    """

@@ -14,15 +14,17 @@ from hypothesis import strategies as st
 import undust
 from tests.duplicates import sites
 from tests.oracles import tree as oracle
+from undust.errors import UndustError
 from undust.learners import propose
 from undust.learners.tree import TreeOptions, raw_candidates, sampled
+from undust.learners.tree.pairs import overlaps
 from undust.rules import RuleSet
-from undust.tree import ANYTHING, PERHAPS
+from undust.tree import ANYTHING, PERHAPS, SALIENCES
 
 if TYPE_CHECKING:
     from undust.duplicates import SiteClusters
     from undust.learners.tree.operations import Mapping
-    from undust.tree import PatternTree
+    from undust.tree import PatternTree, Salience
 
 ARCHIVES = {10: ((0, 1), (2, 3)), 21: ((2, 3), (0, 1)), 35: ((0, 2), (1, 3)), 48: ((1, 3), (0, 2))}
 """G17, figure 4 rebuilt: page to the mirrors that show it in form A and in form B."""
@@ -90,6 +92,18 @@ def test_figure_4_is_split_where_the_entropy_is_smallest() -> None:
     assert tree.columns.key_names[tree.nodes[0].split or 0] == root.split == "path_2"
     assert [node.count for node in tree.nodes] == [16, 8, 8]
     assert [node.children for node in tree.nodes] == [[1, 2], [], []]
+
+
+def test_figure_4_shows_the_same_pages_in_both_forms() -> None:
+    """G17: the two leaves overlap by 1, and half of the URLs of each are superfluous."""
+    pages = figure_4()
+    site = site_of(pages)
+    tree, _ = raw_candidates(site, TreeOptions())
+    found = overlaps(tree, site.cluster_of_node[tree.columns.rows])
+    assert found[1, 2] == found[2, 1] == 1.0
+    assert found[1, 1] == found[2, 2] == 0.5
+    _, one, other = (oracle.pages_of(node, pages) for node, _ in oracle.build(list(pages)).walk())
+    assert (oracle.overlap(one, other), oracle.overlap(one, one)) == (1.0, 0.5)
 
 
 def test_figure_4_maps_archives_to_displays() -> None:
@@ -242,13 +256,15 @@ def test_a_large_site_is_learned_from_whole_clusters() -> None:
     assert proposal.candidates
 
 
-@settings(max_examples=25)
-@given(labelled_urls())
-def test_the_tree_is_that_of_its_plain_twin(pages: dict[str, str]) -> None:
+@settings(max_examples=40)
+@given(labelled_urls(), st.sampled_from(SALIENCES))
+def test_the_tree_is_that_of_its_plain_twin(pages: dict[str, str], salience: Salience) -> None:
     """The same nodes with the same URLs, patterns and splits as algorithm 1 one URL at a time."""
     site = site_of(pages)
-    tree, _ = raw_candidates(site, TreeOptions(singletons=True))
-    expected = [(node.urls, node.pattern, node.split) for node, _ in oracle.build(list(pages)).walk()]
+    tree, _ = raw_candidates(site, TreeOptions(singletons=True, salience=salience))
+    in_site = oracle.tokens_of(list(pages)) if salience == "site" else None
+    root = oracle.build(list(pages), in_site=in_site)
+    expected = [(node.urls, node.pattern, node.split) for node, _ in root.walk()]
     found = [
         (
             urls_of(tree, node, site),
@@ -258,6 +274,23 @@ def test_the_tree_is_that_of_its_plain_twin(pages: dict[str, str]) -> None:
         for node in range(len(tree))
     ]
     assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+@pytest.mark.parametrize("option", ["selection", "salience"])
+def test_an_unknown_word_is_named(option: str) -> None:
+    """The message has the words there are."""
+    with pytest.raises(UndustError, match=f"no {option} 'best'; there are "):
+        propose(site_of({"http://a.test/": "1"}), ["tree"], {f"tree.{option}": "best"})
+
+
+def test_tokens_of_the_whole_site_can_make_a_value_salient() -> None:
+    """A10: all first segments are equally frequent, but `a` is a second one as well."""
+    pages = {f"http://s.test/{first}/{first}{n}": "1" for first in "abcde" for n in range(2)}
+    pages |= {f"http://s.test/{first}/{'z' if first == 'a' else 'a'}": "2" for first in "abcde"}
+    tree, _ = raw_candidates(site_of(pages), TreeOptions())
+    assert len(tree) == 1
+    tree, _ = raw_candidates(site_of(pages), TreeOptions(salience="site"))
+    assert [named_pattern(tree, node)["path_0"] for node in range(3)] == [oracle.ANY, "a", oracle.ANY]
 
 
 @settings(max_examples=25)

@@ -1,14 +1,15 @@
 """The pattern tree of Lei et al. in plain Python: algorithms 1 to 3 as they are printed, one URL at a time.
 
 Written from the paper and the list of what it leaves open, not from the code under test: dictionaries,
-recursion, all pairs. Obviously right and slow.
+recursion, pairs one by one. Obviously right and slow.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from itertools import combinations, pairwise
+from functools import cache
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 Pairs = dict[str, str | None]
@@ -18,6 +19,7 @@ ANY, MAYBE = "<any>", "<any or none>"
 MISSING = "<missing>"
 
 
+@cache
 def parse(url: str) -> Pairs:
     """Cut a normalized URL into keys and values."""
     scheme, rest = url.split("://", 1)
@@ -72,24 +74,42 @@ def entropy(frequencies: list[int]) -> float:
     return math.fsum(-f / total * math.log(f / total) for f in frequencies)
 
 
-def salient_values(frequency: dict[str | None, int], least: float = 2) -> set[str | None]:
-    """The values before the largest decline, with the additions for what the paper leaves open."""
+def salient_values(
+    frequency: dict[str | None, int], least: float = 2, in_site: dict[str | None, int] | None = None
+) -> set[str | None]:
+    """The values before the largest decline, with the additions for what the paper leaves open.
+
+    With `in_site`, the curve is that of the same values as tokens of the whole site.
+    """
     total = sum(frequency.values())
     if len(frequency) == 1:
         return set(frequency)
-    if len(set(frequency.values())) == 1:
-        both = set(frequency) if len(frequency) == 2 and MISSING in frequency else set()
-        return {value for value in both if frequency[value] >= least}
-    falling = sorted(frequency.values(), reverse=True)
-    declines = [math.log(f) - math.log(g) for f, g in pairwise(falling)]
-    best = max(declines)
-    place = next(i for i, decline in enumerate(declines) if math.isclose(decline, best, abs_tol=1e-12))
-    found = {value for value, f in frequency.items() if f >= falling[place]}
+    curve = {value: (in_site or {}).get(value, f) for value, f in frequency.items()}
+    if len(set(curve.values())) == 1:
+        found = set(curve) if len(curve) == 2 and MISSING in curve else set()
+        if not found:
+            return set()
+    else:
+        falling = sorted(curve.values(), reverse=True)
+        declines = [math.log(f) - math.log(g) for f, g in pairwise(falling)]
+        best = max(declines)
+        place = next(i for i, decline in enumerate(declines) if math.isclose(decline, best, abs_tol=1e-12))
+        found = {value for value, f in curve.items() if f >= falling[place]}
     found |= {value for value, f in frequency.items() if f / total >= 0.25}
     return {value for value in found if frequency[value] >= least}
 
 
-def build(urls: list[str], done: frozenset[str] = frozenset(), least: float = 0) -> Node:
+def tokens_of(urls: list[str]) -> dict[str | None, int]:
+    """How often each value is there in a whole site, whatever its key."""
+    return Counter(value for url in urls for value in parse(url).values())
+
+
+def build(
+    urls: list[str],
+    done: frozenset[str] = frozenset(),
+    least: float = 0,
+    in_site: dict[str | None, int] | None = None,
+) -> Node:
     """Algorithm 1; a salient value has a thousandth of all URLs, and two, at least."""
     least = least or max(2, 0.001 * len(urls))
     maps = {url: parse(url) for url in urls}
@@ -108,37 +128,45 @@ def build(urls: list[str], done: frozenset[str] = frozenset(), least: float = 0)
     entropies = {key: entropy(list(counts[key].values())) for key in open_keys}
     smallest = min(entropies.values())
     best = next(key for key in open_keys if math.isclose(entropies[key], smallest, abs_tol=1e-9))
-    keep = salient_values(dict(counts[best]), least)
+    keep = salient_values(dict(counts[best]), least, in_site)
     if not keep:
         return node
     groups: dict[object, list[str]] = defaultdict(list)
     for url in urls:
         value = maps[url].get(best, MISSING)
         groups[("salient", value) if value in keep else "trivial"].append(url)
-    children = tuple(build(group, done | {best}, least) for group in groups.values())
+    children = tuple(build(group, done | {best}, least, in_site) for group in groups.values())
     return Node(node.urls, pattern, best, children)
 
 
-def overlap(s: Node, t: Node, cluster: dict[str, str]) -> float:
-    """Equation 6, and the duplicate rate for a node and itself."""
+def pages_of(node: Node, cluster: dict[str, str]) -> Counter[str]:
+    """How many URLs of a node each page has."""
+    return Counter(cluster[url] for url in node.urls)
+
+
+def overlap(s: Counter[str], t: Counter[str]) -> float:
+    """Equation 6 for the pages of two nodes without common URLs; the duplicate rate of a node with itself."""
     if s is t:
-        return 1 - len({cluster[url] for url in s.urls}) / len(s.urls)
-    common = {cluster[url] for url in s.urls} & {cluster[url] for url in t.urls}
-    inside = sum(cluster[url] in common for url in (*s.urls, *t.urls))
-    return inside / (len(s.urls) + len(t.urls))
+        return 1 - len(s) / s.total()
+    return sum(s[page] + t[page] for page in s.keys() & t.keys()) / (s.total() + t.total())
 
 
 def duplicate_nodes(root: Node, cluster: dict[str, str], least: float = 0.5) -> list[tuple[Node, Node]]:
-    """Algorithm 2 without its index: every ordered pair that shares a cluster."""
+    """Algorithm 2, with its index of the nodes that each cluster touches."""
     nodes = root.walk()
+    pages = [pages_of(node, cluster) for node, _ in nodes]
+    touched: dict[str, list[int]] = defaultdict(list)
+    for number in range(len(nodes)):
+        for page in pages[number]:
+            touched[page].append(number)
+    meeting = {pair for numbers in touched.values() for pair in product(numbers, numbers)}
     found = []
-    for s, above_s in nodes:
-        for t, above_t in nodes:
-            if any(s is a for a in above_t) or any(t is a for a in above_s):
-                continue
-            shared = {cluster[url] for url in s.urls} & {cluster[url] for url in t.urls}
-            if shared and overlap(s, t, cluster) >= least:
-                found.append((s, t))
+    for one, other in sorted(meeting):
+        (s, above_s), (t, above_t) = nodes[one], nodes[other]
+        if any(s is a for a in above_t) or any(t is a for a in above_s):
+            continue
+        if overlap(pages[one], pages[other]) >= least:
+            found.append((s, t))
     return found
 
 
@@ -176,6 +204,9 @@ def mapped_key(s: Node, t: Node, key: str, least: float = 0.5) -> str | None:
 def operations(s: Node, t: Node, cluster: dict[str, str]) -> dict[str, tuple[str, str | None]]:
     """Keep, replace or ignore for every key of the target."""
     found: dict[str, tuple[str, str | None]] = {}
+    by_cluster: dict[str, list[str]] = defaultdict(list)
+    for url in t.urls:
+        by_cluster[cluster[url]].append(url)
     for key, value in t.pattern.items():
         if value not in (ANY, MAYBE):
             found[key] = ("keep", value)
@@ -184,7 +215,7 @@ def operations(s: Node, t: Node, cluster: dict[str, str]) -> dict[str, tuple[str
         if source is None:
             found[key] = ("ignore", None)
             continue
-        pairs = [(u, v) for u in s.urls for v in t.urls if u != v and cluster[u] == cluster[v]]
+        pairs = [(u, v) for u in s.urls for v in by_cluster[cluster[u]] if u != v]
         differ = sum(parse(u).get(source, MISSING) != parse(v).get(key, MISSING) for u, v in pairs)
         is_fake = bool(pairs) and differ / len(pairs) > 0.5
         found[key] = ("ignore", source) if is_fake else ("replace", source)

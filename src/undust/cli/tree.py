@@ -63,7 +63,8 @@ def command(  # noqa: PLR0913 -- one argument per option
 
     Each line is a form of URL: its share of the site's URLs, how many of those are duplicates of
     others of the same form (where the input tells), the pattern, and an example. In a pattern *
-    is any value, [x=*] may be missing, and … stands for more that may be missing.
+    is any value, [x=*] may be missing, and … stands for more that may be missing; one that begins
+    with ? has the path of the line above it.
 
     Reads what 'undust cluster' reads: crawls, capture indexes, logs, tables, plain lists of URLs.
 

@@ -5,5 +5,16 @@ from __future__ import annotations
 from undust.tree.columns import ABSENT, UrlColumns
 from undust.tree.growing import grow
 from undust.tree.nodes import ANYTHING, PERHAPS, PatternTree, TreeNode
+from undust.tree.salience import SALIENCES, Salience
 
-__all__ = ["ABSENT", "ANYTHING", "PERHAPS", "PatternTree", "TreeNode", "UrlColumns", "grow"]
+__all__ = [
+    "ABSENT",
+    "ANYTHING",
+    "PERHAPS",
+    "SALIENCES",
+    "PatternTree",
+    "Salience",
+    "TreeNode",
+    "UrlColumns",
+    "grow",
+]

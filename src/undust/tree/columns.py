@@ -7,7 +7,7 @@ codes in one vocabulary for all keys, so that a value can be followed from one k
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,20 @@ class UrlColumns:
             keys, values, lengths = keys[kept], values[kept], lengths[is_usual]
             offsets = np.concatenate([[0], np.cumsum(lengths)])
         return cls(chosen[is_usual], offsets, keys, values, names, view.value_texts)
+
+    def ordered(self, order: Ints) -> UrlColumns:
+        """Return the same URLs in another order, with the same codes."""
+        lengths = self.lengths[order]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.arange(len(self.keys)) + np.repeat(self.offsets[:-1][order] - offsets[:-1], lengths)
+        return replace(
+            self,
+            rows=self.rows[order],
+            offsets=offsets,
+            keys=self.keys[entries],
+            values=self.values[entries],
+            _columns={},
+        )
 
     def __len__(self) -> int:
         return len(self.rows)

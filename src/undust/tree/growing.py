@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.tree.columns import UrlColumns
+    from undust.tree.salience import Salience
 
     Ints = NDArray[np.int64]
     Codes = NDArray[np.int32]
@@ -71,9 +72,9 @@ def _starts(*columns: NDArray[np.int64] | Codes) -> Ints:
     return np.flatnonzero(is_start)
 
 
-def grow(columns: UrlColumns, chosen: Bools | None = None) -> PatternTree:
+def grow(columns: UrlColumns, chosen: Bools | None = None, salience: Salience = "node") -> PatternTree:
     """Return the pattern tree of URLs, all or the chosen ones."""
-    growing = _Growing(columns, np.ones(len(columns), np.bool_) if chosen is None else chosen)
+    growing = _Growing(columns, np.ones(len(columns), np.bool_) if chosen is None else chosen, salience)
     while growing.is_alive:
         growing.grow_one_level()
     return PatternTree(columns, tuple(growing.nodes), growing.node_of_row)
@@ -82,11 +83,12 @@ def grow(columns: UrlColumns, chosen: Bools | None = None) -> PatternTree:
 class _Growing:
     """A tree on its way: the nodes so far, the open ones among them, and the entries still in play."""
 
-    def __init__(self, columns: UrlColumns, chosen: Bools) -> None:
+    def __init__(self, columns: UrlColumns, chosen: Bools, salience: Salience) -> None:
         order = np.lexsort((columns.values, columns.keys)).astype(np.int32)
         order = order[chosen[columns.entry_rows[order]]]
         self.entries = _Entries(columns.entry_rows[order], columns.keys[order], columns.values[order])
         self.names = columns.key_names
+        self.in_site = np.bincount(self.entries.value) if salience == "site" else None
         self.least = least_count(int(chosen.sum()))
         count = int(chosen.sum())
         self.nodes = [TreeNode(parent=None, depth=0, count=count)] if count else []
@@ -159,7 +161,7 @@ class _Growing:
                 continue
             own = np.arange(starts[place], starts[place + 1])
             own = own[is_of_key[own]]
-            children = self._children(parent, int(chosen[place]), runs.count[own])
+            children = self._children(parent, int(chosen[place]), runs.value[own], runs.count[own])
             if children is not None:
                 child_of_run[own], child_of_absent[place] = children
         place_of_node = np.full(len(self.nodes) + 1, -1, np.int64)  # the last for rows in no node
@@ -172,12 +174,16 @@ class _Growing:
         self.node_of_row = np.where(moved >= 0, moved, self.node_of_row).astype(np.int32)
         self.entries = self.entries[~self._is_constant_run[run_of_entry] & (moved >= 0)[self.entries.row]]
 
-    def _children(self, parent: int, key: int, counts: Ints) -> tuple[Ints, int] | None:
+    def _children(self, parent: int, key: int, values: Codes, counts: Ints) -> tuple[Ints, int] | None:
         """Add the children of a node; return those of its values and the one without a value."""
         node = self.nodes[parent]
         absent = node.count - int(counts.sum())
         sizes = np.append(counts, absent) if absent else counts
-        is_salient = salient(sizes, self.least, has_absent=absent > 0)
+        frequencies = None
+        if self.in_site is not None:
+            frequencies = sizes.copy()
+            frequencies[: len(values)] = self.in_site[values]
+        is_salient = salient(sizes, self.least, has_absent=absent > 0, frequencies=frequencies)
         if not is_salient.any():
             return None
         node.split = key

@@ -21,20 +21,20 @@ import numpy as np
 
 from undust.candidates import Candidate, Proposal
 from undust.errors import UndustError
-from undust.learners.tree.images import Moves, images_of, proof_of
+from undust.learners.tree.images import Moves, proof_of
 from undust.learners.tree.operations import Mapper
 from undust.learners.tree.pairs import duplicate_nodes
 from undust.learners.tree.plan import CannotSay, Planner
 from undust.learners.tree.writing import rules_of
 from undust.selection import STRATEGIES, Edge, Graph, Measured, deployable
-from undust.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns, grow
+from undust.tree import ABSENT, ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
 
 if TYPE_CHECKING:
     from undust.duplicates import SiteClusters
     from undust.learners.tree.images import Proof
     from undust.learners.tree.operations import Mapping
     from undust.rules import Rule
-    from undust.tree import PatternTree
+    from undust.tree import PatternTree, Salience
 
 PAIR = 2
 ALL = "all"
@@ -54,6 +54,8 @@ class TreeOptions:
     """Share of false pairs on the training data (`fpr_max`; A16: 0.05, not 0.05 %)."""
     noise: float = 0.0
     """Share of URLs believed to have a wrong label; pairs that look false for that alone are forgiven."""
+    salience: Salience = "node"
+    """Whose frequencies make a value salient: the key's in the `node`, or the text's in the whole `site`."""
     singletons: bool = False
     """Whether URLs alone on their page take part in the tree."""
     max_urls: int = 100_000
@@ -65,6 +67,12 @@ class TreeOptions:
     residual: bool = False
     """Whether the share that a rule gets wrong stays behind in the walk of the graph."""
 
+    def __post_init__(self) -> None:
+        for name, known in (("selection", (*STRATEGIES, ALL)), ("salience", SALIENCES)):
+            if (said := getattr(self, name)) not in known:
+                message = f"there is no {name} '{said}'; there are {', '.join(known)}"
+                raise UndustError(message)
+
 
 class Raw(NamedTuple):
     """A mapping between two nodes and what came of it."""
@@ -75,8 +83,6 @@ class Raw(NamedTuple):
     """Those of a qualified one; otherwise there are none."""
     reason: str
     """Why it is not."""
-    taken: int = 0
-    """URLs it takes from its source."""
 
 
 def allowed_fpr(options: TreeOptions) -> float:
@@ -89,9 +95,6 @@ def allowed_fpr(options: TreeOptions) -> float:
 
 def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
     """Return the candidates of a pattern tree, those that save most first."""
-    if options.selection not in (*STRATEGIES, ALL):
-        message = f"there is no selection '{options.selection}'; there are {', '.join((*STRATEGIES, ALL))}"
-        raise UndustError(message)
     sample = sampled(site, options.max_urls)
     tree, found = raw_candidates(sample, options)
     cut: Counter[str] = Counter({"raw candidates": len(found)})
@@ -133,26 +136,28 @@ def sampled(site: SiteClusters, most: int) -> SiteClusters:
 
 def _qualified(tree: PatternTree, found: list[Raw]) -> tuple[list[Candidate], Graph]:
     """Return the candidates that passed their proof, the best first, and the graph they make."""
-    best: dict[str, tuple[tuple[int, float], Candidate, Raw]] = {}
+    best: dict[str, tuple[Candidate, Mapping, Proof]] = {}
     for raw in found:
         if raw.proof is not None and raw.rules:
             proof = raw.proof
             candidate = Candidate(raw.rules, proof.urls, "urls", proof.pages, proof.fpr)
-            best.setdefault(candidate.text, ((-proof.saves, proof.fpr), candidate, raw))
-    ranked = sorted(best.items(), key=lambda item: (item[1][0], item[0]))
-    nodes = sorted({node for _, (_, _, raw) in ranked for node in (raw.mapping.source, raw.mapping.target)})
+            best.setdefault(candidate.text, (candidate, raw.mapping, proof))
+    ranked = [
+        best[text] for text in sorted(best, key=lambda text: (-best[text][2].saves, best[text][2].fpr, text))
+    ]
+    nodes = sorted({node for _, mapping, _ in ranked for node in (mapping.source, mapping.target)})
     vertex = {node: number for number, node in enumerate(nodes)}
     graph = Graph(
         volumes=[tree.nodes[node].count for node in nodes],
         edges=[
-            Edge(vertex[raw.mapping.source], vertex[raw.mapping.target], candidate.fpr or 0.0, raw.taken)
-            for _, (_, candidate, raw) in ranked
+            Edge(vertex[mapping.source], vertex[mapping.target], proof.fpr, proof.taken)
+            for _, mapping, proof in ranked
         ],
         above=[tuple(vertex[each] for each in tree.ancestors(node) if each in vertex) for node in nodes],
         wildcards=[sum(value < 0 for value in tree.nodes[node].pattern.values()) for node in nodes],
         meets=meeting_patterns([tree.nodes[node].pattern for node in nodes]),
     )
-    return [candidate for _, (_, candidate, _) in ranked], graph
+    return [candidate for candidate, _, _ in ranked], graph
 
 
 def meeting_patterns(patterns: list[dict[int, int]]) -> list[list[int]]:
@@ -171,9 +176,11 @@ def meeting_patterns(patterns: list[dict[int, int]]) -> list[list[int]]:
 def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
     """Return the tree of a site and every mapping between its nodes, qualified or not."""
     columns = UrlColumns.of(site.node_urls, np.flatnonzero(site.cluster_of_node >= 0))
-    cluster = site.cluster_of_node[columns.rows]
+    # The URLs of a page stand together, so that what they have in common is counted in passing.
+    columns = columns.ordered(np.argsort(site.cluster_of_node[columns.rows], kind="stable"))
+    cluster = site.cluster_of_node[columns.rows].astype(np.int64)
     is_shared = np.bincount(cluster, minlength=1)[cluster] >= PAIR
-    tree = grow(columns, None if options.singletons else is_shared)
+    tree = grow(columns, None if options.singletons else is_shared, options.salience)
     planner, moves = Planner(tree), Moves(columns)
     mapper = Mapper(tree, cluster, options.min_common, options.max_disagreement)
 
@@ -181,14 +188,13 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
         proof = None
         try:
             plan = planner.plan(mapping)
-            images = images_of(plan, moves)
-            proof = proof_of(images, cluster)
+            proof = proof_of(plan, moves, cluster)
             if proof.support_pairs == 0:
                 return Raw(mapping, proof, (), "merges nothing")
             if proof.fpr > allowed_fpr(options):
                 return Raw(mapping, proof, (), "too many false pairs")
             rules = rules_of(plan, site.site, options.max_rules)
-            return Raw(mapping, proof, rules, "", images.from_source)
+            return Raw(mapping, proof, rules, "")
         except CannotSay as reason:
             return Raw(mapping, proof, (), f"cannot be said: {reason}")
 

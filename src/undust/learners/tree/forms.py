@@ -56,13 +56,13 @@ class Layouts:
             tuple(sorted(key for key in keys if self.parts[key] != "query")) for keys in columns.layouts
         ]
         self.port = names.index("port") if "port" in names else -1
-        order = np.argsort(columns.layout, kind="stable")
-        self._order = order
-        self._starts = np.searchsorted(columns.layout[order], np.arange(len(columns.layouts) + 1))
+        self._order = np.argsort(columns.layout, kind="stable")
+        self._starts = np.searchsorted(columns.layout[self._order], np.arange(len(columns.layouts) + 1))
 
-    def rows(self, layout: int) -> Ints:
-        """Return the rows of a layout."""
-        return self._order[self._starts[layout] : self._starts[layout + 1]]
+    def rows(self, layouts: Iterable[int]) -> Ints:
+        """Return the rows of some layouts, in order."""
+        found = [self._order[self._starts[each] : self._starts[each + 1]] for each in layouts]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
     def ports(self, rows: Ints) -> Ints:
         """Return the port of each row, -1 for none."""
@@ -142,12 +142,11 @@ class Form:
         fixed = {shape.keys for shape in wanted}
         required = {key for key in self.query if self.pattern[key] != PERHAPS or key in captured}
         allowed = set(self.query)
-        found = [
-            layouts.rows(layout)
+        rows = layouts.rows(
+            layout
             for layout in range(len(layouts.query))
             if layouts.fixed[layout] in fixed and required <= set(layouts.query[layout]) <= allowed
-        ]
-        rows = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        )
         columns = layouts.columns
         for key, value in self.pattern.items():
             if value >= 0 and key != layouts.port:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.learners.tree.plan import combined
+from undust import _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,22 +24,13 @@ if TYPE_CHECKING:
     from undust.tree import UrlColumns
 
     Ints = NDArray[np.int64]
+    Codes = NDArray[np.int32]
 
 _INTO = {
     ("query", "path"): (r"[?+]", (("?", "%3F"), ("+", "%20"))),
     ("path", "query"): (r"[&+]", (("&", "%26"), ("+", "%2B"))),
 }
 """What changes when a value goes from one part to another: which texts, and how."""
-
-
-@dataclass(frozen=True, eq=False)
-class Images:
-    """The rows that a mapping touches, and a number for the image of each."""
-
-    rows: Ints
-    image: Ints
-    from_source: int
-    """How many rows it takes from its source; they come first."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +43,8 @@ class Proof:
     false_pairs: int
     pages: int
     """Clusters of which it brings URLs together."""
+    taken: int
+    """URLs it takes from its source."""
 
     @property
     def fpr(self) -> float:
@@ -69,59 +62,50 @@ class Moves:
 
     def __init__(self, columns: UrlColumns) -> None:
         self.columns = columns
-        self._codes: dict[tuple[str, str], Ints] = {}
+        self._codes: dict[tuple[str, str], Codes | None] = {}
+        self._moved: dict[tuple[int, str, str], Codes] = {}
 
-    def moved(self, values: NDArray[np.int32], source: str, target: str) -> Ints:
-        """Return the codes of values on their way from one part to another."""
+    def column(self, key: int, source: str, target: str) -> Codes:
+        """Return the values at a key on their way from one part to another, as codes."""
+        values = self.columns.column(key)
         if (source, target) not in _INTO:
-            return values.astype(np.int64)
+            return values
         codes = self._table(source, target)
-        return np.where(values < 0, values, codes[values])
+        if codes is None:
+            return values
+        if (key, source, target) not in self._moved:
+            self._moved[key, source, target] = np.where(values < 0, values, codes[values])
+        return self._moved[key, source, target]
 
-    def _table(self, source: str, target: str) -> Ints:
+    def _table(self, source: str, target: str) -> Codes | None:
+        """Return what each value becomes, or None if none changes."""
         if (source, target) not in self._codes:
-            texts = self.columns.value_texts
-            codes = np.arange(len(texts), dtype=np.int64)
-            sign, changes = _INTO[source, target]
-            found = pc.fill_null(pc.match_substring_regex(texts, sign), fill_value=False)
-            special = np.flatnonzero(found.to_numpy(zero_copy_only=False))
-            if len(special):
-                changed = texts.take(pa.array(special))
-                for old, new in changes:
-                    changed = pc.replace_substring(changed, old, new)
-                known = pc.index_in(changed, texts).fill_null(-1).to_numpy().astype(np.int64)
-                unknown = np.unique(
-                    pc.dictionary_encode(changed).indices.to_numpy().astype(np.int64), return_inverse=True
-                )[1]
-                codes[special] = np.where(known >= 0, known, len(texts) + unknown.reshape(-1))
-            self._codes[source, target] = codes
+            self._codes[source, target] = self._found(*_INTO[source, target])
         return self._codes[source, target]
 
-
-def images_of(plan: Plan, moves: Moves) -> Images:
-    """Return the images of all rows that a mapping touches."""
-    columns, part = plan.planner.columns, plan.planner.part
-    own = plan.target_rows()
-    taken = np.zeros(0, np.int64)
-    if not plan.is_self:
-        taken = plan.source_rows()
-        own = np.setdiff1d(own, taken, assume_unique=True)
-    carried = []
-    for each in plan.mapping.replaced:
-        values = columns.column(each.source)[taken]
-        arrived = moves.moved(values, part(each.source), part(each.key))
-        carried.append(np.concatenate([arrived, columns.column(each.key)[own].astype(np.int64)]))
-    rows = np.concatenate([taken, own])
-    return Images(rows, combined(carried, len(rows)), len(taken) if not plan.is_self else len(own))
+    def _found(self, sign: str, changes: tuple[tuple[str, str], ...]) -> Codes | None:
+        texts = self.columns.value_texts
+        found = pc.fill_null(pc.match_substring_regex(texts, sign), fill_value=False)
+        special = np.flatnonzero(found.to_numpy(zero_copy_only=False))
+        if not len(special):
+            return None
+        changed = texts.take(pa.array(special))
+        for old, new in changes:
+            changed = pc.replace_substring(changed, old, new)
+        known = pc.index_in(changed, texts).fill_null(-1).to_numpy()
+        unknown = pc.dictionary_encode(changed).indices.to_numpy()
+        codes = np.arange(len(texts), dtype=np.int32)
+        codes[special] = np.where(known >= 0, known, len(texts) + unknown)
+        return codes
 
 
-def proof_of(images: Images, cluster: Ints) -> Proof:
+def proof_of(plan: Plan, moves: Moves, page: Ints) -> Proof:
     """Count pairs of URLs with one image, and those of different pages among them."""
-    page = cluster[images.rows]
-    width = int(page.max(initial=0)) + 1
-    sizes = np.bincount(images.image)
-    codes, same = np.unique(images.image * width + page, return_counts=True)
-    pairs = int((sizes * (sizes - 1) // 2).sum())
-    true = int((same * (same - 1) // 2).sum())
-    together = len(np.unique(codes[same > 1] % width))
-    return Proof(len(images.rows), len(sizes), pairs, pairs - true, together)
+    part, column = plan.planner.part, plan.planner.columns.column
+    own = plan.target_rows()
+    taken = own[:0] if plan.is_self else plan.source_rows()
+    ways = [(each.source, each.key) for each in plan.mapping.replaced]
+    arriving = [moves.column(source, part(source), part(key)) for source, key in ways]
+    staying = [column(key) for _, key in ways]
+    urls, images, pairs, true, pages = _core.image_pairs(taken, own, arriving, staying, page)
+    return Proof(urls, images, pairs, pairs - true, pages, len(own) if plan.is_self else len(taken))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from undust import _core
 from undust.tree import ABSENT
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Mapper:
         self.cluster = cluster
         self.min_common = min_common
         self.max_disagreement = max_disagreement
-        self._values: dict[tuple[int, int], Codes] = {}
+        self.kinds = [kind_of(name) for name in tree.columns.key_names]
+        self._values: dict[int, dict[int, Codes]] = {}
         self._cached = 0
         self._counts: dict[tuple[int, int | None], Counted] = {}
         self._cached_counts = 0
@@ -85,54 +87,64 @@ class Mapper:
     def mapping(self, source: int, target: int) -> Mapping:
         """Return what becomes of each key of the target, in key order."""
         pattern = self.tree.nodes[target].pattern
+        like = {key: self._source_key(source, target, key) for key in pattern if pattern[key] < 0}
+        own = self.tree.nodes[source].count if source == target else 0
+        pairs = self._meetings(source, None, target, None) - own if max(like.values(), default=-1) >= 0 else 0
+
+        def disagreement(key: int) -> float:
+            """Return the share of pairs of one page, from one node to the other, that differ in the value."""
+            equal = self._meetings(source, like[key], target, key) - own
+            return 1 - equal / pairs if pairs > 0 else 0.0
+
         operations = []
         for key in sorted(pattern):
             if pattern[key] >= 0:
                 operations.append(Operation(key, "keep", value=pattern[key]))
                 continue
-            like = self._source_key(source, target, key)
-            is_fake = like < 0 or self._disagreement(source, target, like, key) > self.max_disagreement
-            operations.append(Operation(key, "ignore" if is_fake else "replace", source=like))
+            is_fake = like[key] < 0 or disagreement(key) > self.max_disagreement
+            operations.append(Operation(key, "ignore" if is_fake else "replace", source=like[key]))
         return Mapping(source, target, tuple(operations))
 
     def _source_key(self, source: int, target: int, key: int) -> int:
         """Return the key of the source that has most of the target's values at a key; -1 for none."""
-        wanted = self.values(target, key)
         if source == target:
             return key
+        wanted, held = self._open(target)[key], self._open(source)
         best, best_key = self.min_common, -1
-        pattern = self.tree.nodes[source].pattern
-        names = self.tree.columns.key_names
-        for other in sorted(pattern, key=lambda each: (each != key, each)):
-            if pattern[other] >= 0 or not can_move(names[other], names[key]):
-                continue
-            there = self.values(source, other)
-            if len(there) <= best * len(wanted):
-                continue
-            common = _common(wanted, there)
-            if common > best * len(wanted):
-                best, best_key = common / len(wanted), other
+        if key in held:
+            best, best_key = self._better(wanted, held[key], best, best_key, key)
+        for other, there in held.items():
+            if other != key and self.kinds[other] == self.kinds[key]:
+                best, best_key = self._better(wanted, there, best, best_key, other)
         return best_key
 
-    def values(self, node: int, key: int) -> Codes:
-        """Return the distinct values of a node at a key, absence left aside."""
-        if (node, key) not in self._values:
+    @staticmethod
+    def _better(wanted: Codes, there: Codes, best: float, best_key: int, key: int) -> tuple[float, int]:
+        """Return a key and its share of the wanted values, if that is more than the best so far."""
+        if len(there) <= best * len(wanted):
+            return best, best_key
+        common = _core.shared_codes(wanted, there)
+        return (common / len(wanted), key) if common > best * len(wanted) else (best, best_key)
+
+    def _open(self, node: int) -> dict[int, Codes]:
+        """Return the distinct values of a node at each key that has several, absence left aside."""
+        if node not in self._values:
             if self._cached > _CACHED_VALUES:
                 self._values.clear()
                 self._cached = 0
-            found = np.unique(self.tree.columns.column(key)[self.tree.rows(node)])
-            self._values[node, key] = found[found != ABSENT]
-            self._cached += len(found)
-        return self._values[node, key]
+            pattern, rows = self.tree.nodes[node].pattern, self.tree.rows(node)
+            found = {key: self._distinct(key, rows) for key in sorted(pattern) if pattern[key] < 0}
+            self._values[node] = found
+            self._cached += sum(map(len, found.values()))
+        return self._values[node]
 
-    def _disagreement(self, source: int, target: int, source_key: int, key: int) -> float:
-        """Return the share of pairs of one page, from one node to the other, that differ in the value."""
-        own = self.tree.nodes[source].count if source == target else 0
-        pairs = _meetings(self._counted(source, None), self._counted(target, None)) - own
-        if pairs <= 0:
-            return 0.0
-        equal = _meetings(self._counted(source, source_key), self._counted(target, key)) - own
-        return 1 - equal / pairs
+    def _distinct(self, key: int, rows: Ints) -> Codes:
+        found = np.unique(self.tree.columns.column(key)[rows])
+        return np.asarray(found[found != ABSENT])
+
+    def _meetings(self, source: int, source_key: int | None, target: int, key: int | None) -> int:
+        """Return how many pairs of one page there are, with one value if keys are given."""
+        return _core.meetings(*self._counted(source, source_key), *self._counted(target, key))
 
     def _counted(self, node: int, key: int | None) -> Counted:
         """Return how many URLs of a node each page has, with each value of a key if one is given."""
@@ -143,43 +155,21 @@ class Mapper:
             rows = self.tree.rows(node)
             code = self.cluster[rows]
             if key is not None:
-                code = (
-                    code * (len(self.tree.columns.value_texts) + 1) + self.tree.columns.column(key)[rows] + 1
-                )
-            self._counts[node, key] = np.unique(code, return_counts=True)
-            self._cached_counts += len(self._counts[node, key][0])
+                values = len(self.tree.columns.value_texts) + 1
+                code = code * values + self.tree.columns.column(key)[rows] + 1
+            code.sort(kind="stable")  # rows come page by page, so there is little to sort
+            starts = np.flatnonzero(np.diff(code, prepend=-1))
+            self._counts[node, key] = code[starts], np.diff(starts, append=len(code))
+            self._cached_counts += len(starts)
         return self._counts[node, key]
 
 
-def _meetings(left: Counted, right: Counted) -> int:
-    """Return how many pairs of one from each side are equal."""
-    if len(left[0]) > len(right[0]):
-        left, right = right, left
-    place = np.searchsorted(right[0], left[0])
-    place[place == len(right[0])] = 0
-    is_there = right[0][place] == left[0]
-    return int((left[1][is_there] * right[1][place[is_there]]).sum())
-
-
-def _common(one: Codes, other: Codes) -> int:
-    """Return how many values two sorted columns of distinct values share."""
-    if len(one) > len(other):
-        one, other = other, one
-    if not len(one) or one[-1] < other[0] or other[-1] < one[0]:
-        return 0
-    place = np.searchsorted(other, one)
-    place[place == len(other)] = 0
-    return int((other[place] == one).sum())
+def kind_of(name: str) -> str:
+    """Return what a key holds; a value may be written at another key of the same kind."""
+    part = part_of(name)
+    return "text" if part in {"path", "query"} else part
 
 
 def part_of(name: str) -> str:
     """Return the part of a URL that a key is in: scheme, host, port, path, slash or query."""
     return "query" if name.startswith("?") else name.partition("_")[0]
-
-
-def can_move(source: str, target: str) -> bool:
-    """Whether a value of one key may be written at another."""
-    if source == target:
-        return True
-    parts = {part_of(source), part_of(target)}
-    return parts <= {"path", "query"} or parts == {"host"}
