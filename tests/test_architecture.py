@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAY_IMPORT = {
     "errors": "",
+    "extras": "errors",
     "intervals": "",
     "packing": "errors",
     "streams": "errors packing",
@@ -35,7 +36,7 @@ MAY_IMPORT = {
     "evaluation": "errors intervals urls duplicates rules",
     "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
     "signatures": "errors evaluation observations urls",
-    "integrations": "errors rules",
+    "integrations": "errors extras packing streams urls content sources rules",
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
@@ -55,8 +56,8 @@ SHELVES = ("sources", "engines", "learners", "integrations", "exports")
 """Folders of interchangeable siblings, which a tuple in `__init__` lists and nothing else connects."""
 
 SLOW_TO_LOAD = (
-    *("duckdb", "fastwarc", "polars", "pyarrow", "pyspark", "resiliparse", "rich", "scrapy"),
-    "warcio",
+    *("datatrove", "duckdb", "fastwarc", "pandas", "polars", "pyarrow", "pyspark", "resiliparse", "rich"),
+    *("scrapy", "warcio"),
 )
 
 

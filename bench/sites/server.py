@@ -4,7 +4,7 @@
         ...  # ask 127.0.0.1:server.port, with the Host that is meant
 
 The name of the host decides which site answers, so clients must be told to connect here, as with
-`--connect-to HOST=127.0.0.1:PORT`, or set the header themselves.
+`--connect-to HOST=127.0.0.1:PORT`, or take it for their proxy, or set the header themselves.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class SiteServer:
     def answer(self, handler: _Handler, method: str) -> None:
         """Answer one request, and remember it."""
         host = handler.headers.get("Host", "").partition(":")[0].lower()
-        # Not `path`, in which the library has put one slash for several.
-        path = handler.requestline.split(" ")[1]
+        # Not `path`, in which the library has put one slash for several. Of a proxy the whole URL is asked.
+        path = handler.requestline.split(" ")[1].removeprefix(f"http://{host}")
         url = f"http://{host}{path}"
         site = self._sites.get(site_of(url) or "")
         if site is None:

@@ -8,7 +8,8 @@
     │  ├─ InvalidRule           file:line, the part, the fix
     │  └─ UnknownVersion        written by another undust than this one
     ├─ CannotExpress          the export target cannot say this rule; which, why
-    └─ MissingExtra           (also ImportError) pip install 'undust[spark]'
+    ├─ MissingExtra           (also ImportError) pip install 'undust[spark]'
+    └─ RefusedStart           (also SystemExit) a crawl that could not go well does not start
 
 A message is one sentence of three parts: what is wrong, where, and how to mend it. The command
 prints it as it stands. A URL that does not parse is no error: it passes unchanged and is counted.
@@ -49,3 +50,14 @@ class CannotExpress(UndustError):  # noqa: N818
 
 class MissingExtra(UndustError, ImportError):  # noqa: N818
     """A package that comes with an extra is not installed."""
+
+
+class RefusedStart(UndustError, SystemExit):  # noqa: N818
+    """A crawl is not started, for its rules or settings are wrong.
+
+    Scrapy ends with a traceback at every error but this kind, whose sentence is all that a person reads.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = f"undust: {sentence}"

@@ -18,24 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from undust.errors import UndustError
+from undust.streams import file_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 PROBLEM, WRONG_USAGE = 1, 2
-
-MENDS = {
-    errno.EACCES: "you may not use it; see who may with 'ls -l'",
-    errno.EDQUOT: "your disk quota is used up; free some space and start again",
-    errno.EFBIG: "it grew beyond the size allowed for a file; raise the limit with 'ulimit -f'",
-    errno.EIO: "the device failed; check the disk and its cable",
-    errno.EISDIR: "it is a folder; name a file in it",
-    errno.ENOENT: "there is no such file; check the name",
-    errno.ENOSPC: "the disk is full; free some space and start again",
-    errno.ENOTDIR: "a folder on its path is a file; check the name",
-    errno.EPERM: "you may not use it; see who may with 'ls -l'",
-    errno.EROFS: "the disk is read-only; write to another one",
-}
 
 
 class Entry(NamedTuple):
@@ -131,13 +119,6 @@ def usage_sentence(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "undust"
     mend = "" if message.endswith("?") else f"; see '{command} --help'"
     return f"{message[:1].lower()}{message[1:]}{mend}"
-
-
-def file_sentence(error: OSError) -> str:
-    """Return which file failed, why, and what to do."""
-    reason = error.strerror or str(error) or type(error).__name__
-    mend = MENDS.get(error.errno or 0, f"{reason.lower()}; check it and start again")
-    return f"{error.filename}: {mend}" if error.filename else mend
 
 
 def drop_stdout() -> None:

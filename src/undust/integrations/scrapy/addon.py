@@ -1,0 +1,71 @@
+"""The one line of a project's settings that brings undust into its crawls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from undust.errors import RefusedStart
+from undust.integrations.scrapy.fingerprinter import RequestFingerprinter
+from undust.integrations.scrapy.items import DuplicateItemsPipeline
+from undust.integrations.scrapy.observing import ObservationsMiddleware
+from undust.integrations.scrapy.rewriting import RewriteMiddleware
+from undust.integrations.scrapy.starting import canonicalizer_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import Settings
+
+FINGERPRINTER = "REQUEST_FINGERPRINTER_CLASS"
+
+NEXT_TO_THE_DOWNLOADER = 610
+"""Before redirects (600) are followed, so that each of them is seen."""
+BEFORE_ROBOTS_TXT = 90
+"""What is not allowed (100) is asked about the URL that is fetched."""
+EARLY = 100
+"""A duplicate item should cost the other pipelines nothing."""
+
+
+class Addon:
+    """Puts each part of undust that the settings ask for into its place."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Make the add-on of a crawl."""
+        return cls(crawler)
+
+    def update_settings(self, settings: Settings) -> None:
+        """Change the settings, or refuse the start of a crawl that could not go well."""
+        uses_rules = bool(settings.get("UNDUST_RULES"))
+        for name in ("UNDUST_REWRITE", "UNDUST_ITEM_FIELD", "UNDUST_EXPLORE"):
+            if settings.get(name) and not uses_rules:
+                message = f"{name} is set and UNDUST_RULES is not; name a rule file, or leave {name} out"
+                raise RefusedStart(message)
+        if not uses_rules and not settings.get("UNDUST_OBSERVATIONS"):
+            message = "undust has nothing to do; set UNDUST_RULES, UNDUST_OBSERVATIONS or both"
+            raise RefusedStart(message)
+        if uses_rules:
+            canonicalizer_of(self._crawler)
+            self._compare_by_key(settings)
+        if settings.getbool("UNDUST_REWRITE"):
+            settings.setdefault_in_component_priority_dict(
+                "DOWNLOADER_MIDDLEWARES", RewriteMiddleware, BEFORE_ROBOTS_TXT
+            )
+        if settings.get("UNDUST_ITEM_FIELD"):
+            settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", DuplicateItemsPipeline, EARLY)
+        if settings.get("UNDUST_OBSERVATIONS"):
+            settings.setdefault_in_component_priority_dict(
+                "DOWNLOADER_MIDDLEWARES", ObservationsMiddleware, NEXT_TO_THE_DOWNLOADER
+            )
+
+    def _compare_by_key(self, settings: Settings) -> None:
+        """Put our fingerprinter in front of the one that was chosen."""
+        chosen = settings.get(FINGERPRINTER)
+        settings.set("UNDUST_FALLBACK_FINGERPRINTER", chosen, priority="addon")
+        # Whoever chose one in the project's settings did so with a higher priority than an add-on has.
+        priority = max(settings.getpriority(FINGERPRINTER) or 0, SETTINGS_PRIORITIES["addon"])
+        settings.set(FINGERPRINTER, RequestFingerprinter, priority=priority)
