@@ -54,7 +54,7 @@ def test_every_import_is_declared(
 ) -> None:
     """A fresh environment has what the code imports."""
     requirements = [*project["project"]["dependencies"]]
-    for extra in project["project"].get("optional-dependencies", {}).values():
+    for extra in _extras(project):
         requirements += extra
     for group in groups:
         requirements += project["dependency-groups"][group]
@@ -73,9 +73,21 @@ def test_every_requirement_has_a_pin(repository: Path, project: dict[str, Any]) 
         if "==" in line
     }
     requirements = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
-    for group in project["dependency-groups"].values():
-        requirements += group
+    for several in (*project["dependency-groups"].values(), *_extras(project)):
+        requirements += several
     assert not {name_of(requirement) for requirement in requirements} - pins
+
+
+def test_the_set_up_installs_every_extra(repository: Path, project: dict[str, Any]) -> None:
+    """Tests of an integration run in its real host on a fresh machine."""
+    makefile = (repository / "Makefile").read_text(encoding="utf-8")
+    installed = re.search(r"--editable '\.\[([\w,-]+)\]'", makefile)
+    assert installed
+    assert set(installed[1].split(",")) == set(project["project"]["optional-dependencies"])
+
+
+def _extras(project: dict[str, Any]) -> list[list[str]]:
+    return list(project["project"].get("optional-dependencies", {}).values())
 
 
 def test_pins_name_no_place(repository: Path) -> None:

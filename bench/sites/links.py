@@ -41,7 +41,9 @@ class LinkedSite:
         """Of each page that leads on, the two that it leads to and any leaves between them."""
         leading = [page for page, urls in self.urls_by_page.items() if self._leads_on(urls)]
         leaves = [page for page in self.urls_by_page if page not in set(leading)]
-        tree: dict[str, list[str]] = {page: leading[2 * at + 1 : 2 * at + 3] for at, page in enumerate(leading)}
+        tree: dict[str, list[str]] = {
+            page: leading[2 * at + 1 : 2 * at + 3] for at, page in enumerate(leading)
+        }
         for at, leaf in enumerate(leaves):
             tree[leading[at % len(leading)]].append(leaf)
         return tree
@@ -61,6 +63,8 @@ class LinkedSite:
         answer = self.site.answer(url, version)
         if answer.status != _OK or answer.shows != PAGE:
             return answer
-        targets = [target for page in self._tree.get(answer.page or "", ()) for target in self.urls_by_page[page]]
+        targets = [
+            target for page in self._tree.get(answer.page or "", ()) for target in self.urls_by_page[page]
+        ]
         links = "".join(f'<a href="{escape(target)}"></a>' for target in targets)
         return answer._replace(body=answer.body.replace(_END, links.encode() + _END))

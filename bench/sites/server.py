@@ -14,15 +14,13 @@ from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from bench.sites.answers import Answer
 from undust.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from bench.sites.site import Site
 
 LOOPBACK = "127.0.0.1"
 ROBOTS = b"User-agent: *\nDisallow: /private/\n"
@@ -40,10 +38,21 @@ class Request(NamedTuple):
     status: int
 
 
+class Served(Protocol):
+    """What can be served: a `Site`, or anything that answers like one."""
+
+    @property
+    def domain(self) -> str:
+        """The registered domain."""
+
+    def answer(self, url: str, version: int = 0) -> Answer:
+        """Return what the site answers; `version` counts the fetches of this URL before."""
+
+
 class SiteServer:
     """Answers for several sites."""
 
-    def __init__(self, *sites: Site, port: int = 0, robots: bytes = ROBOTS) -> None:
+    def __init__(self, *sites: Served, port: int = 0, robots: bytes = ROBOTS) -> None:
         self.requests: list[Request] = []
         """All of them, in the order of their answers."""
         self._sites = {site.domain: site for site in sites}
@@ -117,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(*sites: Site, port: int = 0, robots: bytes = ROBOTS) -> Iterator[SiteServer]:
+def serving(*sites: Served, port: int = 0, robots: bytes = ROBOTS) -> Iterator[SiteServer]:
     """Serve sites while the block runs."""
     server = SiteServer(*sites, port=port, robots=robots)
     thread = threading.Thread(target=server.run, daemon=True)

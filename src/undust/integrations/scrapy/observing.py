@@ -115,8 +115,8 @@ class ObservationsMiddleware:
             work()
         except OSError as error:
             self._rows = None
-            # The sentence says it all; a traceback would drown it.
             self._stats.inc_value("undust/observations_failed")
+            # The sentence says it all; a traceback would drown it.
             logger.error(  # noqa: TRY400
                 "no more observations are written, the crawl goes on: %s", file_sentence(error)
             )
@@ -129,6 +129,7 @@ class _Rows:
         self._path = path
         self._packing = packing_of_name(path)
         try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
             self._file = Path(path).open("ab")  # noqa: SIM115 -- as long as the crawl
         except OSError as error:
             raise RefusedStart(file_sentence(error)) from error
@@ -159,14 +160,14 @@ class _Rows:
 
 def _path_of(crawler: Crawler) -> str:
     """Return the name of the file, its `%(name)s` and `%(time)s` replaced as in the names of feeds."""
-    pattern = crawler.settings.get("UNDUST_OBSERVATIONS")
-    if not isinstance(pattern, str) or not pattern.endswith(SUFFIXES):
-        message = (
-            f"UNDUST_OBSERVATIONS is {pattern!r}; give the file a name that ends in {' or '.join(SUFFIXES)}"
-        )
+    setting = crawler.settings.get("UNDUST_OBSERVATIONS")
+    pattern = str(setting)
+    if not pattern.endswith(SUFFIXES):
+        endings = " or ".join(SUFFIXES)
+        message = f"UNDUST_OBSERVATIONS is {setting!r}; give the file a name that ends in {endings}"
         raise RefusedStart(message)
     stamp = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime())
-    name = crawler.spider.name if crawler.spider else crawler.spidercls.name
+    name = (crawler.spider or crawler.spidercls).name
     return pattern.replace("%(name)s", name).replace("%(time)s", stamp)
 
 
