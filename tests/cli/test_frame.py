@@ -14,8 +14,9 @@ from click.testing import CliRunner
 
 from tests.cli.command import UNDUST, run, sentence
 from undust.cli import ENTRIES, main
-from undust.cli.frame import MENDS, Entry, Frame
+from undust.cli.frame import Entry, Frame
 from undust.errors import DamagedSource, MissingExtra, UndustError
+from undust.streams import MENDS
 
 LOADED = """
 import sys
