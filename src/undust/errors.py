@@ -15,6 +15,22 @@ A message is one sentence of three parts: what is wrong, where, and how to mend 
 prints it as it stands. A URL that does not parse is no error: it passes unchanged and is counted.
 """
 
+import errno
+
+MENDS = {
+    errno.EACCES: "you may not use it; see who may with 'ls -l'",
+    errno.EDQUOT: "your disk quota is used up; free some space and start again",
+    errno.EFBIG: "it grew beyond the size allowed for a file; raise the limit with 'ulimit -f'",
+    errno.EIO: "the device failed; check the disk and its cable",
+    errno.EISDIR: "it is a folder; name a file in it",
+    errno.ENOENT: "there is no such file; check the name",
+    errno.ENOSPC: "the disk is full; free some space and start again",
+    errno.ENOTDIR: "a folder on its path is a file; check the name",
+    errno.EPERM: "you may not use it; see who may with 'ls -l'",
+    errno.EROFS: "the disk is read-only; write to another one",
+}
+"""What to do about a file that the system refuses."""
+
 
 class UndustError(Exception):
     """A problem that has a name; the root of all that undust raises on purpose."""
@@ -61,3 +77,10 @@ class RefusedStart(UndustError, SystemExit):  # noqa: N818
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.code = f"undust: {sentence}"
+
+
+def file_sentence(error: OSError) -> str:
+    """Return which file failed, why, and what to do."""
+    reason = error.strerror or str(error) or type(error).__name__
+    mend = MENDS.get(error.errno or 0, f"{reason.lower()}; check it and start again")
+    return f"{error.filename}: {mend}" if error.filename else mend

@@ -33,19 +33,6 @@ PACKED_BLOCK_BYTES = 1 << 16
 LONGEST_LINE = 1 << 20
 """A line of more bytes than this, its line feed not counted, is too long to be held."""
 
-MENDS = {
-    errno.EACCES: "you may not use it; see who may with 'ls -l'",
-    errno.EDQUOT: "your disk quota is used up; free some space and start again",
-    errno.EFBIG: "it grew beyond the size allowed for a file; raise the limit with 'ulimit -f'",
-    errno.EIO: "the device failed; check the disk and its cable",
-    errno.EISDIR: "it is a folder; name a file in it",
-    errno.ENOENT: "there is no such file; check the name",
-    errno.ENOSPC: "the disk is full; free some space and start again",
-    errno.ENOTDIR: "a folder on its path is a file; check the name",
-    errno.EPERM: "you may not use it; see who may with 'ls -l'",
-    errno.EROFS: "the disk is read-only; write to another one",
-}
-
 
 class Holds(Enum):
     """What a chunk holds."""
@@ -232,10 +219,3 @@ def _naming(name: str, inner_name: Path | None = None) -> Iterator[None]:
         if error.filename is None or error.filename == str(inner_name):
             error.filename = name
         raise
-
-
-def file_sentence(error: OSError) -> str:
-    """Return which file failed, why, and what to do."""
-    reason = error.strerror or str(error) or type(error).__name__
-    mend = MENDS.get(error.errno or 0, f"{reason.lower()}; check it and start again")
-    return f"{error.filename}: {mend}" if error.filename else mend

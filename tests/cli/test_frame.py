@@ -15,8 +15,7 @@ from click.testing import CliRunner
 from tests.cli.command import UNDUST, run, sentence
 from undust.cli import ENTRIES, main
 from undust.cli.frame import Entry, Frame
-from undust.errors import DamagedSource, MissingExtra, UndustError
-from undust.streams import MENDS
+from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
 
 LOADED = """
 import sys

@@ -90,7 +90,7 @@ def test_requests_are_compared_by_key_and_what_was_found_is_fetched(crawl_small:
         }
     )
     assert paths(ended) == ["/", "/a?sid=1", "/b", "/b?sid=1"]
-    assert "'undust/compared': 9" in ended.log
+    assert "'undust/compared': 8" in ended.log
     assert "'undust/changed': 6" in ended.log
 
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from undust.errors import UndustError
-from undust.streams import file_sentence
+from undust.errors import UndustError, file_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -20,11 +20,11 @@ from scrapy import signals
 
 from undust.content.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, page_of
 from undust.content.seen import PagesSeen
-from undust.errors import RefusedStart
+from undust.errors import RefusedStart, file_sentence
 from undust.packing import packing_of_name
 from undust.sources.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.sources.values import text_from_bytes
-from undust.streams import Output, file_sentence
+from undust.streams import Output
 from undust.urls import site_of
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from undust.errors import RefusedStart, UndustError
+from undust.errors import RefusedStart, UndustError, file_sentence
 from undust.rules import load
-from undust.streams import file_sentence
 
 if TYPE_CHECKING:
     from scrapy import Request
