@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,10 +74,10 @@ NOTHING = Effect(0, 0, 0, 0, 0, 0, np.zeros(0, np.int64), *np.zeros((3, 0), np.b
 class State:
     """The images of a site's URLs, and the pages on each image."""
 
-    def __init__(self, pages: Pages) -> None:
+    def __init__(self, pages: Pages, rules: Iterable[Rule] = ()) -> None:
         self.pages = pages
-        self.rules: list[Rule] = []
-        self._stand(pages.urls)
+        self.rules: list[Rule] = list(rules)
+        self._stand(self.images_under(self.rules) if self.rules else pages.urls)
 
     def _stand(self, images: pa.Array) -> None:
         encoded = images.dictionary_encode()

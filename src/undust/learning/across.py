@@ -1,0 +1,168 @@
+"""Rules for sites never seen: what several sites prove, and too few of them contradict.
+
+Each site is one trial of a shape: it holds there, or it fails. Shapes of one family share a prior of
+how often they fail, learned from all of them (a beta-binomial over sites), so that the first sites of a
+parameter weigh less where most parameters matter. One that fails somewhere is taken only if it was seen
+to hold on many more sites, and never works where it fails.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from math import lgamma
+from typing import TYPE_CHECKING, NamedTuple
+
+from undust.intervals import interval, upper_bound
+from undust.learning.generic import BY
+from undust.rules import Rule, RuleSet
+from undust.rules.language import ANY_SITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from undust.learning.generic import Shown
+    from undust.learning.options import Care
+
+SITES = 3
+"""So many sites must prove a rule for all."""
+FAILING = 0.1
+"""The chance that a rule for all fails on the next site may be this large at most."""
+EXAMPLES = 3
+_MEANS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
+_STRENGTHS = (0.25, 0.5, 1.0, 2.0)
+
+
+class Trials(NamedTuple):
+    """On how many sites something held, and on how many it failed; a site with few pages counts in part."""
+
+    holds: float
+    fails: float
+
+
+class Prior(NamedTuple):
+    """How often a shape fails before anything is seen of it: a beta distribution."""
+
+    fails: float
+    holds: float
+
+    def failing(self, trials: Trials) -> float:
+        """Return the chance that it fails on the next site."""
+        fails, holds = self.fails + trials.fails, self.holds + trials.holds
+        return fails / (fails + holds)
+
+    def likelihood(self, trials: Trials) -> float:
+        """Return how likely the trials are, as a logarithm, but for what does not depend on the prior."""
+        return _log_beta(self.fails + trials.fails, self.holds + trials.holds) - _log_beta(
+            self.fails, self.holds
+        )
+
+
+def rules_across(shown: Iterable[Shown], care: Care) -> tuple[Rule, ...]:
+    """Return the rules for all sites; the order of what was shown does not matter."""
+    by_shape: dict[tuple[str, str, str, str], list[Shown]] = defaultdict(list)
+    for each in sorted(shown):
+        by_shape[each.family, each.kind, each.source, each.target].append(each)
+    trials = {shape: _trials(sites, care) for shape, sites in by_shape.items()}
+    families: dict[str, list[Trials]] = defaultdict(list)
+    for (family, *_), seen in trials.items():
+        families[family].append(seen)
+    priors = {family: prior_of(seen) for family, seen in families.items()}
+    taken = []
+    for shape, sites in by_shape.items():
+        failing = priors[shape[0]].failing(trials[shape])
+        proved = sum(proves(each, care) for each in sites)
+        if proved >= SITES and failing <= FAILING:
+            taken.append((_rule(sites, care, proved, failing), sites))
+    return tuple(_needed(taken))
+
+
+def _needed(taken: Iterable[tuple[Rule, Sequence[Shown]]]) -> Iterator[Rule]:
+    """Yield the rules, those that save most first, without those whose work is done by then."""
+    kept: list[Rule] = []
+    for rule, sites in sorted(taken, key=lambda item: (-(item[0].saves or 0), str(item[0]))):
+        canonical = RuleSet(kept).compile()
+        proofs = [(each.example, each.becomes) for each in sites if each.example]
+        if any(canonical(example) != canonical(becomes) for example, becomes in proofs):
+            kept.append(rule)
+            yield rule
+
+
+def excepting(rules: Iterable[Rule], shown: Iterable[Shown], care: Care) -> tuple[Rule, ...]:
+    """Return rules for all sites, each switched off on sites whose own pages speak against it."""
+    against: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for each in shown:
+        if opposes(each, care):
+            against[each.kind, each.source, each.target].add(each.site)
+    return tuple(
+        replace(rule, except_sites=tuple(sorted({*rule.except_sites, *sites})))
+        if (sites := against.get((rule.kind, rule.source, rule.target or "")))
+        else rule
+        for rule in rules
+    )
+
+
+def proves(shown: Shown, care: Care) -> bool:
+    """Return whether one site proves a shape."""
+    return shown.pages >= care.min_support and not _is_above(shown.lost, shown.pages, care)
+
+
+def opposes(shown: Shown, care: Care) -> bool:
+    """Return whether a site's own pages speak against a shape there; a little doubt is enough."""
+    return _is_above(shown.lost, shown.pages, care) or _is_above(shown.own_lost, shown.own_pages, care)
+
+
+def _is_above(lost: int, pages: int, care: Care) -> bool:
+    return lost > care.max_fpr * (lost + pages)
+
+
+def _trials(sites: Sequence[Shown], care: Care) -> Trials:
+    holds = fails = 0.0
+    for each in sites:
+        seen = each.lost + each.pages
+        if each.lost and interval(each.lost, seen)[0] > care.max_fpr:
+            fails += min(1.0, each.lost / care.min_support)
+        else:
+            holds += min(1.0, each.pages / care.min_support)
+    return Trials(holds, fails)
+
+
+def prior_of(seen: Sequence[Trials]) -> Prior:
+    """Return the prior under which the trials of all shapes of a family are most likely.
+
+    Two shapes that nobody saw, one that holds and one that fails, keep it from being sure of few.
+    """
+    all_seen = [*seen, Trials(1.0, 0.0), Trials(0.0, 1.0)]
+    priors = [Prior(mean * size, (1 - mean) * size) for mean in _MEANS for size in _STRENGTHS]
+    return max(priors, key=lambda prior: sum(map(prior.likelihood, all_seen)))
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+def _rule(sites: Sequence[Shown], care: Care, proved: int, failing: float) -> Rule:
+    """Return the rule for all sites, with what the sites that it works on have shown."""
+    first = sites[0]
+    where = [each for each in sites if not opposes(each, care)]
+    pages, lost = sum(each.pages for each in where), sum(each.lost for each in where)
+    rule = Rule(
+        ANY_SITE,
+        first.kind,  # type: ignore[arg-type] -- it was that of a rule
+        first.source,
+        first.target,
+        learned_by=BY,
+        support=pages + lost,
+        false_positives=lost,
+        fpr=round(lost / (pages + lost), 6),
+        fpr_upper=round(upper_bound(lost, pages + lost), 6),
+        saves=sum(each.saved for each in where),
+        examples=tuple(_examples(where)),
+        validated={"how": "across sites", "sites": proved, "failing": round(failing, 4)},
+    )
+    return excepting([rule], sites, care)[0]
+
+
+def _examples(sites: Iterable[Shown]) -> Iterator[tuple[str, str]]:
+    ranked = sorted((each for each in sites if each.example), key=lambda each: (-each.pages, each.site))
+    yield from ((each.example, each.becomes) for each in ranked[:EXAMPLES])

@@ -1,0 +1,210 @@
+"""What may hold on every site, and what one site says of it: the small table that `across` decides from.
+
+A shape names nothing of a site: no host, no page. Most shapes come twice, open and *lone*: the lone one
+is for URLs that have no other parameter. Where a query selects a page the page is more often one that
+changes (lists, edit forms, searches), so that a lone rule often holds where the open one seems to fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from undust.learning.equivalences import frequent
+from undust.learning.forms import Forms
+from undust.learning.pages import Pages
+from undust.learning.state import State
+from undust.learning.writing import OPEN, SAME, is_plain, replacing, rewriting
+from undust.rules import RuleSet
+from undust.rules.language import ANY_SITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from undust.duplicates import SiteClusters
+    from undust.learning.options import Care
+    from undust.rules import Rule
+
+BY = "across"
+NAMES, VALUES, SEGMENTS, ENDINGS, PORTS = 300, 60, 30, 20, 5
+"""At most so many of a site are tested, the most frequent first."""
+LONE_OPEN = "{s}://{h}/{p**}"
+LONE_SAME = "{s}://{h}/{p}"
+DIVERSE = 3
+"""Values of a parameter that must be idle before it is dropped whatever its value."""
+_DROP = re.compile(r"\?([^={}&]+)=\{\*\*\}")
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
+_PATH_PARAMETER = re.compile(r"[^;=&]+;([A-Za-z_][A-Za-z0-9_]*)=[^;&]+")
+_PORT = re.compile(r":([0-9]+)$")
+
+
+class Shape(NamedTuple):
+    """A rule for any site, and the kind of rules that it shares its prospects with."""
+
+    family: str
+    rule: Rule
+
+
+class Shown(NamedTuple):
+    """What one site shows of one shape."""
+
+    site: str
+    family: str
+    kind: str
+    source: str
+    target: str
+    saved: int
+    """URL forms fewer, under this rule alone."""
+    pages: int
+    """Pages that need fewer URLs then."""
+    lost: int
+    """Pages that would lie under a different one."""
+    own_pages: int
+    """Pages that need fewer URLs beside the rules that the site has of its own …"""
+    own_lost: int
+    """… and pages lost."""
+    example: str
+    """A URL that the shape brings together with another form of its page; empty if there is none."""
+    becomes: str
+
+
+SHOWN = pa.schema(
+    [
+        pa.field(name, pa.int64() if hint == "int" else pa.string(), nullable=False)
+        for name, hint in Shown.__annotations__.items()
+    ]
+)
+"""The same as the columns of a table, for engines."""
+
+
+def shown_by(site: SiteClusters, care: Care, rules: Sequence[Rule] = ()) -> list[Shown]:
+    """Return what a site shows of every shape that changes any of its URLs.
+
+    Args:
+        site: Its clusters.
+        care: How they are looked at.
+        rules: Its own rules, beside which a rule for all sites would work.
+
+    """
+    pages = Pages(site, care)
+    if not pages.count:
+        return []
+    bare, own = State(pages), State(pages, rules)
+    empty_query = rewriting(ANY_SITE, BY, OPEN, SAME)
+    assert empty_query is not None  # noqa: S101 -- for the type checker
+    found = _tested([Shape("writing", empty_query)], site.site, bare, own)
+    # Whatever writes a URL anew leaves an empty query out; that is not to the credit of the others.
+    without = State(pages, [empty_query])
+    shapes = {str(each.rule): each for each in _shapes(Forms(ANY_SITE, without.texts, []))}
+    return [*found, *_tested(list(shapes.values()), site.site, without, own)]
+
+
+def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State) -> Iterator[Shown]:
+    rules = [shape.rule for shape in shapes]
+    for shape, alone, beside in zip(shapes, bare.touched(rules), own.touched(rules), strict=True):
+        rule = shape.rule
+        effect, here = bare.effect([rule], alone), own.effect([rule], beside)
+        if not (effect.moved or here.moved):
+            continue
+        proofs = bare.some_texts(effect.sources[effect.merging & ~effect.failing])
+        saved, pages = (effect.saved, effect.pages) if _is_diverse(rule, proofs) else (0, 0)
+        said = (site, shape.family, rule.kind, rule.source, rule.target or "")
+        example = min(proofs, key=lambda url: (len(url), url), default="")
+        becomes = RuleSet([rule]).compile()(example) if example else ""
+        yield Shown(*said, saved, pages, effect.lost, here.pages, here.lost, example, becomes)
+
+
+def _is_diverse(rule: Rule, proofs: Sequence[str]) -> bool:
+    """Return whether a parameter that is dropped whatever its value was seen to be idle with several."""
+    match = _DROP.search(rule.source)
+    if not match:
+        return True
+    start = f"{match[1]}="
+    values = {
+        parameter
+        for url in proofs
+        for parameter in url.partition("?")[2].split("&")
+        if parameter.startswith(start)
+    }
+    return len(values) >= DIVERSE
+
+
+def _shapes(forms: Forms) -> Iterator[Shape]:
+    made = (
+        *_writing(),
+        *_authorities(forms),
+        *_path_ends(forms),
+        *_path_parameters(forms),
+        *_parameters(forms),
+    )
+    yield from (Shape(family, rule) for family, rule in made if rule is not None)
+
+
+def _written(family: str, source: str, target: str) -> tuple[str, Rule | None]:
+    return family, rewriting(ANY_SITE, BY, source, target)
+
+
+def _open_and_lone(family: str, source: str, target: str) -> Iterator[tuple[str, Rule | None]]:
+    """Yield a rule about what stands before the query, with any query and with none."""
+    yield _written(family, f"{source}?{{rest**}}", f"{target}?{{rest}}")
+    yield _written(f"lone {family}", source, target)
+
+
+def _writing() -> Iterator[tuple[str, Rule | None]]:
+    """Yield what is another way to write the same: order, repetition, encoding, case, slashes."""
+    for form in ("sorted", "unique", "plain", "amp", "lower"):
+        yield _written("writing", OPEN, f"{{s}}://{{h}}/{{p}}?{{rest:{form}}}")
+    for form in ("plain", "lower"):
+        yield from _open_and_lone("writing", LONE_OPEN, f"{{s}}://{{h}}/{{p:{form}}}")
+    yield "writing", replacing(ANY_SITE, BY, "//", "/")
+    yield _written("lone writing", "{s}://{h}/{p**}//{x}", "{s}://{h}/{p}/{x}")
+    yield from _open_and_lone("writing", "{s}://{h}/{p**}/{x}/", "{s}://{h}/{p}/{x}")
+
+
+def _authorities(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+    yield from _open_and_lone("writing", "{s}://www.{h**}/{p**}", LONE_SAME)
+    if len({pieces.scheme for pieces in forms.pieces}) > 1:
+        yield from _open_and_lone("writing", "http://{h}/{p**}", "https://{h}/{p}")
+    ports = Counter(found[1] for pieces in forms.pieces if (found := _PORT.search(pieces.host)))
+    for port in frequent(ports, 1, PORTS):
+        yield from _open_and_lone("writing", f"{{s}}://{{h**}}:{port}/{{p**}}", LONE_SAME)
+
+
+def _path_ends(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+    """Yield that a frequent last segment, such as an index page, or a file's ending, is idle."""
+    last = Counter(pieces.segments[-1] for pieces in forms.pieces)
+    for segment in filter(None, frequent(last, 3, SEGMENTS)):
+        yield from _open_and_lone("segment", f"{{s}}://{{h}}/{{p**}}/{segment}", "{s}://{h}/{p}/")
+    endings = Counter(
+        found[0] for pieces in forms.pieces if (found := _ENDING.search(pieces.segments[-1]))
+    )
+    for ending in frequent(endings, 3, ENDINGS):
+        yield from _open_and_lone("ending", f"{{s}}://{{h}}/{{p**}}/{{x}}{ending}", "{s}://{h}/{p}/{x}")
+
+
+def _path_parameters(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+    """Yield that what stands behind a semicolon in the last segment, such as a session id, is idle."""
+    names = Counter(
+        found[1] for pieces in forms.pieces if (found := _PATH_PARAMETER.fullmatch(pieces.segments[-1]))
+    )
+    for name in frequent(names, 1, ENDINGS):
+        source = f"{{s}}://{{h}}/{{p**}}/{{x}};{name}={{*}}"
+        yield from _open_and_lone("path parameter", source, "{s}://{h}/{p}/{x}")
+
+
+def _parameters(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+    """Yield that a parameter is idle, or all of a family, or one value of it."""
+    names = [name for name in frequent(forms.names, 1, NAMES) if is_plain(name)]
+    heads = Counter(head + "_" for name in names for head, mark, _ in [name.partition("_")] if head and mark)
+    values = Counter(parameter for pieces in forms.pieces for parameter in set(pieces.query))
+    texts = (
+        *(("parameter", f"{name}={{**}}") for name in names),
+        *(("parameter", f"{{**:{head}*}}") for head in frequent(heads, 2, NAMES)),
+        *(("value", text) for text in frequent(values, 3, VALUES) if is_plain(text.partition("=")[0])),
+    )
+    for family, text in texts:
+        yield _written(family, f"{{s}}://{{h}}/{{p**}}?{text}&{{rest**}}", SAME)
+        yield _written(f"lone {family}", f"{{s}}://{{h}}/{{p**}}?{text}", LONE_SAME)
