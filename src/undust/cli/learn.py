@@ -6,6 +6,7 @@ import json
 import resource
 import sys
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from undust.cli.inputs import Inputs
-    from undust.learning import Outcome
+    from undust.learning import Drift, Outcome
+    from undust.observations import Observations
     from undust.rules import RuleSet
 
 SHOWN_RULES = 60
+SHOWN_RETIRED = 10
 
 
 @click.command("learn")
@@ -51,6 +54,19 @@ SHOWN_RULES = 60
     help="Take only rules that at least N pages show to be right; 5 or more by default.",
 )
 @options.learner_options
+@click.option(
+    "--update",
+    metavar="RULES",
+    type=click.Path(),
+    help="Prove the rules of this file again, retire what fails, add what is new; written to it unless -o.",
+)
+@click.option(
+    "--today",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day to write beside what --update proves or retires, instead of this one.",
+)
+@click.option("--yes", is_flag=True, help="Let --update retire many rules at once without a question.")
 @click.option("--seed", metavar="N", type=int, default=0, help="Hold out other pages.")
 @click.option("--keep-values", is_flag=True, help="Show values of dropped parameters in examples, not ***.")
 @options.threads
@@ -64,6 +80,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     max_fpr: float,
     min_support: int | None,
     said: dict[str, object],
+    update: str | None,
+    today: datetime | None,
+    yes: bool,
     seed: int,
     keep_values: bool,
     threads: int,
@@ -81,27 +100,39 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn crawl.warc.gz -o rules.json
       undust learn index.cdxj access.log --base https://a.test -o rules.json
       undust learn crawl.jsonl.gz --method substring -o published.json
+      undust learn new_crawl.jsonl.gz --update rules.json
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.learning import care_from  # noqa: PLC0415
+    from undust.rules import RuleSet  # noqa: PLC0415
 
     methods = methods or (pipeline.COMBINED,)
     pipeline.require_methods(methods)
     _require_owners(said, methods)
+    _require_update(update, methods, today=today, yes=yes)
+    before = RuleSet.load(update) if update is not None else None
+    output = output or update
     _require_folder(output)
     is_silent = quiet or as_json
     started = perf_counter()
     seen = inputs.read(quiet=is_silent)
-    duplicates = pipeline.find_duplicates(seen)
     outcome: Outcome | None = None
     if methods == (pipeline.COMBINED,):
         care = care_from(max_fpr, min_support, seed)
-        with _progress(len(duplicates.sites), is_silent=is_silent) as watch:
-            outcome = pipeline.learn_combined(duplicates, care, keep_values=keep_values, watch=watch)
+        with _progress(seen, is_silent=is_silent) as watch:
+            outcome = pipeline.learn_combined(
+                seen,
+                care,
+                keep_values=keep_values,
+                update=before,
+                today=f"{today or datetime.now(UTC):%Y-%m-%d}",
+                threads=threads,
+                watch=watch,
+            )
         rules = outcome.rules
     else:
         rules = pipeline.learn(
-            duplicates,
+            seen,
             methods=methods,
             options=said,
             max_fpr=max_fpr,
@@ -110,6 +141,8 @@ def command(  # noqa: PLR0913 -- one argument per option
             threads=threads,
             keep_values=keep_values,
         )
+    if outcome and outcome.drift and outcome.drift.is_sudden and not yes:
+        _ask(outcome.drift, str(update), is_silent=is_silent)
     if output is not None:
         rules.save(output)
     seconds = perf_counter() - started
@@ -117,6 +150,39 @@ def command(  # noqa: PLR0913 -- one argument per option
         click.echo(json.dumps(_figures(outcome, rules, seconds, output), ensure_ascii=False))
     elif not quiet:
         _print(outcome, rules, seconds, output)
+
+
+def _require_update(
+    update: str | None, methods: tuple[str, ...], *, today: datetime | None, yes: bool
+) -> None:
+    """Say that an option goes nowhere, or that a method cannot do this."""
+    from undust.pipeline import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if update is not None and methods != (COMBINED,):
+        message = "--update needs all methods together; leave --method out"
+        raise click.UsageError(message)
+    for name, is_said in (("--today", today is not None), ("--yes", yes)):
+        if is_said and update is None:
+            message = f"{name} says something about --update, which is not used; add --update rules.json"
+            raise click.UsageError(message)
+
+
+def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
+    """Stop where many rules fail at once, unless a person at the terminal says that this is right."""
+    retired, held = len(drift.of("retired")), len(drift.of("holds"))
+    told = (
+        f"{retired:,} of the {retired + held:,} rules of {name} that the input can test no longer hold; "
+        "a site that was moved looks like this, and so does a crawl that went wrong"
+    )
+    if is_silent or not sys.stdin.isatty():
+        message = f"{told}; nothing was written; add --yes to retire them"
+        raise UndustError(message)
+    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load
+
+    from undust.cli.printing import show  # noqa: PLC0415
+
+    show(Text("\n".join([*drifted(drift), "", f"{told}."])))
+    click.confirm("Retire them?", abort=True)
 
 
 def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
@@ -136,7 +202,7 @@ def _require_folder(output: str | None) -> None:
 
 
 @contextmanager
-def _progress(sites: int, *, is_silent: bool) -> Iterator[Callable[[str], object] | None]:
+def _progress(seen: Observations, *, is_silent: bool) -> Iterator[Callable[[str], object] | None]:
     """Show on a terminal which site was learned last, and how many are left."""
     if is_silent or not sys.stderr.isatty():
         yield None
@@ -150,8 +216,10 @@ def _progress(sites: int, *, is_silent: bool) -> Iterator[Callable[[str], object
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
+    from undust.pipeline import count_sites  # noqa: PLC0415
+
     with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("learning", total=sites, site="")
+        task = progress.add_task("learning", total=count_sites(seen), site="")
         yield lambda site: progress.update(task, advance=1, site=site)
 
 
@@ -178,6 +246,7 @@ def _print(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str 
     said = [""]
     if outcome:
         said += _told(outcome)
+        said += drifted(outcome.drift) if outcome.drift else []
     said += [f"{seconds:.1f} s"]
     if len(rules) and output is None:
         said += ["", "Nothing was written; name a file with -o rules.json."]
@@ -206,6 +275,23 @@ def _told(outcome: Outcome) -> list[str]:
             said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
     for site, count in counts["sampled"].items():
         said.append(f"{site} was learned from {count:,} of its URLs")
+    return said
+
+
+def drifted(drift: Drift) -> list[str]:
+    """Return what became of the rules from before, in lines."""
+    words = {
+        "holds": "hold on the new evidence",
+        "not seen": "were not put to the test",
+        "retired": "were retired",
+        "back": "were retired once, and are back",
+        "off": "stay off",
+        "new": "are new",
+    }
+    counts = drift.counts
+    said = [f"{counts[fate]:7,} rules {told}" for fate, told in words.items() if fate in counts]
+    for rule in drift.of("retired")[:SHOWN_RETIRED]:
+        said += [f"retired: {rule.site}: {rule}", f"         {rule.extra['retired']['reason']}"]
     return said
 
 

@@ -43,8 +43,8 @@ WORKER_BYTES = 512 << 20
 """What another process takes with the sites that it works on; there are no more than fit into the rest."""
 TASK_ROWS = 100_000
 """Sites are handed to another process together until they have so many rows."""
-WORTH_PROCESSES = 400_000
-"""Below this many rows, starting processes costs more than it brings."""
+WORTH_PROCESSES = 4
+"""Below this many such tasks, starting processes costs more than it brings."""
 LARGE_SITE = 1_000_000
 """A site of more rows is not copied to another process."""
 
@@ -67,8 +67,13 @@ class LocalEngine:
     """The engine of one machine; used in a `with` block, its files are gone at the end."""
 
     def __init__(
-        self, memory: int | str | None = None, threads: int | None = None, folder: str | None = None
+        self,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        folder: str | None = None,
+        task_rows: int | None = None,
     ) -> None:
+        self.task_rows = task_rows or TASK_ROWS
         self.memory = bytes_of(memory) if isinstance(memory, str) else memory
         self.threads = threads or os.cpu_count() or 1
         self._room = None if self.memory is None else max(self.memory - PROGRAM_BYTES, self.memory // 2)
@@ -86,11 +91,15 @@ class LocalEngine:
 
     def map_sites(self, table: Any, function: SiteFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
         """Return what the function makes of each site, in the order of the sites."""
+        results = self.each_site(table, function)
+        return self._spool.keep((batch for result in results for batch in result.to_batches(ROWS)), schema)
+
+    def each_site(self, table: Any, function: SiteFunction) -> Iterator[pa.Table]:  # noqa: ANN401
+        """Yield what the function makes of the sites, in their order, some at a time, as it comes."""
         spooled = (
             table if isinstance(table, Spooled) else self._spool.keep(_batches_of(table), _schema_of(table))
         )
-        results = self._results(self.sites(spooled), function, spooled.num_rows)
-        return self._spool.keep((batch for result in results for batch in result.to_batches(ROWS)), schema)
+        yield from self._results(self.sites(spooled), function, spooled.num_rows)
 
     def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
         """Write a table to a file; its name tells the format unless it is given."""
@@ -144,12 +153,12 @@ class LocalEngine:
         self, sites: Iterator[tuple[str, pa.Table]], function: SiteFunction, rows: int
     ) -> Iterator[pa.Table]:
         workers = self._workers
-        if workers == 1 or rows < WORTH_PROCESSES or not _can_travel(function):
+        if workers == 1 or rows < WORTH_PROCESSES * self.task_rows or not _can_travel(function):
             yield from (function(site, rows) for site, rows in sites)
             return
         pool = ProcessPoolExecutor(workers, get_context("spawn"))
         try:
-            yield from _in_order(pool, sites, function, 2 * workers)
+            yield from _in_order(pool, _tasks(sites, self.task_rows), function, 2 * workers)
         except BrokenProcessPool:
             message = (
                 "a worker process was killed, most likely for want of memory; try again with fewer --threads"
@@ -184,10 +193,13 @@ def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[tuple
 
 
 def _in_order(
-    pool: ProcessPoolExecutor, sites: Iterator[tuple[str, pa.Table]], function: SiteFunction, ahead: int
+    pool: ProcessPoolExecutor,
+    tasks: Iterator[list[tuple[str, pa.Table]]],
+    function: SiteFunction,
+    ahead: int,
 ) -> Iterator[pa.Table]:
     waiting: deque[Callable[[], pa.Table]] = deque()
-    for task in _tasks(sites):
+    for task in tasks:
         if len(task) == 1 and task[0][1].num_rows > LARGE_SITE:
             while waiting:
                 yield waiting.popleft()()
@@ -202,11 +214,11 @@ def _in_order(
         yield waiting.popleft()()
 
 
-def _tasks(sites: Iterator[tuple[str, pa.Table]]) -> Iterator[list[tuple[str, pa.Table]]]:
+def _tasks(sites: Iterator[tuple[str, pa.Table]], most: int) -> Iterator[list[tuple[str, pa.Table]]]:
     task: list[tuple[str, pa.Table]] = []
     rows = 0
     for site, table in sites:
-        if task and rows + table.num_rows > TASK_ROWS:
+        if task and rows + table.num_rows > most:
             yield task
             task, rows = [], 0
         task.append((site, table))

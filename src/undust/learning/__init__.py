@@ -1,9 +1,30 @@
-"""One site's clusters to its rules: all evidence, all proposals, one small set that can be trusted."""
+"""One site's clusters to its rules, and what many sites together say of sites never seen.
 
+All evidence and all proposals; one small set that can be trusted.
+"""
+
+from undust.learning.across import SITES, proved_again_across, rules_across
+from undust.learning.drift import Drift, is_retired, merged, proved_again
 from undust.learning.evidence import masked
+from undust.learning.generic import Shown, shown_by
 from undust.learning.loop import SiteRules, learn_site
 from undust.learning.options import Care, care_from
 from undust.learning.outcome import Outcome
-from undust.learning.refusals import Refused
 
-__all__ = ["Care", "Outcome", "Refused", "SiteRules", "care_from", "learn_site", "masked"]
+__all__ = [
+    "SITES",
+    "Care",
+    "Drift",
+    "Outcome",
+    "Shown",
+    "SiteRules",
+    "care_from",
+    "is_retired",
+    "learn_site",
+    "masked",
+    "merged",
+    "proved_again",
+    "proved_again_across",
+    "rules_across",
+    "shown_by",
+]

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from math import lgamma
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from undust.intervals import interval, upper_bound
+from undust.learning.drift import retired
 from undust.learning.generic import BY
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
@@ -21,8 +22,10 @@ from undust.rules.language import ANY_SITE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from undust.learning.drift import Fate
     from undust.learning.generic import Shown
     from undust.learning.options import Care
+    from undust.rules.language import Kind
 
 SITES = 3
 """So many sites must prove a rule for all."""
@@ -102,6 +105,40 @@ def excepting(rules: Iterable[Rule], shown: Iterable[Shown], care: Care) -> tupl
     )
 
 
+def proved_again_across(
+    rules: Iterable[Rule], shown: Iterable[Shown], care: Care, today: str | None = None
+) -> list[tuple[Fate, Rule]]:
+    """Return rules for all sites, each with what sites that were seen anew say of it.
+
+    What was known of a rule is the prior now. Rules that a person wrote are nobody's to retire.
+    """
+    by_text: dict[tuple[str, str, str], list[Shown]] = defaultdict(list)
+    for each in sorted(shown):
+        by_text[each.kind, each.source, each.target].append(each)
+    done: list[tuple[Fate, Rule]] = []
+    for rule in rules:
+        sites = by_text.get((rule.kind, rule.source, rule.target or ""), [])
+        if rule.status != "active":
+            done.append(("off", rule))
+        elif rule.learned_by != BY or not sites:
+            done.append(("not seen", rule))
+        else:
+            done.append(_again(rule, sites, care, today))
+    return done
+
+
+def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) -> tuple[Fate, Rule]:
+    trials, before = _trials(sites, care), rule.validated or {}
+    count, share = float(before.get("sites", SITES)), float(before.get("failing", FAILING))
+    failing = Prior(share * count, (1 - share) * count).failing(trials)
+    if failing > FAILING:
+        failed = [each.site for each in sites if opposes(each, care)]
+        reason = f"it fails on {', '.join(failed[:EXAMPLES])}{' and others' * (len(failed) > EXAMPLES)}"
+        return "retired", retired(rule, reason, today)
+    proof = {**before, "failing": round(failing, 4)} | ({"when": today} if today else {})
+    return "holds", excepting([replace(rule, validated=proof)], sites, care)[0]
+
+
 def proves(shown: Shown, care: Care) -> bool:
     """Return whether one site proves a shape."""
     return shown.pages >= care.min_support and not _is_above(shown.lost, shown.pages, care)
@@ -148,7 +185,7 @@ def _rule(sites: Sequence[Shown], care: Care, proved: int, failing: float) -> Ru
     pages, lost = sum(each.pages for each in where), sum(each.lost for each in where)
     rule = Rule(
         ANY_SITE,
-        first.kind,  # type: ignore[arg-type] -- it was that of a rule
+        cast("Kind", first.kind),
         first.source,
         first.target,
         learned_by=BY,

@@ -39,8 +39,8 @@ class Ledger:
     def note(self, rule: Rule, effect: Effect, before: Ints, texts: pa.Array, state: State) -> None:
         """Write down what a rule did when it was accepted."""
         held, pages = self.held, self.pages.of_url[self.held]
-        support_before, false_before = _pairs(before[held], pages)
-        support_after, false_after = _pairs(state.image[held], pages)
+        support_before, false_before = pairs_of(before[held], pages)
+        support_after, false_after = pairs_of(state.image[held], pages)
         false = max(0, false_after - false_before) if effect.lost_held else 0
         support = max(0, support_after - support_before) + false
         saves = len(np.unique(before[held])) - len(np.unique(state.image[held]))
@@ -74,7 +74,7 @@ class Ledger:
         yield from (self.rows.get(rule.id, rule) for rule in rules)
 
 
-def _pairs(image: Ints, page: Ints) -> tuple[int, int]:
+def pairs_of(image: Ints, page: Ints) -> tuple[int, int]:
     """Return how many pairs of URLs have one image and one page, and one image and two pages."""
     together = np.unique(image, return_counts=True)[1]
     same = np.unique(image * (int(page.max(initial=0)) + 1) + page, return_counts=True)[1]

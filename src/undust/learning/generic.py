@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 BY = "across"
+KNOWN = "known"
+"""The family of rules of which a site has nothing of its own to propose them from."""
 NAMES, VALUES, SEGMENTS, ENDINGS, PORTS = 300, 60, 30, 20, 5
 """At most so many of a site are tested, the most frequent first."""
 LONE_OPEN = "{s}://{h}/{p**}"
@@ -80,13 +82,16 @@ SHOWN = pa.schema(
 """The same as the columns of a table, for engines."""
 
 
-def shown_by(site: SiteClusters, care: Care, rules: Sequence[Rule] = ()) -> list[Shown]:
+def shown_by(
+    site: SiteClusters, care: Care, rules: Sequence[Rule] = (), known: Sequence[Rule] = ()
+) -> list[Shown]:
     """Return what a site shows of every shape that changes any of its URLs.
 
     Args:
         site: Its clusters.
         care: How they are looked at.
         rules: Its own rules, beside which a rule for all sites would work.
+        known: Rules for all sites that were learned before, and are tested in any case.
 
     """
     pages = Pages(site, care)
@@ -98,7 +103,8 @@ def shown_by(site: SiteClusters, care: Care, rules: Sequence[Rule] = ()) -> list
     found = _tested([Shape("writing", empty_query)], site.site, bare, own)
     # Whatever writes a URL anew leaves an empty query out; that is not to the credit of the others.
     without = State(pages, [empty_query])
-    shapes = {str(each.rule): each for each in _shapes(Forms(ANY_SITE, without.texts, []))}
+    shapes = {str(rule): Shape(KNOWN, rule) for rule in known if str(rule) != str(empty_query)}
+    shapes |= {str(each.rule): each for each in _shapes(Forms(ANY_SITE, without.texts, []))}
     return [*found, *_tested(list(shapes.values()), site.site, without, own)]
 
 
@@ -178,9 +184,7 @@ def _path_ends(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
     last = Counter(pieces.segments[-1] for pieces in forms.pieces)
     for segment in filter(None, frequent(last, 3, SEGMENTS)):
         yield from _open_and_lone("segment", f"{{s}}://{{h}}/{{p**}}/{segment}", "{s}://{h}/{p}/")
-    endings = Counter(
-        found[0] for pieces in forms.pieces if (found := _ENDING.search(pieces.segments[-1]))
-    )
+    endings = Counter(found[0] for pieces in forms.pieces if (found := _ENDING.search(pieces.segments[-1])))
     for ending in frequent(endings, 3, ENDINGS):
         yield from _open_and_lone("ending", f"{{s}}://{{h}}/{{p**}}/{{x}}{ending}", "{s}://{h}/{p}/{x}")
 

@@ -28,7 +28,7 @@ from undust.learning.volatile import volatile_class
 from undust.learning.writing import with_conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from undust.duplicates import SiteClusters
     from undust.rules import Rule
@@ -81,14 +81,16 @@ class Learning:
 
     site: SiteClusters
     care: Care
+    given: Sequence[Rule] = ()
+    unwanted: Iterable[Rule] = ()
     candidates: int = 0
     refusals: Refusals = field(default_factory=Refusals)
 
     def __post_init__(self) -> None:
         self.pages = Pages(self.site, self.care)
-        self.state = State(self.pages)
+        self.state = State(self.pages, self.given)
         self.ledger = Ledger(self.pages)
-        self.tried: set[str] = set()
+        self.tried = {str(rule) for rule in (*self.given, *self.unwanted)}
 
     def run(self) -> SiteRules:
         """Return the rules of the site."""
@@ -252,6 +254,19 @@ def _openness(rule: Rule) -> int:
     return 1000 * rule.source.count("{*}") + len(rule.source) + len(rule.target or "")
 
 
-def learn_site(site: SiteClusters, care: Care | None = None) -> SiteRules:
-    """Return the rules of one site; a pure function of its clusters and the care."""
-    return Learning(site, care or Care()).run()
+def learn_site(
+    site: SiteClusters,
+    care: Care | None = None,
+    given: Sequence[Rule] = (),
+    unwanted: Iterable[Rule] = (),
+) -> SiteRules:
+    """Return the rules of one site; a pure function of what it is given.
+
+    Args:
+        site: Its clusters.
+        care: What a rule must show.
+        given: Rules that are deployed already: they come first, and the others are proved beside them.
+        unwanted: Rules that are not to be proposed.
+
+    """
+    return Learning(site, care or Care(), given, unwanted).run()

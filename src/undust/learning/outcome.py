@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from undust.learning.evidence import masked
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from undust.learning.drift import Drift
     from undust.learning.loop import SiteRules
+    from undust.rules import Rule
 
 
 @dataclass(frozen=True)
@@ -22,12 +26,20 @@ class Outcome:
     """Whether examples show the values of parameters that are dropped."""
     has_evidence: bool = True
     """Whether anything in the input tells which URLs show one page."""
+    across: tuple[Rule, ...] = ()
+    """Rules for all sites."""
+    before: RuleSet = field(default_factory=RuleSet)
+    """The rules that were there before."""
+    drift: Drift | None = None
+    """What became of them, if they were proved again."""
 
     @property
     def rules(self) -> RuleSet:
-        """All rules, by site and then in the order in which they are applied."""
-        found = (rule for site in self.sites for rule in site.rules)
-        return RuleSet(found if self.keeps_values else map(masked, found))
+        """All rules, by site and then in the order in which they are applied; last those for all sites."""
+        found: Iterable[Rule] = (*(rule for site in self.sites for rule in site.rules), *self.across)
+        if self.drift is not None:
+            found = (rule for _, rule in self.drift.fates)
+        return self.before.with_rules(found if self.keeps_values else map(masked, found))
 
     @property
     def rejected(self) -> Counter[str]:
@@ -45,8 +57,9 @@ class Outcome:
             "canonical_urls": sum(site.left for site in self.sites),
             "clusters": sum(site.pages for site in self.sites),
             "lost_pages": sum(site.lost for site in self.sites),
-            "rules": sum(len(site.rules) for site in self.sites),
+            "rules": len(self.rules),
+            "rules_for_all_sites": len(self.across),
             "candidates": sum(site.candidates for site in self.sites),
             "rejected": dict(sorted(self.rejected.items())),
             "sampled": {site.site: site.sampled for site in self.sites if site.sampled},
-        }
+        } | ({"drift": self.drift.as_json()} if self.drift else {})

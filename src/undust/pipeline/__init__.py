@@ -1,11 +1,11 @@
 """The public verbs, from files to rules; the only folder where an engine meets the domain."""
 
-from undust.pipeline.finding import find_duplicates, split, url_trees, write_clusters
+from undust.pipeline.combined import learn_combined
+from undust.pipeline.finding import count_sites, find_duplicates, split, url_trees, write_clusters
 from undust.pipeline.judging import compare, evaluate
 from undust.pipeline.learning import (
     COMBINED,
     learn,
-    learn_combined,
     learn_with,
     propose,
     prove,
@@ -16,6 +16,7 @@ from undust.pipeline.reading import read
 __all__ = [
     "COMBINED",
     "compare",
+    "count_sites",
     "evaluate",
     "find_duplicates",
     "learn",

@@ -46,7 +46,7 @@ def find_duplicates(
     """
     by_site = _declared(chain(declarations, _said_in(seen)))
     found, not_urls = [], 0
-    for site, rows in sites_in(_table_with_site(seen)):
+    for site, rows in sites_in(table_with_site(seen)):
         if site:
             found.append(find_in_site(rows, site, by_site.get(site, ()), glue_values))
         else:
@@ -68,7 +68,7 @@ def url_trees(
         site: One site by its name instead.
 
     """
-    table = _table_with_site(seen)
+    table = table_with_site(seen)
     counted = pc.value_counts(table.column(SITE).combine_chunks())
     sizes = {each["values"].as_py(): each["counts"].as_py() for each in counted}
     sizes.pop("", None)
@@ -110,7 +110,7 @@ def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
     is_sited = isinstance(seen, Observations) and SITE in seen.table.schema.names
     declared = _declared(chain(declarations, _said_in(seen)))
     function = partial(_rows_of_site, declared=declared, glue_values=glue_values)
-    rows = engine.map_sites(seen.table if is_sited else _table_with_site(seen), function, WITH_NOTES)
+    rows = engine.map_sites(seen.table if is_sited else table_with_site(seen), function, WITH_NOTES)
     summary = Summary()
     clusters = _without_notes(pa.RecordBatchReader.from_stream(rows), summary)
     if path is None:
@@ -135,8 +135,20 @@ def _without_notes(rows: pa.RecordBatchReader, summary: Summary) -> Iterator[pa.
         yield batch.filter(pc.is_null(notes)).select(CLUSTERS.names)
 
 
-def _table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
+def table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
+    """Return observations as a table that tells the site of each."""
     return with_site(table_of(seen.table if isinstance(seen, Observations) else seen))
+
+
+def count_sites(seen: Any) -> int:  # noqa: ANN401 -- any Arrow object
+    """Return how many sites there are."""
+    sites = pc.unique(table_with_site(seen).column(SITE))
+    return len(sites) - bool(pc.any(pc.equal(sites, "")).as_py())
+
+
+def declared_in(seen: object) -> dict[str, tuple[Declaration, ...]]:
+    """Return what sites say about their own parameters in the files that were read, by site."""
+    return _declared(_said_in(seen))
 
 
 def _said_in(seen: object) -> Iterator[Declaration]:

@@ -8,14 +8,15 @@ from undust.duplicates import Duplicates
 from undust.errors import UndustError
 from undust.learners import learner_named
 from undust.learners import propose as propose_for_site
-from undust.learning import Care, Outcome, care_from, learn_site, masked
+from undust.learning import Care, care_from, masked
+from undust.pipeline.combined import learn_combined
 from undust.pipeline.finding import find_duplicates
 from undust.rules import RuleSet
 from undust.single import HELD_OUT, Job, learn_sites
 from undust.validation import Demands, demands_from, prove_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from undust.candidates import Proposal
     from undust.single import Learned
@@ -79,6 +80,8 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     seed: int = 0,
     threads: int = 1,
     keep_values: bool = False,
+    update: RuleSet | None = None,
+    today: str | None = None,
 ) -> RuleSet:
     """Return the rules that send the duplicate URLs of each site to one form.
 
@@ -91,14 +94,21 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
         seed: Another number holds out other pages.
         threads: How many to use; the result is the same.
         keep_values: Show the values of dropped parameters in examples, instead of `***`.
+        update: Rules from before. They are proved again on what was seen now: those that fail are
+            retired, what a person switched off stays off, and what is new comes behind them.
+        today: The day that is written beside what was proved again or retired, as in `2026-11-15`.
 
     """
     names = tuple(methods)
     require_methods(names)
-    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
     if names == (COMBINED,):
         care = care_from(max_fpr, min_support, seed)
-        return learn_combined(duplicates, care, keep_values=keep_values).rules
+        told = {"keep_values": keep_values, "update": update, "today": today, "threads": threads}
+        return learn_combined(seen, care, **told).rules  # type: ignore[arg-type]
+    if update is not None:
+        message = f"only the method '{COMBINED}' updates rules; leave the others out"
+        raise UndustError(message)
+    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
     support = demands_from(min_support).min_support
     demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
     rules = learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
@@ -143,20 +153,3 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
     duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
     job = Job(tuple(methods), dict(options or {}), Demands(max_fpr, min_support), held_out, seed, threads)
     return learn_sites(duplicates, job)
-
-
-def learn_combined(
-    duplicates: Duplicates,
-    care: Care | None = None,
-    *,
-    keep_values: bool = False,
-    watch: Callable[[str], object] | None = None,
-) -> Outcome:
-    """Return what all evidence and all proposals together give, site by site."""
-    learned = []
-    for site in duplicates:
-        learned.append(learn_site(site, care))
-        if watch:
-            watch(site.site)
-    has_evidence = any(bool(site.known.any()) or bool((site.sizes > 1).any()) for site in duplicates)
-    return Outcome(tuple(learned), keep_values, has_evidence)

@@ -98,8 +98,16 @@ def described(rule: Rule) -> str:
     conditions = (("when", rule.when), ("unless", rule.unless), ("except", rule.except_sites))
     lines += [f"{word:>7} {', '.join(texts)}" for word, texts in conditions if texts]
     if rule.status == "disabled":
-        lines.append("    off")
+        lines.append(f"    off{_why_off(rule)}")
     return "\n".join(lines)
+
+
+def _why_off(rule: Rule) -> str:
+    """Return why evidence switched a rule off; nothing where a person did."""
+    said = rule.extra.get("retired")
+    if not isinstance(said, dict):
+        return ""
+    return f"  retired{' ' * ('when' in said)}{said.get('when', '')}: {said.get('reason', 'no reason given')}"
 
 
 def summary(rules: Sequence[Rule]) -> str:

@@ -132,6 +132,12 @@ class RuleSet(Sequence[Rule]):
         rules._start(self._header, raw, self.name)  # noqa: SLF001 -- its own
         return rules
 
+    def with_rules(self, rules: Iterable[Rule]) -> Self:
+        """Return a set of other rules, with the name and whatever else the file of this one says."""
+        raw = [rule.to_json() for rule in rules]
+        files.require_unique(raw)
+        return self._like(raw)
+
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of the rules, in order."""

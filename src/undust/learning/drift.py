@@ -1,0 +1,166 @@
+"""What became of rules that were learned before: each is proved again on new evidence, or retired.
+
+All pages of the new evidence may speak: no old rule was made from them. What fails is switched off with
+the reason and the day, and stays in the file. What a person switched off stays off. The day is given,
+never read from a clock, so that learning remains a function of its input.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from undust.intervals import interval, upper_bound
+from undust.learning.evidence import pairs_of
+from undust.learning.pages import Pages
+from undust.learning.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from undust.duplicates import SiteClusters
+    from undust.learning.options import Care
+    from undust.learning.state import Effect
+    from undust.rules import Rule
+
+Fate = Literal["holds", "not seen", "retired", "off", "back", "new"]
+RETIRED = "retired"
+"""The key of a rule in the file that says when and why it was switched off."""
+SUDDEN, SUDDEN_SHARE = 3, 0.3
+"""So many rules retired at once, and such a share of those that could be tested, are no drift."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    """The rules of before and after, by what became of them."""
+
+    fates: tuple[tuple[Fate, Rule], ...] = field(default=())
+
+    def of(self, fate: Fate) -> tuple[Rule, ...]:
+        """Return the rules with one fate."""
+        return tuple(rule for each, rule in self.fates if each == fate)
+
+    @property
+    def counts(self) -> dict[Fate, int]:
+        """How many rules had each fate."""
+        return dict(sorted(Counter(fate for fate, _ in self.fates).items()))
+
+    @property
+    def is_sudden(self) -> bool:
+        """Whether so much failed at once that the evidence is as doubtful as the rules."""
+        retired, held = len(self.of("retired")), len(self.of("holds"))
+        return retired >= SUDDEN and retired > SUDDEN_SHARE * (retired + held)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts, and each retired rule with its reason, for machines."""
+        return {
+            "counts": self.counts,
+            "sudden": self.is_sudden,
+            "retired": [
+                {"id": rule.id, "site": rule.site, "rule": str(rule), **rule.extra[RETIRED]}
+                for rule in self.of("retired")
+            ],
+        }
+
+
+def proved_again(
+    site: SiteClusters, rules: Sequence[Rule], care: Care, today: str | None = None
+) -> list[tuple[Fate, Rule]]:
+    """Return the rules of one site, in their order, each with what the new evidence says of it."""
+    pages = Pages(site, care)
+    active = [rule for rule in rules if rule.status == "active"]
+    effects = {rule.id: _in_company(rule, active, pages) for rule in active}
+    fails = {key: effect for key, (effect, _) in effects.items() if _fails(effect, care)}
+    fails |= _together([rule for rule in active if rule.id not in fails], pages, care)
+    done: list[tuple[Fate, Rule]] = []
+    for rule in rules:
+        if rule.status != "active":
+            done.append(("off", rule))
+        elif rule.id in fails:
+            done.append(("retired", retired(rule, _reason(fails[rule.id]), today)))
+        elif not effects[rule.id][0].moved:
+            done.append(("not seen", rule))
+        else:
+            done.append(("holds", _measured(rule, *effects[rule.id], today)))
+    return done
+
+
+def retired(rule: Rule, reason: str, today: str | None) -> Rule:
+    """Return a rule switched off, with the reason and the day."""
+    said = {"reason": reason} | ({"when": today} if today else {})
+    return replace(rule, status="disabled", extra={**rule.extra, RETIRED: said})
+
+
+def is_retired(rule: Rule) -> bool:
+    """Return whether it was evidence, and not a person, that switched a rule off."""
+    return rule.status == "disabled" and RETIRED in rule.extra
+
+
+def _in_company(rule: Rule, rules: Sequence[Rule], pages: Pages) -> tuple[Effect, dict[str, int]]:
+    """Return what a rule does beyond what all the others do without it, and the same in pairs of URLs."""
+    without = State(pages, [other for other in rules if other.id != rule.id])
+    # Those that keep are part of the state, which knows them.
+    effect = without.effect([other for other in rules if other.kind != "keep"])
+    if not effect.moved:
+        return effect, {}
+    image = State(pages, rules).image
+    before, after = (pairs_of(some, pages.of_url) for some in (without.image, image))
+    return effect, {
+        "support": max(0, after[0] - before[0]),
+        "false_positives": max(0, after[1] - before[1]) if effect.lost else 0,
+        "saves": max(0, len(without.images) - len(np.unique(image))),
+    }
+
+
+def _together(rules: list[Rule], pages: Pages, care: Care) -> dict[str, Effect]:
+    """Return the rules to blame where each seems idle because another one does the same harm."""
+    blamed: dict[str, Effect] = {}
+    bare = State(pages, [rule for rule in rules if rule.kind == "keep"])
+    left = [rule for rule in rules if rule.kind != "keep"]
+    while left and _fails(bare.effect(left), care):
+        alone = {rule.id: bare.effect([rule]) for rule in left}
+        worst = max(left, key=lambda rule: (alone[rule.id].lost, rule.id))
+        blamed[worst.id] = alone[worst.id]
+        left.remove(worst)
+    return blamed
+
+
+def _fails(effect: Effect, care: Care) -> bool:
+    """Return whether pages are lost beyond what chance explains; one page that changed is no proof."""
+    return effect.lost > 0 and interval(effect.lost, effect.lost + effect.pages)[0] > care.max_fpr
+
+
+def _reason(effect: Effect) -> str:
+    seen = effect.lost + effect.pages
+    return f"{effect.lost:,} of the {seen:,} pages it touches would be lost"
+
+
+def _measured(rule: Rule, effect: Effect, counts: dict[str, int], today: str | None) -> Rule:
+    support, false = counts["support"], counts["false_positives"]
+    return replace(
+        rule,
+        support=support,
+        false_positives=false,
+        saves=counts["saves"],
+        fpr=round(false / (support + false), 6) if support + false else 0.0,
+        fpr_upper=round(upper_bound(effect.lost, effect.lost + effect.pages), 6),
+        validated={"how": "new evidence"} | ({"when": today} if today else {}),
+    )
+
+
+def merged(before: Iterable[tuple[Fate, Rule]], learned: Iterable[Rule]) -> list[tuple[Fate, Rule]]:
+    """Return the rules of before in their places, then those learned now.
+
+    What was retired once and is learned again takes the place of its old self.
+    """
+    new = {rule.id: rule for rule in learned}
+    old = list(before)
+    known = {rule.id for _, rule in old}
+    back = {rule.id for fate, rule in old if fate == "off" and is_retired(rule) and rule.id in new}
+    done: list[tuple[Fate, Rule]] = [
+        ("back", new[rule.id]) if rule.id in back else (fate, rule) for fate, rule in old
+    ]
+    return [*done, *(("new", rule) for key, rule in new.items() if key not in known)]
