@@ -3,8 +3,8 @@
 All evidence and all proposals; one small set that can be trusted.
 """
 
-from undust.learning.across import SITES, proved_again_across, rules_across
-from undust.learning.drift import Drift, is_retired, merged, proved_again
+from undust.learning.across import SITES, proved_again_across, rules_across, wanted
+from undust.learning.drift import Drift, is_off, merged, proved_again
 from undust.learning.evidence import masked
 from undust.learning.generic import Shown, shown_by
 from undust.learning.loop import SiteRules, learn_site
@@ -19,7 +19,7 @@ __all__ = [
     "Shown",
     "SiteRules",
     "care_from",
-    "is_retired",
+    "is_off",
     "learn_site",
     "masked",
     "merged",
@@ -27,4 +27,5 @@ __all__ = [
     "proved_again_across",
     "rules_across",
     "shown_by",
+    "wanted",
 ]

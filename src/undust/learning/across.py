@@ -13,9 +13,12 @@ from dataclasses import replace
 from math import lgamma
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+import pyarrow as pa
+
 from undust.intervals import interval, upper_bound
 from undust.learning.drift import retired
 from undust.learning.generic import BY
+from undust.learning.unwanted import does, work_of
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
 
@@ -31,6 +34,9 @@ SITES = 3
 """So many sites must prove a rule for all."""
 FAILING = 0.1
 """The chance that a rule for all fails on the next site may be this large at most."""
+QUIET = 1 / 3
+"""So many of the URLs that a rule changes must meet a form that the site was seen to know; where most
+are sent to forms that nobody saw, they may as well be sent to nowhere on the next site."""
 EXAMPLES = 3
 _MEANS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 _STRENGTHS = (0.25, 0.5, 1.0, 2.0)
@@ -98,11 +104,12 @@ def excepting(rules: Iterable[Rule], shown: Iterable[Shown], care: Care) -> tupl
         if opposes(each, care):
             against[each.kind, each.source, each.target].add(each.site)
     return tuple(
-        replace(rule, except_sites=tuple(sorted({*rule.except_sites, *sites})))
-        if (sites := against.get((rule.kind, rule.source, rule.target or "")))
-        else rule
-        for rule in rules
+        _off_on(rule, against.get((rule.kind, rule.source, rule.target or ""), ())) for rule in rules
     )
+
+
+def _off_on(rule: Rule, sites: Iterable[str]) -> Rule:
+    return replace(rule, except_sites=tuple(sorted({*rule.except_sites, *sites})))
 
 
 def proved_again_across(
@@ -128,25 +135,53 @@ def proved_again_across(
 
 
 def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) -> tuple[Fate, Rule]:
-    trials, before = _trials(sites, care), rule.validated or {}
+    trials, before = _trials(sites, care), rule.extra.get(BY, {})
     count, share = float(before.get("sites", SITES)), float(before.get("failing", FAILING))
     failing = Prior(share * count, (1 - share) * count).failing(trials)
     if failing > FAILING:
         failed = [each.site for each in sites if opposes(each, care)]
         reason = f"it fails on {', '.join(failed[:EXAMPLES])}{' and others' * (len(failed) > EXAMPLES)}"
         return "retired", retired(rule, reason, today)
-    proof = {**before, "failing": round(failing, 4)} | ({"when": today} if today else {})
-    return "holds", excepting([replace(rule, validated=proof)], sites, care)[0]
+    proved = replace(
+        rule,
+        validated={"how": "new evidence", "when": today} if today else rule.validated,
+        extra={**rule.extra, BY: {**before, "failing": round(failing, 4)}},
+    )
+    return "holds", excepting([proved], sites, care)[0]
+
+
+def wanted(rules: Iterable[Rule], off: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Return rules for all sites, without the work of those that a person switched off.
+
+    Where it was a rule of one site, a rule for all that does the same is off on that site.
+    """
+    urls = [(rule, [url for url, _ in rule.examples]) for rule in off]
+    work = [(rule.site, work_of([rule], pa.array(some, pa.large_string()))) for rule, some in urls]
+    everywhere = [pair for site, pairs in work if site == ANY_SITE for pair in pairs]
+    left = []
+    for rule in rules:
+        if not does(rule, everywhere):
+            sites = {
+                site
+                for site, pairs in work
+                if site not in {ANY_SITE, *rule.except_sites} and does(rule, pairs)
+            }
+            left.append(replace(rule, except_sites=tuple(sorted({*rule.except_sites, *sites}))))
+    return tuple(left)
 
 
 def proves(shown: Shown, care: Care) -> bool:
     """Return whether one site proves a shape."""
-    return shown.pages >= care.min_support and not _is_above(shown.lost, shown.pages, care)
+    return _is_quiet(shown) and shown.pages >= care.min_support and not opposes(shown, care)
 
 
 def opposes(shown: Shown, care: Care) -> bool:
     """Return whether a site's own pages speak against a shape there; a little doubt is enough."""
     return _is_above(shown.lost, shown.pages, care) or _is_above(shown.own_lost, shown.own_pages, care)
+
+
+def _is_quiet(shown: Shown) -> bool:
+    return shown.saved >= QUIET * shown.moved
 
 
 def _is_above(lost: int, pages: int, care: Care) -> bool:
@@ -159,7 +194,7 @@ def _trials(sites: Sequence[Shown], care: Care) -> Trials:
         seen = each.lost + each.pages
         if each.lost and interval(each.lost, seen)[0] > care.max_fpr:
             fails += min(1.0, each.lost / care.min_support)
-        else:
+        elif _is_quiet(each):
             holds += min(1.0, each.pages / care.min_support)
     return Trials(holds, fails)
 
@@ -195,7 +230,7 @@ def _rule(sites: Sequence[Shown], care: Care, proved: int, failing: float) -> Ru
         fpr_upper=round(upper_bound(lost, pages + lost), 6),
         saves=sum(each.saved for each in where),
         examples=tuple(_examples(where)),
-        validated={"how": "across sites", "sites": proved, "failing": round(failing, 4)},
+        extra={BY: {"sites": proved, "failing": round(failing, 4)}},
     )
     return excepting([rule], sites, care)[0]
 

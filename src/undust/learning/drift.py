@@ -94,9 +94,9 @@ def retired(rule: Rule, reason: str, today: str | None) -> Rule:
     return replace(rule, status="disabled", extra={**rule.extra, RETIRED: said})
 
 
-def is_retired(rule: Rule) -> bool:
-    """Return whether it was evidence, and not a person, that switched a rule off."""
-    return rule.status == "disabled" and RETIRED in rule.extra
+def is_off(rule: Rule) -> bool:
+    """Return whether a person switched a rule off; what evidence retired may come back by evidence."""
+    return rule.status == "disabled" and RETIRED not in rule.extra
 
 
 def _in_company(rule: Rule, rules: Sequence[Rule], pages: Pages) -> tuple[Effect, dict[str, int]]:
@@ -147,7 +147,7 @@ def _measured(rule: Rule, effect: Effect, counts: dict[str, int], today: str | N
         saves=counts["saves"],
         fpr=round(false / (support + false), 6) if support + false else 0.0,
         fpr_upper=round(upper_bound(effect.lost, effect.lost + effect.pages), 6),
-        validated={"how": "new evidence"} | ({"when": today} if today else {}),
+        validated={"how": "new evidence", "when": today} if today else rule.validated,
     )
 
 
@@ -159,7 +159,7 @@ def merged(before: Iterable[tuple[Fate, Rule]], learned: Iterable[Rule]) -> list
     new = {rule.id: rule for rule in learned}
     old = list(before)
     known = {rule.id for _, rule in old}
-    back = {rule.id for fate, rule in old if fate == "off" and is_retired(rule) and rule.id in new}
+    back = {rule.id for fate, rule in old if fate == "off" and not is_off(rule) and rule.id in new}
     done: list[tuple[Fate, Rule]] = [
         ("back", new[rule.id]) if rule.id in back else (fate, rule) for fate, rule in old
     ]

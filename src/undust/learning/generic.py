@@ -58,8 +58,10 @@ class Shown(NamedTuple):
     kind: str
     source: str
     target: str
+    moved: int
+    """URL forms that change under this rule alone."""
     saved: int
-    """URL forms fewer, under this rule alone."""
+    """URL forms fewer then."""
     pages: int
     """Pages that need fewer URLs then."""
     lost: int
@@ -120,7 +122,7 @@ def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State) -> Iter
         said = (site, shape.family, rule.kind, rule.source, rule.target or "")
         example = min(proofs, key=lambda url: (len(url), url), default="")
         becomes = RuleSet([rule]).compile()(example) if example else ""
-        yield Shown(*said, saved, pages, effect.lost, here.pages, here.lost, example, becomes)
+        yield Shown(*said, effect.moved, saved, pages, effect.lost, here.pages, here.lost, example, becomes)
 
 
 def _is_diverse(rule: Rule, proofs: Sequence[str]) -> bool:

@@ -24,6 +24,7 @@ from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
 from undust.learning.refusals import MERGED, Refusals, Refused, refused
 from undust.learning.state import LOST_WEIGHT, Effect, State
+from undust.learning.unwanted import does, work_of
 from undust.learning.volatile import volatile_class
 from undust.learning.writing import with_conditions
 
@@ -82,7 +83,7 @@ class Learning:
     site: SiteClusters
     care: Care
     given: Sequence[Rule] = ()
-    unwanted: Iterable[Rule] = ()
+    unwanted: Sequence[Rule] = ()
     candidates: int = 0
     refusals: Refusals = field(default_factory=Refusals)
 
@@ -90,7 +91,8 @@ class Learning:
         self.pages = Pages(self.site, self.care)
         self.state = State(self.pages, self.given)
         self.ledger = Ledger(self.pages)
-        self.tried = {str(rule) for rule in (*self.given, *self.unwanted)}
+        self.tried = {str(rule) for rule in self.given}
+        self.unwanted_work = work_of(self.unwanted, self.pages.urls)
 
     def run(self) -> SiteRules:
         """Return the rules of the site."""
@@ -172,6 +174,8 @@ class Learning:
         if str(rule) in self.tried or len(self.state.rules) >= self.care.most_rules:
             return False
         self.tried.add(str(rule))
+        if does(rule, self.unwanted_work):
+            return False
         effect = self.state.effect([rule])
         images, lost, before = len(self.state.images), self.state.lost(), self.state.image
         before_texts = self.state.images
@@ -258,7 +262,7 @@ def learn_site(
     site: SiteClusters,
     care: Care | None = None,
     given: Sequence[Rule] = (),
-    unwanted: Iterable[Rule] = (),
+    unwanted: Sequence[Rule] = (),
 ) -> SiteRules:
     """Return the rules of one site; a pure function of what it is given.
 
@@ -266,7 +270,7 @@ def learn_site(
         site: Its clusters.
         care: What a rule must show.
         given: Rules that are deployed already: they come first, and the others are proved beside them.
-        unwanted: Rules that are not to be proposed.
+        unwanted: Rules whose work nobody is to do, under whatever name.
 
     """
     return Learning(site, care or Care(), given, unwanted).run()

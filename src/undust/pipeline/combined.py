@@ -23,13 +23,14 @@ from undust.learning import (
     Care,
     Drift,
     Outcome,
-    is_retired,
+    is_off,
     learn_site,
     merged,
     proved_again,
     proved_again_across,
     rules_across,
     shown_by,
+    wanted,
 )
 from undust.pipeline.finding import declared_in, table_with_site
 from undust.rules.language import ANY_SITE
@@ -117,8 +118,7 @@ def learn_one(site: SiteClusters, task: Task) -> Learned:
     """Return what one site gives; a pure function of its clusters and the task."""
     known = task.before.get(site.site, ())
     again = proved_again(site, known, task.care, task.today) if known else []
-    # A person's no is respected. What evidence retired before may come back by evidence.
-    unwanted = [rule for fate, rule in again if fate == "retired" or (fate == "off" and not is_retired(rule))]
+    unwanted = [rule for _, rule in again if is_off(rule)]
     given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
     rules = learn_site(site, task.care, given, unwanted)
     shown = []
@@ -177,8 +177,12 @@ def _outcome(found: Iterable[Learned], task: Task, update: RuleSet | None, *, ke
     fates: dict[str, Fated] = {site: _not_seen(rules) for site, rules in task.before.items()}
     fates |= {each.rules.site: merged(each.again, each.rules.rules) for each in learned}
     # Rules of one site come before those for all, in use as in the file.
-    for_all = merged(proved_again_across(task.before.get(ANY_SITE, ()), shown, task.care, task.today), new)
     fates.pop(ANY_SITE, None)
+    off = [rule for rule in update if is_off(rule)]
+    own_off = [rule for rule in off if rule.site != ANY_SITE]
+    again = proved_again_across(task.before.get(ANY_SITE, ()), shown, task.care, task.today)
+    again = [(fate, each) for fate, rule in again for each in wanted([rule], own_off)]
+    for_all = merged(again, wanted(new, off))
     everything = [each for rules in (*fates.values(), for_all) for each in rules]
     across = tuple(rule for _, rule in for_all)
     return Outcome(sites, keeps_values, has_evidence, across, update, Drift(tuple(everything)))

@@ -1,0 +1,151 @@
+"""`undust learn --update`: the file that was there is proved again, and never lost to a bad crawl."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+import undust
+from tests.cli.command import UNDUST, run, sentence
+from tests.learning.labelled import labelled, table_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ("sid", "ref", "utm", "gcl", "zid")
+
+
+def forms(n: int) -> list[str]:
+    """A page with five parameters that do nothing."""
+    page = f"http://a.test/p/{n}"
+    return [page, *(f"{page}?{name}={n * 7919 + place}" for place, name in enumerate(NAMES))]
+
+
+def write(path: Path, rows: list[tuple[str, str]]) -> Path:
+    """Write observations with labels."""
+    path.write_text(
+        "".join(json.dumps({"url": url, "cluster": page}) + "\n" for url, page in rows), encoding="utf-8"
+    )
+    return path
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    """What was seen first."""
+    return write(tmp_path / "crawl.jsonl", labelled(forms))
+
+
+@pytest.fixture
+def flipped(tmp_path: Path) -> Path:
+    """What was seen later: every URL shows a page of its own."""
+    return write(tmp_path / "flipped.jsonl", [(url, url) for url, _ in labelled(forms)])
+
+
+@pytest.fixture(scope="module")
+def learned() -> undust.RuleSet:
+    """The rules of the first crawl."""
+    rules = undust.learn(table_of(labelled(forms)))
+    assert len(rules) == len(NAMES)
+    return rules
+
+
+@pytest.fixture
+def rules(learned: undust.RuleSet, tmp_path: Path) -> Path:
+    """The same in a file of the test's own."""
+    learned.save(tmp_path / "rules.json")
+    return tmp_path / "rules.json"
+
+
+def test_the_file_is_updated_in_place(crawl: Path, rules: Path) -> None:
+    """What a person switched off stays off, the rest holds, and the report says so."""
+    run("rules", "disable", rules, undust.load(rules).ids[0])
+    text = run("learn", crawl, "--update", rules, "--today", "2026-11-15").out.decode()
+    assert "4 rules hold on the new evidence" in text
+    assert "1 rules stay off" in text
+    later = undust.load(rules)
+    assert [rule.status for rule in later] == ["disabled", *["active"] * 4]
+    assert later[1].validated == {"how": "new evidence", "when": "2026-11-15"}
+
+
+def test_another_file_leaves_the_old_one_alone(crawl: Path, rules: Path, tmp_path: Path) -> None:
+    """With -o."""
+    before, other = rules.read_bytes(), tmp_path / "other.json"
+    told = json.loads(run("learn", crawl, "--update", rules, "-o", other, "--json").out)
+    assert told["drift"]["counts"] == {"holds": 5}
+    assert rules.read_bytes() == before
+    assert len(undust.load(other)) == 5
+
+
+def test_a_flip_stops_and_names_the_consent(flipped: Path, rules: Path) -> None:
+    """Where nobody can be asked; the file is as it was."""
+    before = rules.read_bytes()
+    stopped = run("learn", flipped, "--update", rules)
+    assert "add --yes" in sentence(stopped, code=1)
+    assert "5 of the 5 rules" in stopped.err
+    assert rules.read_bytes() == before
+    told = json.loads(run("learn", flipped, "--update", rules, "--yes", "--json").out)
+    assert told["drift"]["sudden"] is True
+    assert len(told["drift"]["retired"]) == 5
+    assert {rule.status for rule in undust.load(rules)} == {"disabled"}
+
+
+@pytest.mark.parametrize(("answer", "status"), [("n", "active"), ("y", "disabled")])
+def test_a_person_is_asked(flipped: Path, rules: Path, answer: str, status: str) -> None:
+    """On a terminal, with what would be retired before the question."""
+    ours, theirs = pty.openpty()
+    words = [*UNDUST, "learn", str(flipped), "--update", str(rules)]
+    process = subprocess.Popen(words, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    os.close(theirs)
+    os.write(ours, f"{answer}\n".encode())
+    text = process.communicate()[0].decode()
+    os.close(ours)
+    assert "retired: a.test: rewrite" in text
+    assert "Retire them?" in text
+    assert process.returncode == (130 if answer == "n" else 0)
+    assert {rule.status for rule in undust.load(rules)} == {status}
+
+
+def test_options_that_go_nowhere_are_told(crawl: Path, rules: Path, tmp_path: Path) -> None:
+    """As everywhere."""
+    assert "add --update" in sentence(run("learn", crawl, "--yes"), code=2)
+    assert "add --update" in sentence(run("learn", crawl, "--today", "2026-11-15"), code=2)
+    assert "leave --method out" in sentence(
+        run("learn", crawl, "--update", rules, "--method", "tree"), code=2
+    )
+    assert "there is no such file" in sentence(
+        run("learn", crawl, "--update", tmp_path / "none.json"), code=1
+    )
+
+
+def test_values_stay_masked_in_all_that_update_says(crawl: Path, rules: Path) -> None:
+    """File, table and JSON; the values are shown where a person asks for them."""
+    table = run("learn", crawl, "--update", rules).out.decode()
+    counts = run("learn", crawl, "--update", rules, "--json").out.decode()
+    secret = str(59 * 7919)
+    examples = [source for rule in undust.load(rules) for source, _ in rule.examples]
+    assert examples
+    assert all("=***" in source for source in examples)
+    assert secret not in table + counts + rules.read_text(encoding="utf-8")
+    run("learn", crawl, "-o", rules, "--keep-values", "-q")
+    assert all("***" not in source for rule in undust.load(rules) for source, _ in rule.examples)
+    # A file that shows values does not pass them on.
+    run("learn", crawl, "--update", rules, "-q")
+    assert all("=***" in source for rule in undust.load(rules) for source, _ in rule.examples)
+
+
+def test_a_run_that_is_killed_leaves_the_file_whole(crawl: Path, rules: Path) -> None:
+    """Whenever it is killed: the old rules or the new ones, never half of them."""
+    before = rules.read_bytes()
+    for seconds in (0.3, 0.8, 1.3):
+        process = subprocess.Popen([*UNDUST, "learn", str(crawl), "--update", str(rules), "-q"])
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert len(undust.load(rules)) == len(undust.RuleSet.loads(before))
