@@ -14,6 +14,7 @@ import json
 import random
 import resource
 import sys
+from collections import Counter
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +86,7 @@ def scale_rows(kind: str, urls: int) -> Iterator[dict[str, Any]]:
 def twin_seconds(truth: pa.Table) -> dict[str, float]:
     """Return what the twin takes for algorithms 1 to 3, on the URLs that are not alone on their page."""
     every = dict(zip(truth["url"].to_pylist(), truth["page"].to_pylist(), strict=True))
-    sizes = oracle.Counter(every.values())
+    sizes = Counter(every.values())
     pages = {url: page for url, page in every.items() if sizes[page] > 1}
     started = process_time()
     root = oracle.build(list(pages))

@@ -223,6 +223,18 @@ def test_what_was_cut_is_said() -> None:
     assert few.cut["pairs of URLs that were not compared"] == 2 * 100 * 99 - 50 * 49
 
 
+def test_a_large_cluster_of_many_forms_teaches_what_a_small_one_does() -> None:
+    """Fifty URLs of ten forms at random are five of each, too few for a wildcard; lines have enough."""
+    forms = [f"http://a.test/p{form}?sid=" for form in range(10)]
+    urls = [f"{form}{number}{place}" for place, form in enumerate(forms) for number in range(60)]
+    proposal = propose_rewrites(site_of(labelled(urls)), RewriteOptions())
+    sources = {candidate.rules[0].source for candidate in proposal.candidates}
+    assert len(sources & {f"{form}{{*}}" for form in forms}) == 9  # a hundred URLs: nine lines of eleven
+    assert proposal.cut["pairs of URLs that were not compared"] == 600 * 599 - 100 * 99
+    again = propose_rewrites(site_of(labelled(urls[::-1])), RewriteOptions())
+    assert again == proposal
+
+
 def test_urls_of_a_trap_do_not_eat_the_memory() -> None:
     """A cluster whose URLs have thousands of parameters is left out, counted, and hides nothing else."""
     wide = [f"http://a.test/trap?{'&'.join(f'p{i}={i}' for i in range(2_000))}&n={n}" for n in range(30)]

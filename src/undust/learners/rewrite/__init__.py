@@ -2,8 +2,8 @@
 
 A. Dasgupta, R. Kumar, A. Sasturkar: De-duping URLs via rewrite rules, KDD 2008. A pair of URLs of one page
 makes a rule that turns one into the other; rules that differ in a single key add up to one with a wildcard
-there, generation by generation (`closure`), as far as a filter allows (`filters`). `maps`, `pairs`,
-`measures` and `wording` say in their heads what the paper leaves open and how it is settled.
+there, generation by generation (`closure`), as far as a filter allows (`filters`). `maps`, `sampling`,
+`pairs`, `measures` and `wording` say in their heads what the paper leaves open and how it is settled.
 
 Support is counted in pairs of URLs (A25), and a rule's false positive rate is that of the paper: pairs of
 different pages among the pairs (u, r(u)), on the data it was learned from (A24).
@@ -21,15 +21,17 @@ from undust.learners.rewrite.closure import generalize
 from undust.learners.rewrite.filters import ByEstimate, ByValues, Ideal
 from undust.learners.rewrite.maps import maps_of
 from undust.learners.rewrite.measures import Sites
-from undust.learners.rewrite.pairs import choose_pairs, rules_of_pairs
+from undust.learners.rewrite.pairs import rules_of_pairs
 from undust.learners.rewrite.qualified import Learned, Qualified, Wanted
+from undust.learners.rewrite.sampling import choose_pairs
 from undust.learners.rewrite.wording import NAME, Wording, entries_of
 
 if TYPE_CHECKING:
     from undust.duplicates import SiteClusters
     from undust.learners.rewrite.filters import Filter
     from undust.learners.rewrite.maps import Maps
-    from undust.learners.rewrite.pairs import Chosen, Rules
+    from undust.learners.rewrite.pairs import Rules
+    from undust.learners.rewrite.sampling import Chosen
     from undust.learners.rewrite.wording import RuleClass
     from undust.rules import Rule
 
@@ -59,7 +61,7 @@ class RewriteOptions:
     typed: bool = False
     """Whether a wildcard is `int`, `alpha` or `hex` where all the values behind it are."""
     sample: int = 50
-    """How many URLs of a cluster are compared with each other."""
+    """How many URLs of a cluster are compared with each other; from ten times as many on, twice as many."""
     max_pairs: int = 2_000_000
     """How many pairs of a site are compared."""
     budget: int = 20_000_000
@@ -83,7 +85,9 @@ def learn(site: SiteClusters, options: RewriteOptions) -> Learned:
 
 def learn_from(maps: Maps, options: RewriteOptions) -> Learned:
     """Return the same for URLs that are maps already."""
-    pairs = choose_pairs(maps, options.sample, options.max_pairs, options.seed)
+    # One more than the values of a wildcard, for a URL is no source of its own target.
+    alike = {"fanout": options.fanout, "entropy": options.min_values}.get(options.filter, 2) + 1
+    pairs = choose_pairs(maps, options.sample, options.max_pairs, options.seed, min(alike, options.sample))
     rules = rules_of_pairs(maps, pairs)
     of_site = Sites(maps)
     generations, cut = generalize(rules, maps.open, _filter(options, of_site, pairs, rules), options.budget)

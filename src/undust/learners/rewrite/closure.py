@@ -5,13 +5,15 @@ entries less the one at that key. So the work is a group-by for each generation 
 comparison of all pairs of rules. 64 bits stand for a rule; among ten million residuals two meet by chance
 once in four hundred thousand runs, and then a candidate fails its proof.
 
-Settled here, where Algorithm 3 leaves it open (A21, A23):
+Settled here, where Algorithm 3 leaves it open (A19, A21, A23):
 
 * The loop goes by generations: the n-th has the rules with n wildcards, and its Δ(r, k) are rules of the
   same generation. Any rule with n wildcards that the loop can reach is reached from two of its children,
   which have one less; so a generation is whole before the next begins, and the loop ends.
 * Where the contexts at k differ, the context is generalized, else the action. Once a context is the
   wildcard they do not differ any more, and the action follows: two steps at one key.
+* A rule covers another if it is equal or more general on both sides (A19: definition 3 compares contexts
+  only, and would call rules with other results less general).
 * The fan-out is the number of different values at the place that is generalized, the rule's own included.
 * An absent or empty value is no value of a fan-out, for no wildcard covers it.
 * Under the ideal filter both places are tried, as the proof of Theorem 9 wants: that filter alone can tell

@@ -25,7 +25,7 @@ from undust.learners.rewrite.pairs import STAR, Rules, is_open_action, is_open_c
 if TYPE_CHECKING:
     from undust.learners.rewrite.maps import Bools, Hashes, Ints
     from undust.learners.rewrite.measures import Sites
-    from undust.learners.rewrite.pairs import Chosen
+    from undust.learners.rewrite.sampling import Chosen
 
     Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 

@@ -1,10 +1,4 @@
-"""Which pairs of a cluster's URLs are compared, and the rule that each of them makes.
-
-The paper compares all of them, which is quadratic in the size of a cluster. Here all ordered pairs are
-taken among at most `sample` URLs of a cluster, chosen by a seeded hash, and clusters are taken in the
-order of such a hash until `max_pairs` are reached. Sources and targets are the same URLs, for a wildcard
-on the right side needs as many different targets as one on the left needs sources.
-"""
+"""The rule that each pair of URLs makes, and rules as rows of codes."""
 
 from __future__ import annotations
 
@@ -18,16 +12,8 @@ from undust import _core
 from undust.learners.rewrite.maps import distinct, hashes_of, offsets_of, spans, sums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from undust.learners.rewrite.maps import Bools, Codes, Hashes, Ints, Maps
-
-    Pairs = NDArray[np.int64]
-
-
-_ENTRIES = 40
-"""Keys of both URLs, for one pair and on the average. Nobody's URLs have more, but those of a trap may have
-thousands, and memory is for entries: a cluster that would take an eighth of it is left out."""
+    from undust.learners.rewrite.sampling import Chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,47 +56,6 @@ class Rules:
         support = self.support[spans(self.support_offsets[rules], counts)]
         columns = (self.keys[entries], self.context[entries], self.action[entries])
         return Rules(offsets_of(lengths), *columns, offsets_of(counts), support)
-
-
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """Pairs of rows, and how many more there would have been."""
-
-    left: Pairs
-    right: Pairs
-    left_out: int
-
-
-def choose_pairs(maps: Maps, sample: int, max_pairs: int, seed: int) -> Chosen:
-    """Return the ordered pairs of different maps that rules are made of."""
-    sizes = np.bincount(maps.clusters)
-    rows = np.flatnonzero(sizes[maps.clusters] > 1) if len(maps) else np.arange(0)
-    order = hashes_of(rows, seed, 0)
-    rows = rows[np.lexsort((order, maps.clusters[rows]))]
-    clusters, first, count = np.unique(maps.clusters[rows], return_index=True, return_counts=True)
-    taken = np.minimum(count, sample)
-    number = taken * (taken - 1)
-    turn = np.argsort(hashes_of(clusters, seed, 1), kind="stable")
-    reach = offsets_of(np.diff(maps.offsets)[rows])
-    entries = 2 * (taken - 1) * (reach[first + taken] - reach[first])
-    room = max(_ENTRIES * max_pairs, 1 << 23)
-    narrow = entries <= room // 8
-    fits = np.zeros(len(clusters), np.bool_)
-    fits[turn] = np.cumsum(np.where(narrow, number, 0)[turn]) <= max_pairs
-    fits[turn] &= np.cumsum(np.where(narrow, entries, 0)[turn]) <= room
-    fits &= narrow
-    members = spans(first[fits], taken[fits])
-    many = np.repeat(taken[fits], taken[fits])
-    left = np.repeat(members, many)
-    right = spans(np.repeat(first[fits], taken[fits]), many)
-    differ = left != right
-    left, right = rows[left[differ]], rows[right[differ]]
-    all_pairs = int((count.astype(np.int64) * (count - 1)).sum())
-    left_out = all_pairs - len(left)
-    # Two spellings of one map (parameters in another order) make no rule.
-    whole = sums(hashes_of(maps.keys, maps.values, 0), maps.offsets)
-    differ = whole[left] != whole[right]
-    return Chosen(left[differ], right[differ], left_out)
 
 
 def rules_of_pairs(maps: Maps, pairs: Chosen) -> Rules:

@@ -16,7 +16,7 @@ from undust.learners.rewrite.pairs import ABSENT, Rules
 if TYPE_CHECKING:
     from undust.learners.rewrite.closure import Generation
     from undust.learners.rewrite.maps import Ints, Maps
-    from undust.learners.rewrite.pairs import Chosen
+    from undust.learners.rewrite.sampling import Chosen
     from undust.rules import Rule
 
 

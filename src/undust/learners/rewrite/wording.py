@@ -24,7 +24,8 @@ from undust.rules import Rule
 
 if TYPE_CHECKING:
     from undust.learners.rewrite.maps import Ints, Maps
-    from undust.learners.rewrite.pairs import Chosen, Rules
+    from undust.learners.rewrite.pairs import Rules
+    from undust.learners.rewrite.sampling import Chosen
 
 RuleClass = Literal["DUST", "IRP", "REGX"]
 NAME = "rewrite"
