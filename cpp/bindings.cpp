@@ -20,6 +20,7 @@ using namespace nb::literals;
 void bind_content(nb::module_& m);
 void bind_duplicates(nb::module_& m);
 void bind_program(nb::module_& m);
+void bind_alignment(nb::module_& m);
 void bind_rewrite(nb::module_& m);
 void bind_sources(nb::module_& m);
 void bind_substrings(nb::module_& m);
@@ -215,6 +216,7 @@ NB_MODULE(_core, m) {
   bind_content(m);
   bind_duplicates(m);
   bind_program(m);
+  bind_alignment(m);
   bind_rewrite(m);
   bind_sources(m);
   bind_substrings(m);

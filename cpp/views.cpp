@@ -64,13 +64,14 @@ std::size_t run_size(std::string_view text, const ByteSet& set) {
 }
 
 std::size_t token_size(std::string_view text, TokenStyle style) {
-  if (style == TokenStyle::kRuns) {
+  if (style == TokenStyle::kRuns || style == TokenStyle::kTypes) {
     if (has(kDigit, text[0])) return run_size(text, kDigit);
     if (has(kLetters, text[0])) return run_size(text, kLetters);
-  } else {
-    if (has(kWord, text[0])) return run_size(text, kWord);
-    if (style == TokenStyle::kTriplets && triplet_at(text, 0) >= 0) return 3;
+  } else if (has(kWord, text[0])) {
+    return run_size(text, kWord);
   }
+  const bool has_triplets = style == TokenStyle::kTriplets || style == TokenStyle::kTypes;
+  if (has_triplets && triplet_at(text, 0) >= 0) return 3;
   return character_size(text);
 }
 

@@ -17,6 +17,7 @@ enum class TokenStyle {
   kTriplets,  // letters and digits, one percent triplet, or one other character
   kWords,     // letters and digits, or one other character (DustBuster as published)
   kRuns,      // letters, digits, or one other character (DUSTER)
+  kTypes,     // letters, digits, one percent triplet, or one other character
 };
 
 struct TokenCodes {

@@ -253,7 +253,9 @@ void check_columns(std::string_view data) {
   const auto check = [&](const TextColumn& column) {
     check_map(rows, column, true);
     check_key_values(column, data.size() % 2 == 0);
-    for (const auto style : {TokenStyle::kTriplets, TokenStyle::kWords, TokenStyle::kRuns}) check_tokens(column, style);
+    for (const auto style : {TokenStyle::kTriplets, TokenStyle::kWords, TokenStyle::kRuns, TokenStyle::kTypes}) {
+      check_tokens(column, style);
+    }
   };
   with_offsets<std::int32_t>(rows, "u", skipped, check);
   with_offsets<std::int64_t>(rows, "Z", skipped, check);

@@ -11,7 +11,7 @@ from undust.urls import KeyValueView, TokenView
 from undust.urls.views import END, NO_EQUALS, START
 
 
-def tokens(url: str, style: Literal["triplets", "words", "runs"] = "triplets") -> list[str]:
+def tokens(url: str, style: Literal["triplets", "words", "runs", "types"] = "triplets") -> list[str]:
     """Return the tokens between the sentinels."""
     start, *between, end = TokenView.of([url], style).tokens(0)
     assert (start, end) == ("^", "$")
@@ -53,6 +53,7 @@ def test_triplets_are_tokens_in_their_style_alone() -> None:
     assert tokens("a%20b%C3%A9%zz%4") == ["a", "%20", "b", "%C3", "%A9", "%", "zz", "%", "4"]
     assert tokens("a%20b", "words") == ["a", "%", "20b"]
     assert tokens("a%20b", "runs") == ["a", "%", "20", "b"]
+    assert tokens("a%20b7", "types") == ["a", "%20", "b", "7"]
 
 
 def test_other_characters_stand_alone() -> None:

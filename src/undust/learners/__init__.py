@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.errors import UndustError
+from undust.learners.alignment import AlignmentOptions, propose_by_alignment
 from undust.learners.options import options_from
 from undust.learners.rewrite import RewriteOptions, propose_rewrites
 from undust.learners.substring import SubstringOptions, propose_substrings
@@ -33,6 +34,7 @@ LEARNERS = (
     Learner("substring", propose_substrings, SubstringOptions),
     Learner("rewrite", propose_rewrites, RewriteOptions),
     Learner("tree", propose_by_tree, TreeOptions),
+    Learner("alignment", propose_by_alignment, AlignmentOptions),
 )
 
 

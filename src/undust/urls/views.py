@@ -22,9 +22,10 @@ from undust.urls.columns import one_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TokenStyle = Literal["triplets", "words", "runs"]
-TOKEN_STYLES: tuple[TokenStyle, ...] = ("triplets", "words", "runs")
-"""Words and percent triplets; words as DustBuster has them; letters and digits apart as DUSTER does."""
+TokenStyle = Literal["triplets", "words", "runs", "types"]
+TOKEN_STYLES: tuple[TokenStyle, ...] = ("triplets", "words", "runs", "types")
+"""Words and percent triplets; words as DustBuster has them; letters and digits apart as DUSTER does, and
+the same with percent triplets."""
 
 SENTINELS = ("^", "$")
 START, END = 0, 1
