@@ -53,7 +53,7 @@ std::tuple<Column, Column, Column> align_groups(const Numbers<std::int64_t>& off
   return {number_column("i", aligned.columns), number_column("i", aligned.widths), number_column("g", aligned.scores)};
 }
 
-std::tuple<Column, Column, Column, Column, Column, Column, Column> group_forms(
+std::tuple<Column, Column, Column, Column, Column, Column, Column, Column> group_forms(
     const Numbers<std::int64_t>& offsets, const Numbers<std::uint32_t>& codes, const Numbers<std::int64_t>& groups,
     nb::object vocabulary, const Numbers<std::int32_t>& columns, const Numbers<std::int32_t>& widths,
     std::size_t max_forms, bool across_hosts, bool whole_parts) {
@@ -66,9 +66,9 @@ std::tuple<Column, Column, Column, Column, Column, Column, Column> group_forms(
   auto forms = undust::group_forms({span_of(offsets), span_of(codes), span_of(groups), kinds}, alignment,
                                    borrowed.texts(), {max_forms, across_hosts, whole_parts});
   return {number_column("l", forms.skeleton_offsets), number_column("i", forms.skeletons),
-          number_column("i", forms.skeleton_of),      number_column("i", forms.text_group),
-          number_column("i", forms.text_unit),        number_column("i", forms.text_form),
-          std::move(forms.texts)};
+          number_column("i", forms.skeleton_of),      number_column("i", forms.row_form),
+          number_column("i", forms.text_group),       number_column("i", forms.text_unit),
+          number_column("i", forms.text_form),        std::move(forms.texts)};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void bind_alignment(nb::module_& m) {
         nb::kw_only(), "max_forms"_a, "across_hosts"_a, "whole_parts"_a,
         nb::sig("def group_forms(offsets: object, codes: object, groups: object, vocabulary: object, columns: object, "
                 "widths: object, *, max_forms: int, across_hosts: bool, whole_parts: bool) "
-                "-> tuple[Column, Column, Column, Column, Column, Column, Column]"),
+                "-> tuple[Column, Column, Column, Column, Column, Column, Column, Column]"),
         "The skeletons of aligned groups: offsets, elements, the skeleton of each group (-1: too many forms, -2: no "
-        "URLs); and the texts of units: group, unit, form, text.");
+        "URLs), the form of each row; and the texts of units: group, unit, form, text.");
 }

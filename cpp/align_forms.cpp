@@ -79,7 +79,10 @@ class Forms {
   [[nodiscard]] GroupForms run() && {
     for (std::size_t group = 0; group + 1 < groups_.groups.size(); ++group) {
       const std::int32_t problem = read_rows(group);
+      form_of_.assign(count_, 0);
       out_.skeleton_of.push_back(problem < 0 ? problem : skeleton_of(group));
+      if (out_.skeleton_of.back() < 0) form_of_.assign(count_, 0);
+      out_.row_form.insert(out_.row_form.end(), form_of_.begin(), form_of_.end());
     }
     out_.texts = std::move(texts_).finish("U");
     return std::move(out_);
@@ -273,7 +276,6 @@ class Forms {
       factors_[static_cast<std::size_t>(found->second)].slots.push_back(s);
     }
     std::size_t forms = 1;
-    form_of_.assign(count_, 0);
     for (Factor& factor : factors_) {
       sort_alternatives(factor);
       forms *= factor.rows.size();

@@ -16,7 +16,7 @@ namespace undust {
 
 // A skeleton is a list of numbers: codes of literal tokens, and these. A slot is kSlot, the number
 // of its factor, its alternatives with kOr between them, kEndSlot. Slots of one factor change
-// together; the first alternative of every factor is the form that a rule writes.
+// together, and their shortest alternative is the first.
 enum Mark : std::int32_t {
   kSame = -1,      // a unit with one text in the whole group
   kVaries = -2,    // a unit that all have, with different texts
@@ -40,8 +40,9 @@ struct GroupForms {
   std::vector<std::int64_t> skeleton_offsets{0};
   std::vector<std::int32_t> skeletons;
   std::vector<std::int32_t> skeleton_of;  // of each group, or one of the reasons above
-  // Texts of units: in which group, which unit, in which form. A form is the number of the
-  // alternative of each factor, the first factor counting slowest.
+  // A form is the number of the alternative of each factor, the first factor counting slowest.
+  std::vector<std::int32_t> row_form;  // of each row; 0 in groups without a skeleton
+  // Texts of units: in which group, which unit, in which form.
   std::vector<std::int32_t> text_group, text_unit, text_form;
   Column texts;
 };

@@ -41,6 +41,8 @@ class Group:
     """`=text` for literals, the kind of a unit, and slots: their factor and alternatives."""
     kinds: list[str]
     texts: list[set[tuple[int, str]]]
+    forms: set[int]
+    """Those that some row has."""
 
 
 def group_of(rows: Matrix, how: Settings) -> Group | str:
@@ -230,4 +232,4 @@ def assembled(
             kinds.append(mark)
             forms = form_of if mark == "varies" else [0] * len(rows)
             texts.append(set(zip(forms, said_by, strict=True)))
-    return Group(tuple(key), kinds + ["optional"] * len(optional), texts + optional)
+    return Group(tuple(key), kinds + ["optional"] * len(optional), texts + optional, set(form_of))

@@ -97,8 +97,9 @@ Seen = list[tuple[int, int, str]]
 """Cluster, form and text, of one unit."""
 
 
-def words_of(unit: int, sort: str, seen: Seen, clusters: int, forms: int, how: Settings) -> Words:
-    """The words for one unit, which is not the scheme."""
+def words_of(unit: int, sort: str, seen: Seen, clusters: int, numbers: list[int], how: Settings) -> Words:
+    """The words for one unit, which is not the scheme, in the forms with these numbers."""
+    forms = len(numbers)
     texts = sorted({text for _, _, text in seen})
     few = len(texts) <= how.max_members
     kind = f":{class_of(set(texts))}".removesuffix(":")
@@ -110,10 +111,10 @@ def words_of(unit: int, sort: str, seen: Seen, clusters: int, forms: int, how: S
             return Words(texts * forms, texts[0])
         asked = kind if sort == "same" else listed if can_list else ""
         return Words([f"{{c{unit}{asked}}}"] * forms, f"{{c{unit}}}")
-    constant = constant_of(seen, how)
+    constant = constant_of(seen, numbers[0], how)
     if sort == "optional":
         return Words([texts[0] if len(texts) == 1 else f"{{*{listed}}}"] * forms, constant)
-    by_form = [{text for _, form, text in seen if form == number} for number in range(forms)]
+    by_form = [{text for _, form, text in seen if form == number} for number in numbers]
     if few and forms > 1 and all(len(each) == 1 for each in by_form):
         each_form = [next(iter(each)) for each in by_form]
         return Words(each_form, each_form[0])
@@ -128,14 +129,15 @@ def text_of(pool: list[Any], site: str, how: Settings) -> str:
     _, _, first = pool[0]
     sizes: dict[int, int] = {item[1]: len(item[2]) for item in first.key if isinstance(item, tuple)}
     forms = list(product(*(range(sizes[factor]) for factor in sorted(sizes))))
+    numbers = forms_of(pool, first.key, forms)
     clusters = len({cluster for cluster, _, _ in pool})
     words = []
     for unit, sort in enumerate(first.kinds):
         seen = [(cluster, form, text) for cluster, _, group in pool for form, text in group.texts[unit]]
-        words.append(words_of(unit, sort, seen, clusters, len(forms), how))
+        words.append(words_of(unit, sort, seen, clusters, numbers, how))
     if first.key[0] == "varies":
         words[0] = without_class(words[0])
-    sides = sides_of(first.key, forms, words)
+    sides = sides_of(first.key, [forms[number] for number in numbers], words)
     if isinstance(sides, str):
         return sides
     lines = []
@@ -147,6 +149,23 @@ def text_of(pool: list[Any], site: str, how: Settings) -> str:
         except RuleError:
             return "rules that the language cannot say"
     return "\n".join(lines) or "rules that change nothing"
+
+
+def forms_of(pool: list[Any], key: tuple[Any, ...], forms: list[tuple[int, ...]]) -> list[int]:
+    """The numbers of the forms that have a rule, first the one that is written."""
+    clusters: dict[int, set[int]] = {}
+    for cluster, _, group in pool:
+        for form in group.forms:
+            clusters.setdefault(form, set()).add(cluster)
+    most = max(map(len, clusters.values()))
+
+    def length(number: int) -> int:
+        return sum(len(item[2][forms[number][item[1]]]) for item in key if isinstance(item, tuple))
+
+    frequent = [number for number in clusters if 2 * len(clusters[number]) >= most]
+    target = min(frequent, key=lambda number: (length(number), number))
+    others = range(len(forms)) if target == 0 else sorted(clusters)
+    return [target, *(number for number in others if number != target)]
 
 
 def without_class(scheme: Words) -> Words:
@@ -176,9 +195,9 @@ def sides_of(
     return sides
 
 
-def constant_of(seen: list[tuple[int, int, str]], how: Settings) -> str | None:
+def constant_of(seen: Seen, target: int, how: Settings) -> str | None:
     """The text that most clusters have in the form that is written, if those are enough."""
-    written = [each for each in seen if each[1] == 0] or seen
+    written = [each for each in seen if each[1] == target] or seen
     by_text: dict[str, set[int]] = {}
     for cluster, _, text in written:
         by_text.setdefault(text, set()).add(cluster)

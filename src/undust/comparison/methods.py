@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 VARIANTS: Mapping[str, tuple[tuple[str, Mapping[str, object]], ...]] = {
     "rewrite": tuple((f"rewrite-{fanout}", {"fanout": fanout}) for fanout in (5, 10, 30)),
     "tree": tuple((f"tree-{selection}", {"selection": selection}) for selection in ("naive", "graph")),
+    "alignment": (("alignment", {}), ("alignment-pairs", {"sample": 2, "samples": 20})),
 }
-"""Learners that papers show in several settings: the name of each, and its options."""
+"""Learners that are shown in several settings: the name of each, and its options."""
 
 
 @dataclass(frozen=True)

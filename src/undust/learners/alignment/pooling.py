@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust import _core
+from undust.learners.alignment.groups import spans
 from undust.learners.alignment.skeletons import OPTIONAL, Skeleton
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Forms:
     skeleton_offsets: Ints
     skeletons: Ints
     skeleton_of: Ints
+    row_form: Ints
+    """Of each URL."""
     group: Ints
     unit: Ints
     form: Ints
@@ -66,7 +69,7 @@ class Forms:
             across_hosts=options.across_hosts,
             whole_parts=options.whole_parts,
         )
-        offsets, skeletons, skeleton_of, group, unit, form = (
+        offsets, skeletons, skeleton_of, row_form, group, unit, form = (
             pa.array(each).to_numpy().astype(np.int64) for each in found[:-1]
         )
         encoded = pa.array(found[-1]).dictionary_encode()
@@ -81,6 +84,7 @@ class Forms:
             offsets,
             skeletons,
             skeleton_of,
+            row_form,
             group,
             unit,
             form,
@@ -100,13 +104,15 @@ class Seen(NamedTuple):
     constant: str | None
     """What the form that is written has in most clusters."""
     by_form: tuple[str, ...] | None
-    """One text for each form, if the form decides it."""
+    """One text for each of the forms, if the form decides it."""
 
 
 class Pool(NamedTuple):
     """One rule: its skeleton, what was seen of each unit, and in how many clusters and pairs of URLs."""
 
     skeleton: Skeleton
+    forms: tuple[int, ...]
+    """Those that have a rule, the one that is written first."""
     seen: tuple[Seen, ...]
     clusters: int
     pairs: int
@@ -181,11 +187,27 @@ class _Pooling:
         return names
 
     def _pool(self, skeleton: Skeleton, members: Ints, rows: Ints) -> Pool:
-        unit = self.forms.unit[rows]
-        seen = tuple(self._seen(skeleton, rows[unit == number]) for number in range(len(skeleton.units)))
-        return Pool(skeleton, seen, self._clusters(members), int(self.groups.pairs[members].sum()))
+        unit, forms = self.forms.unit[rows], self._forms(skeleton, members)
+        seen = tuple(self._seen(forms, rows[unit == number]) for number in range(len(skeleton.units)))
+        return Pool(skeleton, forms, seen, self._clusters(members), int(self.groups.pairs[members].sum()))
 
-    def _seen(self, skeleton: Skeleton, rows: Ints) -> Seen:
+    def _forms(self, skeleton: Skeleton, members: Ints) -> tuple[int, ...]:
+        """Return which forms have a rule, first the one that is written.
+
+        If the shortest is there, parts that may be missing may be missing in any combination, as published.
+        Else only forms that were seen have a rule, and the shortest among the frequent ones is written: a
+        combination that nobody saw need not be a URL.
+        """
+        starts, sizes = self.groups.groups[members], np.diff(self.groups.groups)[members]
+        cluster = np.repeat(self.groups.clusters[members], sizes)
+        once = np.unique(np.stack((self.forms.row_form[spans(starts, sizes)], cluster)), axis=1)
+        known, counts = np.unique(once[0], return_counts=True)
+        frequent = known[counts * 2 >= counts.max()].tolist()
+        target = min(frequent, key=lambda form: (skeleton.length(form), form))
+        others = range(skeleton.forms) if target == 0 else known.tolist()
+        return target, *(form for form in others if form != target)
+
+    def _seen(self, forms_of_rule: tuple[int, ...], rows: Ints) -> Seen:
         forms = self.forms
         code, form = forms.code[rows], forms.form[rows]
         cluster = self.groups.clusters[forms.group[rows]]
@@ -195,8 +217,8 @@ class _Pooling:
         return Seen(
             self._texts(known) if few and self._come_back(code, cluster) else None,
             kinds[0] if kinds else "",
-            self._constant(code, form, cluster),
-            self._texts_by_form(skeleton, code, form) if few else None,
+            self._constant(code, form == forms_of_rule[0], cluster),
+            self._texts_by_form(forms_of_rule, code, form) if few else None,
         )
 
     @staticmethod
@@ -208,8 +230,7 @@ class _Pooling:
     def _texts(self, codes: Ints) -> tuple[str, ...]:
         return tuple(self.forms.texts.take(pa.array(codes)).to_pylist())
 
-    def _constant(self, code: Ints, form: Ints, cluster: Ints) -> str | None:
-        written = form == 0
+    def _constant(self, code: Ints, written: NDArray[np.bool_], cluster: Ints) -> str | None:
         if written.any():
             code, cluster = code[written], cluster[written]
         once = np.unique(np.stack((code, cluster)), axis=1)
@@ -219,8 +240,10 @@ class _Pooling:
             return None
         return self._texts(known[best : best + 1])[0]
 
-    def _texts_by_form(self, skeleton: Skeleton, code: Ints, form: Ints) -> tuple[str, ...] | None:
-        found = [np.unique(code[form == number]) for number in range(skeleton.forms)]
-        if skeleton.forms == 1 or any(len(codes) != 1 for codes in found):
+    def _texts_by_form(
+        self, forms_of_rule: tuple[int, ...], code: Ints, form: Ints
+    ) -> tuple[str, ...] | None:
+        found = [np.unique(code[form == number]) for number in forms_of_rule]
+        if len(found) == 1 or any(len(codes) != 1 for codes in found):
             return None
         return self._texts(np.concatenate(found))

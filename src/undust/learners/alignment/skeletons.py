@@ -73,18 +73,20 @@ class Skeleton:
 
     @property
     def forms(self) -> int:
-        """How many forms there are; the first is the one that is written."""
+        """How many forms there are; the first is the shortest."""
         return prod(self.factors)
 
     def text(self, form: int, written: Callable[[int], str]) -> str:
         """Return one form as text, given the text for each unit."""
-        chosen = list(product(*map(range, self.factors)))[form]
-        return "".join(item if isinstance(item, str) else written(item) for item in self._items(chosen))
+        items = self._items(self._chosen(form))
+        return "".join(item if isinstance(item, str) else written(item) for item in items)
 
-    def units_of(self, form: int) -> list[int]:
-        """Return the units that a form has."""
-        chosen = list(product(*map(range, self.factors)))[form]
-        return [item for item in self._items(chosen) if isinstance(item, int)]
+    def length(self, form: int) -> int:
+        """Return how many literals and units a form has."""
+        return sum(1 for _ in self._items(self._chosen(form)))
+
+    def _chosen(self, form: int) -> tuple[int, ...]:
+        return list(product(*map(range, self.factors)))[form]
 
     def _items(self, chosen: tuple[int, ...]) -> Iterator[Item]:
         for item in self.items:

@@ -1,7 +1,7 @@
 """Pools in the words of our rule language.
 
 The paper's rule is a regular expression with groups that may be missing, and what it writes need not be a
-URL. Here each form is a rule of its own, which leads to the shortest form; with at most `max_forms` of them.
+URL. Here each form is a rule of its own, which leads to the shortest that was seen.
 
 * What is the same in a cluster is captured, and is a literal if it is the same in several clusters.
 * What varies is forgotten, and the text that most clusters have in the written form takes its place; the
@@ -46,7 +46,7 @@ def candidate_of(pool: Pool, site: str) -> Candidate:
 
 class _Words:
     def __init__(self, pool: Pool) -> None:
-        self.skeleton, self.seen = pool.skeleton, pool.seen
+        self.skeleton, self.seen, self.forms = pool.skeleton, pool.seen, pool.forms
         self.is_alone = pool.clusters == 1
         self.names = _names(pool)
         self.varying = [
@@ -60,7 +60,7 @@ class _Words:
         """Return left and right sides: from each form to the one that is written, then the mask."""
         target = self._written()
         own = [0] if len(self.masked) < len(self.varying) else []
-        found = [(self._matched(form), target) for form in [*range(1, self.skeleton.forms), *own]]
+        found = [(self._matched(place), target) for place in [*range(1, len(self.forms)), *own]]
         if self.masked:
             found.append((self._matched_for_mask(), self._written(":any")))
         return [(left, right) for left, right in dict.fromkeys(found) if left != right]
@@ -79,22 +79,22 @@ class _Words:
                 raise CannotSayError(message)
             return seen.constant
 
-        return self.skeleton.text(0, written)
+        return self.skeleton.text(self.forms[0], written)
 
     def _matched_for_mask(self) -> str:
         def matched(unit: int) -> str:
             is_constant = unit in self.varying and unit not in self.masked
             return (self.seen[unit].constant or "") if is_constant else self._match(unit, 0)
 
-        return self.skeleton.text(0, matched)
+        return self.skeleton.text(self.forms[0], matched)
 
-    def _matched(self, form: int) -> str:
-        return self.skeleton.text(form, lambda unit: self._match(unit, form))
+    def _matched(self, place: int) -> str:
+        return self.skeleton.text(self.forms[place], lambda unit: self._match(unit, place))
 
-    def _match(self, unit: int, form: int) -> str:
+    def _match(self, unit: int, place: int) -> str:
         kind, seen = self.skeleton.units[unit], self.seen[unit]
         if seen.by_form is not None and kind not in (SAME, HOST, OPTIONAL):
-            return seen.by_form[form]
+            return seen.by_form[place]
         if (text := self._one(unit)) is not None:
             return text
         is_kept = kind in (SAME, HOST) or unit in self.masked
@@ -115,7 +115,7 @@ class _Words:
 def _names(pool: Pool) -> dict[int, str]:
     """Return names for units: that of the parameter they are the value of, or `p` and a number."""
     names: dict[int, str] = {}
-    marked = pool.skeleton.text(0, lambda unit: f"\0{unit}\0")
+    marked = pool.skeleton.text(pool.forms[0], lambda unit: f"\0{unit}\0")
     for unit, kind in enumerate(pool.skeleton.units):
         parameter = re.search(rf"[?&]([A-Za-z_][A-Za-z0-9_]*)=\0{unit}\0", marked)
         name = "h" if kind == HOST else parameter[1] if parameter else f"p{unit + 1}"
