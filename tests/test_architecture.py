@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "urls": "errors _core",
     "content": "errors _core urls",
     "sources": "errors _core packing streams observations urls content",
+    "live": "errors urls content sources",
     "engines": "errors streams observations",
     "duplicates": "errors _core observations urls",
     "rules": "errors _core streams urls",
@@ -30,7 +31,7 @@ MAY_IMPORT = {
     "candidates": "rules",
     "selection": "errors urls duplicates rules candidates",
     "learners": "errors _core urls duplicates rules tree candidates selection",
-    "validation": "errors intervals observations sources urls content duplicates rules candidates",
+    "validation": "errors intervals urls content live duplicates rules candidates",
     "learning": "errors intervals _core urls duplicates rules candidates learners validation selection",
     "single": "errors duplicates rules candidates learners validation",
     "evaluation": "errors intervals urls duplicates rules",
@@ -40,12 +41,12 @@ MAY_IMPORT = {
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
-        "errors streams observations urls content sources engines duplicates rules tree candidates learners"
+        "errors streams observations urls content sources live engines duplicates rules tree candidates learners"
         " validation selection learning single evaluation comparison report"
     ),
     "cli": (
-        "errors streams observations engines urls rules tree signatures learning evaluation comparison"
-        " exports report pipeline"
+        "errors streams observations engines urls rules tree signatures live learning validation evaluation"
+        " comparison exports report pipeline"
     ),
     "__main__": "cli",
     "__init__": "pipeline rules urls errors engines",
@@ -56,7 +57,8 @@ SHELVES = ("sources", "engines", "learners", "integrations", "exports")
 """Folders of interchangeable siblings, which a tuple in `__init__` lists and nothing else connects."""
 
 SLOW_TO_LOAD = (
-    *("datatrove", "duckdb", "fastwarc", "pandas", "polars", "pyarrow", "pyspark", "resiliparse", "rich"),
+    *("datatrove", "duckdb", "fastwarc", "httpcore", "pandas", "polars", "protego", "pyarrow", "pyspark"),
+    *("resiliparse", "rich"),
     *("scrapy", "warcio"),
 )
 

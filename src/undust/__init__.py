@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
-    from undust.pipeline import compare, evaluate, find_duplicates, learn, propose, prove, read, split
+    from undust.pipeline import (
+        compare,
+        evaluate,
+        find_duplicates,
+        learn,
+        propose,
+        prove,
+        read,
+        split,
+        validate,
+    )
     from undust.rules import Canonicalizer, Rule, RuleSet, load
     from undust.urls.normalize import normalize
 
@@ -24,6 +34,7 @@ __all__ = [
     "prove",
     "read",
     "split",
+    "validate",
 ]
 
 _HOMES = {
@@ -41,6 +52,7 @@ _HOMES = {
     "prove": "undust.pipeline",
     "read": "undust.pipeline",
     "split": "undust.pipeline",
+    "validate": "undust.pipeline",
 }
 
 

@@ -14,6 +14,7 @@ ENTRIES = {
     "explain": Entry("undust.cli.explain", "Show each step from a URL to its canonical form."),
     "evaluate": Entry("undust.cli.evaluate", "Measure what rules do to URLs whose pages are known."),
     "compare": Entry("undust.cli.compare", "Train all methods on one half, judge them on the other."),
+    "validate": Entry("undust.cli.validate", "Ask the sites themselves, politely, whether rules hold."),
     "rules": Entry("undust.cli.rules", "List, check, switch, merge and compare rule files."),
     "signatures": Entry("undust.cli.signatures", "See how far pages of equal text reduce the URLs."),
     "normalize": Entry("undust.cli.normalize", "Bring URLs into their standard form, line by line."),

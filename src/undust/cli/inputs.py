@@ -95,8 +95,15 @@ def _columns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
 
 def inputs(command: Callable[..., Result]) -> Callable[..., Result]:
     """Give a command its INPUT arguments and their options, as one parameter `inputs`."""
+    argument = click.argument(
+        "paths", metavar="INPUT...", nargs=-1, required=True, type=click.Path(allow_dash=True)
+    )
+    return argument(reading(command))
 
-    @click.argument("paths", metavar="INPUT...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+
+def reading(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Give a command the options that say how its `paths` are read, as one parameter `inputs` with them."""
+
     @click.option(
         "--format", "format_name", metavar="NAME", help="The format of the input, if it is not told."
     )

@@ -11,6 +11,7 @@ from undust.pipeline.learning import (
     prove,
     require_methods,
 )
+from undust.pipeline.proving import validate
 from undust.pipeline.reading import read
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "require_methods",
     "split",
     "url_trees",
+    "validate",
     "write_clusters",
 ]

@@ -109,10 +109,15 @@ def validate_rule(
 ) -> Sampled:
     """Try one candidate on URLs in normal form: Fig. 4."""
     bounds = sampling or Sampling()
+    return decide(candidate, _changed(candidate, urls, bounds), judge, bounds)
+
+
+def decide(candidate: Candidate, pairs: Iterable[tuple[str, str]], judge: Judge, bounds: Sampling) -> Sampled:
+    """Ask about pairs of a URL and what the candidate makes of it, until enough is known or none is left."""
     refuting, convincing = bounds.epsilon * bounds.samples, (1 - bounds.epsilon) * bounds.samples
     said = {"same": 0, "different": 0, "unknown": 0}
     found: Found | None = None
-    for before, after in _changed(candidate, urls, bounds):
+    for before, after in pairs:
         said[judge(before, after)] += 1
         if said["different"] >= refuting:
             found = "refuted"

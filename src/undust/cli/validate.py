@@ -1,0 +1,251 @@
+"""`undust validate`: rules against the sites themselves, a few pages each, or against their archives."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undust.cli import options
+from undust.cli.inputs import reading
+from undust.rules import load
+from undust.streams import STANDARD, require_readable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.table import Table
+
+    from undust.cli.inputs import Inputs
+    from undust.rules import Rule, RuleSet
+    from undust.validation.outcome import Validation
+
+    Watch = Callable[[Rule, str, int], object]
+
+STYLES = {"confirmed": "green", "refuted": "red", "undecided": "yellow"}
+
+
+@click.command("validate")
+@click.argument("file", metavar="RULES", type=click.Path(allow_dash=True))
+@click.option(
+    "--sample",
+    "paths",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(allow_dash=True),
+    help="URLs to try the rules on: a list, a log, any input; may be repeated.",
+)
+@reading
+@click.option(
+    "--from",
+    "archives",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Ask this archive (WARC, ARC) instead of the sites; may be repeated.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    help="Write the rules here instead of to RULES itself.",
+)
+@click.option(
+    "--samples",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Answers that decide a rule.",
+)
+@click.option(
+    "--epsilon",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="The share of them that refutes it.",
+)
+@click.option("--seed", metavar="N", type=int, default=0, help="Draw other URLs.")
+@click.option(
+    "--delay",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="Between two requests to a host, at least; robots.txt can only raise it.",
+)
+@click.option(
+    "--max-fetches",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Requests in all.",
+)
+@click.option("--max-fetches-per-host", metavar="N", type=click.IntRange(min=1), help="Requests to a host.")
+@click.option(
+    "--contact",
+    metavar="TEXT",
+    envvar="UNDUST_CONTACT",
+    help="How site owners reach you, in the User-Agent: mail or web address. Also: UNDUST_CONTACT.",
+)
+@click.option(
+    "--connect-to",
+    metavar="HOST[:PORT]=ADDRESS:PORT",
+    multiple=True,
+    help="Find a host elsewhere, as for a staging server; may be repeated.",
+)
+@click.option("--allow-private", is_flag=True, help="Ask also at private, loopback and link-local addresses.")
+@click.option(
+    "--journal",
+    metavar="FILE",
+    type=click.Path(),
+    help="Where every answer is written down as it comes; RULES.journal by default.",
+)
+@click.option("--resume", is_flag=True, help="Go on with a journal; nothing in it is asked for again.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the outcome as JSON to stdout, and nothing else."
+)
+@options.quiet
+def command(  # noqa: PLR0913 -- one argument per option
+    file: str,
+    inputs: Inputs,
+    *,
+    archives: tuple[str, ...],
+    output: str | None,
+    journal: str | None,
+    as_json: bool,
+    quiet: bool,
+    **said: Any,  # noqa: ANN401 -- as the options are, so is what they are for
+) -> None:
+    """Try each rule of RULES on a sample of URLs, and write what was found into it.
+
+    A URL and what the rule makes of it are both fetched, one after the other and slowly, until
+    so many show one page that the rule is confirmed, or so many do not that it is refuted. A
+    refuted rule is switched off and stays in the file, with the reason.
+
+    \b
+    Examples:
+      undust validate rules.json --sample urls.txt --contact you@example.org
+      undust validate rules.json --sample crawl.cdxj --samples 40 --max-fetches 2000
+      undust validate rules.json --sample urls.txt --resume
+      undust validate rules.json --sample urls.txt --from crawl.warc.gz
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    target = output or file
+    if target == STANDARD:
+        message = (
+            "rules from stdin have no file to go back to, and stdout tells the outcome; name one with -o"
+        )
+        raise click.UsageError(message)
+    require_readable([file, *archives])
+    rules = load(file)
+    is_silent = quiet or as_json
+    seen = inputs.read(quiet=is_silent) if inputs.paths else None
+    from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if not archives and not is_silent and said["contact"] is None:
+        from undust.live.fetching import user_agent  # noqa: PLC0415
+
+        click.echo(f"Asking as {user_agent(None)}; --contact says better how to reach you.", err=True)
+    started = perf_counter()
+    with _progress(rules, is_silent=is_silent) as watch:
+        done = pipeline.validate(
+            rules,
+            seen,
+            live=not archives,
+            archives=archives,
+            journal=journal or f"{target}.journal",
+            watch=watch,
+            **said,
+        )
+    done.rules.save(target)
+    seconds = perf_counter() - started
+    if as_json:
+        figures = {
+            "output": target,
+            "seconds": round(seconds, 3),
+            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        }
+        click.echo(
+            json.dumps(done.to_json() | figures, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        )
+    elif not quiet:
+        _print(done, seconds, target, has_samples=seen is not None)
+
+
+@contextmanager
+def _progress(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None]:
+    """Show on a terminal what is being asked of which host, and for which rule."""
+    if is_silent or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    from undust.urls import Url  # noqa: PLC0415
+
+    places = {rule: place for place, rule in enumerate(rules.ids, 1)}
+    shown = (
+        TextColumn("rule {task.fields[rule]} of {task.total:.0f}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[fetches]:,} fetches"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[asked]}", markup=False),
+    )
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=len(rules), rule=1, fetches=0, asked="")
+
+        def watch(rule: Rule, url: str, fetches: int) -> None:
+            place = places.get(rule.id, 0)
+            parsed = Url.parse(url)
+            asked = f"{parsed.host} {parsed.path}" if parsed else url
+            progress.update(task, completed=place, rule=place or "?", fetches=fetches, asked=asked)
+
+        yield watch
+
+
+def _print(done: Validation, seconds: float, target: str, *, has_samples: bool) -> None:
+    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
+
+    from undust.cli.printing import show  # noqa: PLC0415
+
+    show(_table(done))
+    counts = ", ".join(f"{done.count(name):,} {name}" for name in ("confirmed", "refuted", "undecided"))
+    hosts = f" from {done.hosts:,} host{'s' * (done.hosts != 1)}" if done.hosts else ""
+    said = [f"{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s", f"written to {target}"]
+    if not has_samples:
+        said.append("tried on the examples of the rules alone; --sample FILE gives more URLs")
+    show(Text("\n" + "\n".join(said)))
+
+
+def _table(done: Validation) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from undust.rules.listing import short_ids  # noqa: PLC0415
+
+    short = short_ids(outcome.rule for outcome in done.outcomes)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("verdict", "id"):
+        table.add_column(name, no_wrap=True)
+    for name in ("same", "other", "fetches"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("rule", overflow="fold")
+    for found in done.outcomes:
+        said = str(found.rule) if found.verdict == "confirmed" else f"{found.rule}\n{found.reason}"
+        table.add_row(
+            Text(found.verdict, style=STYLES[found.verdict]),
+            short[found.rule.id],
+            f"{found.positives:,}",
+            f"{found.negatives:,}",
+            f"{found.fetches:,}",
+            Text(said),
+        )
+    return table

@@ -1,0 +1,208 @@
+"""The judge that asks the site itself whether two URLs show one page.
+
+A page may change between two visits, so before a difference counts both URLs are asked for once more: it
+counts where each page is still itself, or at least far more like itself than like the other. And a site
+may show one thing for many pages, a form to log in or its regrets that there is nothing: what three
+different pages show says nothing about any of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undust.content.sketch import resemblance
+from undust.duplicates.near_copies import ALIKE, SAME
+from undust.intervals import interval
+from undust.live.answers import BUSY, FIRST_ERROR, FIRST_FAILURE, sketch_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from undust.live.answers import Answer
+    from undust.live.visitor import Shown, Visitor
+    from undust.validation.sampling import Answer as Said
+
+BY_CHANCE = 0.01
+"""How seldom something must be by chance to count."""
+NOTICE = 3
+"""So many different pages that show the same show a notice."""
+TEMPLATE_TEXTS = 30
+"""Texts from which the template of a site is learned."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What is thought of a pair of URLs, and why."""
+
+    said: Said
+    because: str
+    left: Shown
+    right: Shown | None = None
+
+    @property
+    def time(self) -> float:
+        """When the newer of the two was seen."""
+        return max(side.last.time for side in (self.left, self.right) if side is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all that a person would want to see."""
+        sides = {"left": self.left, "right": self.right}
+        shown = {name: _side(side) for name, side in sides.items() if side is not None}
+        return {"said": self.said, "because": self.because, **shown, "time": round(self.time, 3)}
+
+
+def _side(shown: Shown) -> dict[str, Any]:
+    last = shown.last
+    said = {
+        "url": last.url,
+        "status": last.status,
+        "digest": last.digest,
+        "sketch": sketch_text(last.sketch),
+        "problem": shown.problem,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+class LiveJudge:
+    """Compares what a visitor finds."""
+
+    def __init__(self, visitor: Visitor, page_of: Callable[[str], str]) -> None:
+        """Take the visitor, and a function that tells pages apart as well as is known."""
+        self._visitor = visitor
+        self._page_of = page_of
+        self._shown_by: dict[object, set[str]] = {}
+        self.opinion: Opinion | None = None
+        """The last one."""
+        self.because = ""
+        self.time = 0.0
+
+    @property
+    def fetches(self) -> int:
+        """Requests so far, recorded ones included."""
+        return self._visitor.fetches
+
+    def get_to_know(self, urls: Iterable[str]) -> None:
+        """Look at pages until there are enough to tell what is on each of them."""
+        for url in urls:
+            if not self._visitor.needs_template or self._visitor.texts() >= TEMPLATE_TEXTS:
+                break
+            self._visitor.look(url)
+        if self._visitor.needs_template:
+            self._visitor.learn_template()
+
+    def __call__(self, left: str, right: str) -> Said:
+        """Return whether two URLs show one page."""
+        self.opinion = self._thought(left, right)
+        self.because = self.opinion.because
+        self.time = max(self.time, self.opinion.time)
+        return self.opinion.said
+
+    def _thought(self, left: str, right: str) -> Opinion:
+        first = self._visitor.look(left)
+        if first.outside is None and not first.last.is_page:
+            return Opinion("unknown", first.problem or _no_page(first.last), first)
+        second = self._visitor.look(right)
+        if first.outside is not None or second.outside is not None:
+            same = first.outside == second.outside
+            return Opinion("unknown", "both leave the site" if same else "one leaves the site", first, second)
+        if second.problem is None and not second.last.is_page:
+            return self._no_target(first, second)
+        if second.problem is not None:
+            return Opinion("unknown", second.problem, first, second)
+        for shown in (first, second):
+            self._note(shown)
+        return self._compared(first, second)
+
+    def _no_target(self, first: Shown, second: Shown) -> Opinion:
+        """Return what to think of a target that answers with an error, or with nothing."""
+        answer = second.last
+        status = answer.status or 0
+        if status >= FIRST_FAILURE:
+            again = self._visitor.look_again(answer.url)
+            if again is not None and (again.problem is not None or again.status != status):
+                return Opinion("unknown", "the target's errors come and go", first, second)
+        if status >= FIRST_ERROR and status not in BUSY:
+            return Opinion("different", f"the target {_no_page(answer)}", first, second)
+        return Opinion("unknown", f"the target {_no_page(answer)}", first, second)
+
+    def _compared(self, first: Shown, second: Shown) -> Opinion:
+        if self._is_notice(first):
+            return Opinion("unknown", "other pages show the same notice", first, second)
+        if first.last.url == second.last.url:
+            return Opinion("same", "one redirects to the other", first, second)
+        alike = _alike(first.last, second.last)
+        if alike == "same":
+            return Opinion("same", "the same content", first, second)
+        if alike == "unknown":
+            return Opinion("unknown", "nearly the same content", first, second)
+        return self._looked_again(first, second)
+
+    def _looked_again(self, first: Shown, second: Shown) -> Opinion:
+        """Return what to think of two URLs that differ, each beside itself at another visit."""
+        visits = []
+        for shown in (first, second):
+            again = self._visitor.look_again(shown.last.url)
+            if again is not None and not again.is_page:
+                return Opinion("unknown", "a page that is gone at the next visit", first, second)
+            visits.append([shown.last, *([] if again is None else [again])])
+        across = [(left, right) for left in visits[0] for right in visits[1]]
+        if any(_alike(left, right) == "same" for left, right in across):
+            return Opinion("same", "the same content at a second look", first, second)
+        changing = [each for each in visits if _alike(each[0], each[-1]) != "same"]
+        if changing and not all(_is_further(_most(across), *each) for each in changing):
+            return Opinion("unknown", "a page that changes from one visit to the next", first, second)
+        return Opinion("different", "another content", first, second)
+
+    def _note(self, shown: Shown) -> None:
+        page = self._page_of(shown.url)
+        for content in _contents(shown.last):
+            self._shown_by.setdefault(content, set()).add(page)
+
+    def _is_notice(self, shown: Shown) -> bool:
+        return any(len(self._shown_by[content]) >= NOTICE for content in _contents(shown.last))
+
+
+def _contents(answer: Answer) -> list[object]:
+    sketch = None if answer.sketch is None else answer.sketch.tobytes()
+    return [content for content in (answer.digest, sketch) if content is not None]
+
+
+def _alike(left: Answer, right: Answer) -> Said:
+    if left.digest == right.digest:
+        return "same"
+    if left.sketch is None or right.sketch is None:
+        return "different"
+    share = resemblance(left.sketch, right.sketch)
+    return "same" if share >= SAME else "different" if share < ALIKE else "unknown"
+
+
+def _most(pairs: Iterable[tuple[Answer, Answer]]) -> int:
+    """Return in how many minima the most similar of the pairs agree."""
+    return max(_agreeing(left, right) for left, right in pairs)
+
+
+def _agreeing(left: Answer, right: Answer) -> int:
+    if left.sketch is None or right.sketch is None:
+        return 0
+    return int((left.sketch == right.sketch).sum())
+
+
+def _is_further(agreeing: int, first: Answer, again: Answer) -> bool:
+    """Return whether a page that changes is still so much itself that the other one is another page.
+
+    As many minima would seldom agree by chance if the other page were this one, changed once more: at
+    most once in a hundred times, by a cautious estimate of how much of it stays.
+    """
+    size = 0 if first.sketch is None else len(first.sketch)
+    stays = interval(_agreeing(first, again), size)[0] if size else 0.0
+    chances = (
+        math.comb(size, hits) * stays**hits * (1 - stays) ** (size - hits) for hits in range(agreeing + 1)
+    )
+    return sum(chances) < BY_CHANCE
+
+
+def _no_page(answer: Answer) -> str:
+    return f"answers with status {answer.status}" if answer.status not in {None, 200} else "shows nothing"
