@@ -41,8 +41,8 @@ MAY_IMPORT = {
     "exports": "errors rules",
     "report": "errors rules validation selection",
     "pipeline": (
-        "errors streams observations urls content sources live engines duplicates rules tree candidates learners"
-        " validation selection learning single evaluation comparison report"
+        "errors streams observations urls content sources live engines duplicates rules tree candidates"
+        " learners validation selection learning single evaluation comparison report"
     ),
     "cli": (
         "errors streams observations engines urls rules tree signatures live learning validation evaluation"

@@ -91,6 +91,14 @@ STYLES = {"confirmed": "green", "refuted": "red", "undecided": "yellow"}
 )
 @click.option("--max-fetches-per-host", metavar="N", type=click.IntRange(min=1), help="Requests to a host.")
 @click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="For a whole answer; a third of it for each step.",
+)
+@click.option(
     "--contact",
     metavar="TEXT",
     envvar="UNDUST_CONTACT",
@@ -150,10 +158,6 @@ def command(  # noqa: PLR0913 -- one argument per option
     seen = inputs.read(quiet=is_silent) if inputs.paths else None
     from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
 
-    if not archives and not is_silent and said["contact"] is None:
-        from undust.live.fetching import user_agent  # noqa: PLC0415
-
-        click.echo(f"Asking as {user_agent(None)}; --contact says better how to reach you.", err=True)
     started = perf_counter()
     with _progress(rules, is_silent=is_silent) as watch:
         done = pipeline.validate(
@@ -177,7 +181,13 @@ def command(  # noqa: PLR0913 -- one argument per option
             json.dumps(done.to_json() | figures, ensure_ascii=False).encode("utf-8", "backslashreplace")
         )
     elif not quiet:
-        _print(done, seconds, target, has_samples=seen is not None)
+        _print(done, seconds, target)
+        if seen is None:
+            click.echo("Tried on the examples of the rules alone; --sample FILE gives more URLs.", err=True)
+        if not archives and said["contact"] is None:
+            from undust.live.fetching import user_agent  # noqa: PLC0415
+
+            click.echo(f"Asked as {user_agent(None)}; --contact says how to reach you.", err=True)
 
 
 @contextmanager
@@ -211,7 +221,7 @@ def _progress(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None]:
         yield watch
 
 
-def _print(done: Validation, seconds: float, target: str, *, has_samples: bool) -> None:
+def _print(done: Validation, seconds: float, target: str) -> None:
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     from undust.cli.printing import show  # noqa: PLC0415
@@ -220,8 +230,6 @@ def _print(done: Validation, seconds: float, target: str, *, has_samples: bool) 
     counts = ", ".join(f"{done.count(name):,} {name}" for name in ("confirmed", "refuted", "undecided"))
     hosts = f" from {done.hosts:,} host{'s' * (done.hosts != 1)}" if done.hosts else ""
     said = [f"{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s", f"written to {target}"]
-    if not has_samples:
-        said.append("tried on the examples of the rules alone; --sample FILE gives more URLs")
     show(Text("\n" + "\n".join(said)))
 
 

@@ -36,6 +36,9 @@ NAME = "undust"
 KEPT_ALIVE_S = 15.0
 LARGEST_ROBOTS = 500 << 10
 """Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
+DROPPED = "the host closed a connection that was kept open"
+"""Which it may do at any time, so that it says nothing about the URL."""
+_DROPS = (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError)
 LARGE = "a body larger than is read"
 
 
@@ -87,6 +90,8 @@ class Fetcher:
         except Exception as error:  # noqa: BLE001 -- whatever strangers send, the job goes on
             said = str(error).strip() or type(error).__name__
             answer = replace(answer, problem=f"no proper answer: {said}")
+            if not line.wire.is_new and isinstance(error, _DROPS):
+                answer = replace(answer, problem=DROPPED)
         if answer.problem is not None:
             # What else was on its way is not wanted any more.
             line.pool.close()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from undust.live.answers import Answer
     from undust.live.options import Manners
 
+SHORTEST_PAUSE_S = 0.5
+"""Doubled each time that a host says it is busy, where no delay asks for more."""
 SPENT = "the budget of fetches is used up"
 SPENT_ON_HOST = "the host's budget of fetches is used up"
 
@@ -85,7 +87,7 @@ class Hosts:
         pause = host.delay_s
         if answer.status in BUSY:
             host.strikes += 1
-            pause = max(pause, self._manners.delay_s, 1.0) * 2**host.strikes
+            pause = max(pause, SHORTEST_PAUSE_S) * 2**host.strikes
             pause = max(min(pause, self._manners.longest_pause_s), answer.retry_after_s or 0.0)
             if pause > self._manners.longest_pause_s:
                 host.closed = f"the host asks to be left alone for {pause:,.0f} s"
@@ -100,6 +102,11 @@ class Budget:
     def __init__(self, fetches: int, per_host: int | None) -> None:
         self.left = fetches
         self._per_host = per_host
+
+    @property
+    def for_one_host(self) -> int:
+        """Requests that a single host could get at most."""
+        return self.left if self._per_host is None else min(self.left, self._per_host)
 
     def refuses(self, host: Host) -> str | None:
         """Return why one more request is too much; None if it is not."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from undust.content.sketch import common_shingles, sketch
 from undust.live.answers import BUSY, Answer
+from undust.live.fetching import DROPPED
 from undust.live.robots import Robots, robots_from
 from undust.urls import Url, site_of
 
@@ -132,8 +133,10 @@ class Visitor:
         return self._found[url][0]
 
     def _answer(self, url: str, why: Why) -> Answer:
-        """Return the answer to a question, asked again where the host was busy."""
+        """Return the answer to a question, asked again where the host was busy or hung up."""
         answer = self._ask(url, why)
+        if answer.problem == DROPPED:
+            answer = self._ask(url, "robots" if why == "robots" else "retry")
         for _ in range(self._manners.retries):
             if answer.status not in BUSY or not self._source.is_live:
                 break

@@ -27,9 +27,12 @@ class Wire(httpcore.NetworkBackend):
         self._manners = manners
         self._real = httpcore.SyncBackend()
         self._ends = monotonic()
+        self.is_new = False
+        """Whether the answer came, or should have come, through a connection that was made for it."""
 
     def begin(self) -> None:
         """Give the next answer its whole time."""
+        self.is_new = False
         self._ends = monotonic() + self._manners.answer_timeout_s
 
     def left(self, timeout_s: float | None) -> float:
@@ -49,6 +52,7 @@ class Wire(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect to an address of the host that was judged before, and to none that was not."""
+        self.is_new = True
         chosen = self._manners.connect_to.get(Place(host, port)) or self._manners.connect_to.get(Place(host))
         if chosen:
             addresses, port = [chosen.host], chosen.port or port

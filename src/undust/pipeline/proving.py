@@ -30,6 +30,8 @@ SITES_OF_GENERAL_RULES = 10
 """A rule for all sites is tried on so many of them, those with most URLs."""
 ATTEMPTS_PER_SAMPLE = 3
 """URLs that are asked for, for each answer that is wanted, with those that cannot be compared."""
+STAGES = 3
+"""Stages of an answer that may each take their time: to be reached, to begin, to go on."""
 URLS_AT_ONCE = 65_536
 
 
@@ -45,6 +47,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     delay: float = 1.0,
     max_fetches: int = 10_000,
     max_fetches_per_host: int | None = None,
+    timeout: float = 60.0,
     contact: str | None = None,
     allow_private: bool = False,
     connect_to: Iterable[str] = (),
@@ -69,6 +72,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
         delay: Seconds between two requests to one host, at least.
         max_fetches: Requests in all.
         max_fetches_per_host: Requests to one host.
+        timeout: Seconds for a whole answer; a third of them for each step of it.
         contact: How whoever runs a site can reach you.
         allow_private: Ask also at private, loopback and link-local addresses.
         connect_to: Hosts to be found elsewhere, as in `["www.shop.test=127.0.0.1:8080"]`.
@@ -89,7 +93,16 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     from undust.validation.asking import Asking  # noqa: PLC0415
 
     places = dict(connection_from(text) for text in connect_to)
-    manners = Manners(delay, max_fetches, max_fetches_per_host, contact, allow_private, places)
+    manners = Manners(
+        delay_s=delay,
+        max_fetches=max_fetches,
+        max_fetches_per_host=max_fetches_per_host,
+        contact=contact,
+        allow_private=allow_private,
+        connect_to=places,
+        answer_timeout_s=timeout,
+        stage_timeout_s=timeout / STAGES,
+    )
     asking = Asking(
         manners,
         read(*paths).table if paths else None,

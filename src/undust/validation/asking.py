@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 2 * TEMPLATE_TEXTS
 """URLs that are asked for at most to learn a template: some show nothing, some the same."""
+FOR_TEMPLATE = 4
+"""... and no more than this part of the budget."""
 
 
 class Asking(Judges):
@@ -89,9 +91,9 @@ class Asking(Judges):
                 self._source, self._journal, self._manners, self._hosts, budget, watch=self._tell
             )
             pages = RuleSet([rule.with_status("active") for rule in group.rules]).compile()
-            self._visitors[site], self._judges[site] = visitor, LiveJudge(visitor, pages)
+            self._visitors[site], self._judges[site] = visitor, LiveJudge(visitor, pages.key)
             own = (url for url in group.samples.scattered(group.rules) if site_of(url) == site)
-            self._judges[site].get_to_know(islice(own, LOOKED_AT))
+            self._judges[site].get_to_know(islice(own, min(LOOKED_AT, budget.for_one_host // FOR_TEMPLATE)))
         self._visitors[site].budget = budget
         return self._judges[site]
 

@@ -24,14 +24,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.rules import Rule
+    from undust.rules import Canonicalizer, Rule
 
     Ints = NDArray[np.int64]
 
 EXAMPLE, SHOWN, LISTED, NOT_SHOWN = range(4)
 """How promising a URL is: of the rule's own examples; seen with a page; only listed; seen without a page."""
 OK = 200
-MASKED = "***"
+MASK = ":any"
+"""What only rules have that change no URL, but its key."""
+HIDDEN = "***"
 """What stands in examples for values that nobody should see; such a URL leads nowhere."""
 
 
@@ -48,22 +50,21 @@ class Samples:
 
     def pairs(self, rule: Rule, attempts: int) -> Iterator[tuple[str, str]]:
         """Yield URLs that a rule changes, with the outcome; for a mask, pairs of URLs that it makes equal."""
-        active = rule.with_status("active")
-        canonicalizer = RuleSet([active]).compile()
-        rows = canonicalizer.touched(self.urls)[0].to_numpy()
-        if not len(rows) and ":any" in (rule.target or ""):
-            yield from self._masked(active, attempts)
+        canonicalizer = RuleSet([rule.with_status("active")]).compile()
+        if MASK in (rule.target or ""):
+            yield from self._masked(canonicalizer, attempts)
             return
-        examples = {normalize(url) for url, _ in rule.examples if MASKED not in url}
+        rows = canonicalizer.touched(self.urls)[0].to_numpy()
+        examples = {normalize(url) for url, _ in rule.examples if HIDDEN not in url}
         own = pc.is_in(self.urls.take(pa.array(rows)), pa.array(sorted(examples), self.urls.type))
         promise = np.where(np.asarray(own, np.bool_), EXAMPLE, self.promise[rows])
         for row in self._in_order(rows, promise)[:attempts]:
             url = self.urls[row].as_py()
             yield url, canonicalizer.program.step(url)[1]
 
-    def _masked(self, rule: Rule, attempts: int) -> Iterator[tuple[str, str]]:
+    def _masked(self, canonicalizer: Canonicalizer, attempts: int) -> Iterator[tuple[str, str]]:
         """Yield neighbours among URLs that have one key and are not the same."""
-        keys = RuleSet([rule]).compile().batch(self.urls, keys=True)
+        keys = canonicalizer.batch(self.urls, keys=True)
         rows = np.flatnonzero(np.asarray(pc.not_equal(keys, self.urls), np.bool_))
         rows = self._in_order(rows, self.promise[rows])
         before: dict[str, str] = {}
@@ -92,7 +93,7 @@ class Samples:
 
 def samples_from(urls: pa.Array, statuses: pa.Array, rules: Sequence[Rule], seed: int = 0) -> Samples:
     """Return the URLs of one site to try its rules on: those listed, and those of the rules' examples."""
-    of_rules = [url for rule in rules for pair in rule.examples for url in pair[:1] if MASKED not in url]
+    of_rules = [url for rule in rules for pair in rule.examples for url in pair[:1] if HIDDEN not in url]
     seen = pa.table({"url": normalize(urls.cast(pa.string())), "status": statuses.cast(pa.int64())})
     told = pa.table(
         {"url": normalize(pa.array(of_rules, pa.string())), "status": pa.nulls(len(of_rules), pa.int64())}
