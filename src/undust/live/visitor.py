@@ -157,8 +157,9 @@ class Visitor:
         answer = recorded or self._fetched(url, parsed.host, len(asked), why)
         if self._source.is_live:
             self._hosts.note(parsed.host, answer)
-        self.budget.spend()
-        self.fetches += 1
+        if self._source.is_live or answer.problem is None:
+            self.budget.spend()
+            self.fetches += 1
         asked.append(answer)
         return answer
 

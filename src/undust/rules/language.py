@@ -70,7 +70,7 @@ class Rule:
     examples: tuple[tuple[str, str], ...] = ()
     """Pairs of a URL and what the rule makes of it."""
     validated: Mapping[str, Any] | None = field(default=None, hash=False)
-    """`when` (a time) and `how` (`held-out`, `live`), and what the proof noted besides."""
+    """`when` (a time) and `how` (`held-out`, `live`, `archive`), and what the proof noted besides."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Keys of the JSON object that undust does not know, kept as they are."""
 
