@@ -71,7 +71,8 @@ def test_the_offline_twin(tmp_path: Path) -> None:
         "\n".join(made.observations(Crawl(evidence=())).column("url").to_pylist()), encoding="utf-8"
     )
     write_archive([made], Crawl(), str(tmp_path / "crawl.warc.gz"))
-    said = ["validate", rules, "--sample", tmp_path / "urls.txt", "--from", tmp_path / "crawl.warc.gz"]
+    urls, archive = tmp_path / "urls.txt", tmp_path / "crawl.warc.gz"
+    said: list[str | Path] = ["validate", rules, "--sample", urls, "--from", archive]
     outputs = [tmp_path / name for name in ("first.json", "second.json")]
     told = [json.loads(run(*said, "-o", output, "--json").out) for output in outputs]
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
