@@ -39,14 +39,15 @@ MAY_IMPORT = {
     "signatures": "errors evaluation observations urls",
     "integrations": "errors extras packing streams urls content sources rules",
     "exports": "errors rules",
-    "report": "errors rules validation selection",
+    "reporting": "errors intervals streams urls duplicates rules tree evaluation",
+    "review": "errors rules evaluation reporting",
     "pipeline": (
         "errors streams observations urls content sources live engines duplicates rules tree candidates"
-        " learners validation selection learning single evaluation comparison report"
+        " learners validation selection learning single evaluation comparison reporting"
     ),
     "cli": (
         "errors streams observations engines urls rules tree signatures live learning validation evaluation"
-        " comparison exports report pipeline"
+        " comparison exports reporting review pipeline"
     ),
     "__main__": "cli",
     "__init__": "pipeline rules urls errors engines",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         propose,
         prove,
         read,
+        report,
         split,
         validate,
     )
@@ -33,6 +34,7 @@ __all__ = [
     "propose",
     "prove",
     "read",
+    "report",
     "split",
     "validate",
 ]
@@ -51,6 +53,7 @@ _HOMES = {
     "propose": "undust.pipeline",
     "prove": "undust.pipeline",
     "read": "undust.pipeline",
+    "report": "undust.pipeline",
     "split": "undust.pipeline",
     "validate": "undust.pipeline",
 }

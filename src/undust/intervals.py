@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _TINY = 1e-300
 _PRECISION = 1e-14
 
 
+@lru_cache(maxsize=1 << 12)
 def interval(hits: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Return the two-sided confidence interval of hits / trials.
 

@@ -15,6 +15,8 @@ ENTRIES = {
     "evaluate": Entry("undust.cli.evaluate", "Measure what rules do to URLs whose pages are known."),
     "compare": Entry("undust.cli.compare", "Train all methods on one half, judge them on the other."),
     "validate": Entry("undust.cli.validate", "Ask the sites themselves, politely, whether rules hold."),
+    "report": Entry("undust.cli.report", "Write a page about rules and what they do."),
+    "review": Entry("undust.cli.review", "Serve that page here, with switches that save."),
     "rules": Entry("undust.cli.rules", "List, check, switch, merge and compare rule files."),
     "signatures": Entry("undust.cli.signatures", "See how far pages of equal text reduce the URLs."),
     "normalize": Entry("undust.cli.normalize", "Bring URLs into their standard form, line by line."),

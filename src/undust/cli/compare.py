@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undust.cli import options
-from undust.cli.evaluate import figures
 from undust.cli.inputs import inputs as with_inputs
 
 if TYPE_CHECKING:
@@ -149,6 +148,8 @@ def as_dict(found: Comparison, seed: int) -> dict[str, Any]:
 
 
 def _row(row: Row, found: Comparison) -> dict[str, Any]:
+    from undust.evaluation.figures import figures  # noqa: PLC0415 -- slow to load, and not for --help
+
     ranking, published = row.ranking, row.total_as_published
     said = {
         "method": row.method,

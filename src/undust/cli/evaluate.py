@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from undust.cli.inputs import Inputs
-    from undust.evaluation import Evaluation, Measures, Row
+    from undust.evaluation import Evaluation
 
 SHOWN_SITES = 20
 SHOWN_RULES = 40
@@ -59,30 +59,10 @@ def command(rules: str, inputs: Inputs, *, threads: int, as_json: bool, quiet: b
         _print(found, seconds)
 
 
-def figures(measures: Measures) -> dict[str, Any]:
-    """Return counts and rates by the names that other tools rely on."""
-    rates = {
-        name: getattr(measures, name)
-        for name in (
-            "compression_rate", "duplicate_rate", "dup_reduction_rate", "coverage", "removed", "lost",
-            "fpr", "url_fpr", "lost_content_rate", "cluster_reduction",
-        )
-    }  # fmt: skip
-    counts = {
-        name: getattr(measures, name)
-        for name in (
-            "urls", "canonical_urls", "clusters", "support_pairs", "false_positive_pairs",
-            "lost_pages", "duplicate_clusters", "collapsed_clusters",
-        )
-    }  # fmt: skip
-    table = measures.contingency
-    judged = {name: getattr(table, name) for name in ("sensitivity", "specificity", "precision", "accuracy")}
-    intervals = {name: list(ends) for name, ends in measures.intervals().items()}
-    return counts | rates | {"reduction_ratio": measures.compression_rate} | judged | {"intervals": intervals}
-
-
 def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
     """Return everything that was measured, for machines."""
+    from undust.evaluation.figures import figures, figures_of_rule  # noqa: PLC0415 -- slow to load
+
     macro = {name: found.macro(attrgetter(name)) for name in ("removed", "lost", "fpr")}
     return figures(found.total) | {
         "rules": found.active,
@@ -90,20 +70,10 @@ def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
         "macro": macro,
         "duplicates_only": figures(found.duplicates_only),
         "sites": {site: figures(one) for site, one in found.sites.items()},
-        "classes": [_row(row) for row in found.classes],
-        "by_rule": [_row(row) for row in found.rules],
+        "classes": [figures_of_rule(row) for row in found.classes],
+        "by_rule": [figures_of_rule(row) for row in found.rules],
         "seconds": round(seconds, 3),
         "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-    }
-
-
-def _row(row: Row) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "class": row.kind,
-        "saved": row.saved,
-        "lost_pages": row.lost,
-        "fpr": row.measures.fpr,
     }
 
 

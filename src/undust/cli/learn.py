@@ -7,7 +7,6 @@ import resource
 import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +67,13 @@ SHOWN_RETIRED = 10
 )
 @click.option("--yes", is_flag=True, help="Let --update retire many rules at once without a question.")
 @click.option("--seed", metavar="N", type=int, default=0, help="Hold out other pages.")
-@click.option("--keep-values", is_flag=True, help="Show values of dropped parameters in examples, not ***.")
+@options.keep_values
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write a page about the rules too, with what was rejected and why.",
+)
 @options.threads
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON to stdout, and nothing else.")
 @options.quiet
@@ -85,6 +90,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     yes: bool,
     seed: int,
     keep_values: bool,
+    report: str | None,
     threads: int,
     as_json: bool,
     quiet: bool,
@@ -98,13 +104,15 @@ def command(  # noqa: PLR0913 -- one argument per option
     \b
     Examples:
       undust learn crawl.warc.gz -o rules.json
+      undust learn crawl.warc.gz -o rules.json --report report.html
       undust learn index.cdxj access.log --base https://a.test -o rules.json
       undust learn crawl.jsonl.gz --method substring -o published.json
       undust learn new_crawl.jsonl.gz --update rules.json
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.learning import care_from  # noqa: PLC0415
+    from undust.learning import care_from, masked  # noqa: PLC0415
     from undust.rules import RuleSet  # noqa: PLC0415
+    from undust.validation import demands_from  # noqa: PLC0415
 
     methods = methods or (pipeline.COMBINED,)
     pipeline.require_methods(methods)
@@ -112,7 +120,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     _require_update(update, methods, today=today, yes=yes)
     before = RuleSet.load(update) if update is not None else None
     output = output or update
-    _require_folder(output)
+    options.require_folder(output)
+    options.require_folder(report)
     is_silent = quiet or as_json
     started = perf_counter()
     seen = inputs.read(quiet=is_silent)
@@ -129,27 +138,33 @@ def command(  # noqa: PLR0913 -- one argument per option
                 threads=threads,
                 watch=watch,
             )
-        rules = outcome.rules
+        rules, refusals = outcome.rules, pipeline.refusals_of(outcome)
     else:
-        rules = pipeline.learn(
+        learned = pipeline.learn_with(
             seen,
-            methods=methods,
+            methods,
             options=said,
             max_fpr=max_fpr,
-            min_support=min_support,
+            min_support=demands_from(min_support).min_support,
             seed=seed,
             threads=threads,
-            keep_values=keep_values,
         )
+        rules = learned.rules if keep_values else RuleSet(map(masked, learned.rules))
+        refusals = pipeline.refusals_of_verdicts(learned)
     if outcome and outcome.drift and outcome.drift.is_sudden and not yes:
         _ask(outcome.drift, str(update), is_silent=is_silent)
     if output is not None:
         rules.save(output)
+    if report is not None:
+        named = RuleSet(rules, name=output or "rules that were not saved")
+        pipeline.report(named, seen, report, refusals=refusals, keep_values=keep_values, threads=threads)
     seconds = perf_counter() - started
     if as_json:
         click.echo(json.dumps(_figures(outcome, rules, seconds, output), ensure_ascii=False))
     elif not quiet:
         _print(outcome, rules, seconds, output)
+        if report is not None:
+            click.echo(f"\n{report}: a page about them, for a browser")
 
 
 def _require_update(
@@ -192,13 +207,6 @@ def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
         if owner not in methods:
             message = f"--option {name} is for the learner '{owner}', which is not used; add --method {owner}"
             raise click.UsageError(message)
-
-
-def _require_folder(output: str | None) -> None:
-    """Say now, not after an hour of learning, that there is no place for the result."""
-    if output is not None and not Path(output).resolve().parent.is_dir():
-        message = f"{output}: there is no folder {Path(output).parent}; make it first"
-        raise UndustError(message)
 
 
 @contextmanager
@@ -301,4 +309,5 @@ def _next(output: str) -> list[str]:
         f"explain {output} URL             why a URL becomes what it becomes",
         f"apply --key {output} urls.txt    the key of each URL, to compare by",
         f"evaluate {output} OTHER          what they do to other data",
+        f"report {output} INPUT            a page that shows each rule at work",
     ]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
+
+from undust.errors import UndustError
+from undust.streams import STANDARD
 
 files = click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True))
 output = click.option(
@@ -56,3 +60,13 @@ learner_options = click.option(
     callback=_said,
     help="An option of a learner; may be repeated.",
 )
+keep_values = click.option(
+    "--keep-values", is_flag=True, help="Show values of dropped parameters in examples, not ***."
+)
+
+
+def require_folder(output: str | None) -> None:
+    """Say now, not after an hour of work, that there is no place for the result."""
+    if output is not None and output != STANDARD and not Path(output).resolve().parent.is_dir():
+        message = f"{output}: there is no folder {Path(output).parent}; make it first"
+        raise UndustError(message)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from undust.errors import UndustError
-from undust.evaluation.measures import Measures, measure, share
+from undust.evaluation.measures import Measures, Pages, measure_images, share
 from undust.rules import RuleSet
 from undust.urls import site_of
 
@@ -41,10 +41,15 @@ class Labelled:
     sketches: Mapping[str, Sequence[int]]
 
     @cached_property
+    def known(self) -> Pages:
+        """The pages as numbers."""
+        return Pages.of(self.pages, self.sketches)
+
+    @cached_property
     def in_duplicates(self) -> NDArray[np.bool_]:
         """Which URLs are of pages that have two or more."""
-        _, page, count = np.unique(np.array(self.pages, dtype=str), return_inverse=True, return_counts=True)
-        return np.asarray(count[page] > 1)
+        page = self.known.codes
+        return np.asarray(np.bincount(page)[page] > 1)
 
     def without_singletons(self) -> Labelled:
         """Return only the URLs of pages that have two or more, as Dasgupta et al. judge."""
@@ -62,7 +67,7 @@ class Labelled:
 
     def measured_by(self, images: pa.Array) -> Measures:
         """Return what was done to these URLs, given what became of each."""
-        return measure(self.pages, images.to_pylist(), self.sketches)
+        return measure_images(self.known, images)
 
 
 @dataclass(frozen=True)
@@ -171,24 +176,17 @@ def evaluate(rules: RuleSet, sites: Sequence[Labelled], unlabelled: int = 0, thr
     require_pages(sites)
     _require_overlap(rules, sites)
     by_site = {site.site: site.measured(rules, threads) for site in sites}
-    active = [rule for rule in rules if rule.status == "active"]
-    plain = {site.site: site.measured(RuleSet(), threads) for site in sites}
-    acting = [rule for rule in active if rule.kind != "keep"]
-    groups = [(str(rule), class_of(rule), [rule]) for rule in acting]
-    groups += [(name, name, [rule for rule in acting if class_of(rule) == name]) for name in CLASSES]
-    rows = [
-        _alone(_with_keeps(active, group), sites, plain, name, kind, threads) for name, kind, group in groups
-    ]
+    alone = _Alone([rule for rule in rules if rule.status == "active"], sites, threads)
     return Evaluation(
         total=sum(by_site.values(), Measures()),
         duplicates_only=sum(
             (site.without_singletons().measured(rules, threads) for site in sites), Measures()
         ),
         sites=by_site,
-        classes=tuple(rows[len(acting) :]),
-        rules=tuple(rows[: len(acting)]),
+        classes=tuple(alone.group(name) for name in CLASSES),
+        rules=tuple(map(alone.rule, alone.acting)),
         unlabelled=unlabelled,
-        active=len(active),
+        active=len(alone.active),
     )
 
 
@@ -209,25 +207,45 @@ def class_of(rule: Rule) -> str:
     return CLASSES[1] if forgets else CLASSES[2]
 
 
-def _with_keeps(rules: Sequence[Rule], chosen: Sequence[Rule]) -> list[Rule]:
-    """Return the chosen rules with the `keep` rules that shield URLs from them, in file order."""
-    last = max((rules.index(rule) for rule in chosen), default=-1)
-    return [rule for rule in rules[: last + 1] if rule.kind == "keep" or rule in chosen]
+class _Alone:
+    """What a rule, or a class of rules, does without the others; only the `keep` rules before it stay.
 
+    A rule is run on its own site alone, so that many sites with a few rules each stay quick.
+    """
 
-def _alone(  # noqa: PLR0913, PLR0917 -- what is measured, on what, and what it is called
-    rules: Sequence[Rule],
-    sites: Sequence[Labelled],
-    plain: Mapping[str, Measures],
-    name: str,
-    kind: str,
-    threads: int,
-) -> Row:
-    chosen = [site for site in sites if any(rule.site in {site.site, "*"} for rule in rules)]
-    after = sum((site.measured(RuleSet(rules), threads) for site in chosen), Measures())
-    before = sum((plain[site.site] for site in chosen), Measures())
-    saved = after.removed_urls - before.removed_urls
-    return Row(name, kind, after, saved, after.lost_unlike - before.lost_unlike)
+    def __init__(self, active: list[Rule], sites: Sequence[Labelled], threads: int) -> None:
+        self.active = active
+        self.sites = {site.site: site for site in sites}
+        self.threads = threads
+        self.acting = [rule for rule in active if rule.kind != "keep"]
+        self._place = {rule.id: place for place, rule in enumerate(active)}
+        self._keeps: dict[str, list[int]] = {}
+        for place, rule in enumerate(active):
+            if rule.kind == "keep":
+                self._keeps.setdefault(rule.site, []).append(place)
+        self._plain = {site.site: site.measured(RuleSet(), threads) for site in sites}
+
+    def rule(self, rule: Rule) -> Row:
+        """Return what one rule does."""
+        return self._row([rule], str(rule), class_of(rule))
+
+    def group(self, name: str) -> Row:
+        """Return what the rules of a class do together."""
+        return self._row([rule for rule in self.acting if class_of(rule) == name], name, name)
+
+    def _row(self, chosen: Sequence[Rule], name: str, kind: str) -> Row:
+        places = {self._place[rule.id] for rule in chosen}
+        spoken_of = {rule.site for rule in chosen}
+        last = max(places, default=-1)
+        for site in self._keeps if "*" in spoken_of else {*spoken_of, "*"}:
+            places |= {at for at in self._keeps.get(site, ()) if at < last}
+        rules = [self.active[place] for place in sorted(places)]
+        sites = list(self.sites) if "*" in spoken_of else sorted(spoken_of & set(self.sites))
+        run = RuleSet(rules)
+        after = sum((self.sites[site].measured(run, self.threads) for site in sites), Measures())
+        before = sum((self._plain[site] for site in sites), Measures())
+        saved = after.removed_urls - before.removed_urls
+        return Row(name, kind, after, saved, after.lost_unlike - before.lost_unlike)
 
 
 def _require_overlap(rules: RuleSet, sites: Sequence[Labelled]) -> None:

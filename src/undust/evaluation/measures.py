@@ -15,11 +15,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust.intervals import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -144,26 +146,33 @@ class Measures:
         n - 1: the interval of `fpr` is that of the URL-level rate scaled to it, as wide as the URLs allow.
         `dup_reduction_rate` compares two duplicate rates: the one before is taken as it is.
         """
-        table = self.contingency
-        removed = interval(self.removed_urls, self.urls)
-        found = {
-            "compression_rate": removed,
-            "reduction_ratio": removed,
-            "duplicate_rate": interval(self.removable, self.urls),
-            "coverage": interval(max(0, self.removed_urls), max(0, self.urls - self.sketches)),
-            "url_fpr": interval(self.misplaced_urls, self.merged_urls),
-            "lost_content_rate": interval(self.lost_pages, self.clusters),
-            "removed": interval(max(0, self.removed_urls - self.lost_unlike), self.removable),
-            "lost": interval(self.lost_unlike, self.clusters),
-            "cluster_reduction": interval(self.collapsed_clusters, self.duplicate_clusters),
-            "sensitivity": interval(table.true_positives, table.true_positives + table.false_negatives),
-            "specificity": interval(table.true_negatives, table.true_negatives + table.false_positives),
-            "precision": interval(table.true_positives, table.true_positives + table.false_positives),
-            "accuracy": interval(table.true_positives + table.true_negatives, self.urls),
-        }
+        found = {name: interval(*hits_of_trials) for name, hits_of_trials in self._counted().items()}
+        found["reduction_ratio"] = found["compression_rate"]
         found["fpr"] = self._fpr_interval(found["url_fpr"])
         found["dup_reduction_rate"] = self._dup_reduction_interval()
         return found
+
+    def interval_of(self, name: str) -> tuple[float, float]:
+        """Return the 95 % confidence interval of one rate that counts independent things."""
+        return interval(*self._counted()[name])
+
+    def _counted(self) -> dict[str, tuple[int, int]]:
+        """Return of each rate what was counted, and among how many."""
+        table = self.contingency
+        return {
+            "compression_rate": (self.removed_urls, self.urls),
+            "duplicate_rate": (self.removable, self.urls),
+            "coverage": (max(0, self.removed_urls), max(0, self.urls - self.sketches)),
+            "url_fpr": (self.misplaced_urls, self.merged_urls),
+            "lost_content_rate": (self.lost_pages, self.clusters),
+            "removed": (max(0, self.removed_urls - self.lost_unlike), self.removable),
+            "lost": (self.lost_unlike, self.clusters),
+            "cluster_reduction": (self.collapsed_clusters, self.duplicate_clusters),
+            "sensitivity": (table.true_positives, table.true_positives + table.false_negatives),
+            "specificity": (table.true_negatives, table.true_negatives + table.false_positives),
+            "precision": (table.true_positives, table.true_positives + table.false_positives),
+            "accuracy": (table.true_positives + table.true_negatives, self.urls),
+        }
 
     def _fpr_interval(self, of_urls: tuple[float, float]) -> tuple[float, float]:
         low, high = of_urls
@@ -213,31 +222,49 @@ def share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class Pages:
+    """Which page each URL shows, made once for all the images that are measured against it."""
+
+    names: pa.Array
+    codes: NDArray[np.int64]
+    sketches: Mapping[str, Sequence[int]]
+    """One a page, where there are any; pages without one are never near copies of another."""
+    contents: int
+    """Distinct contents as the sketches tell them."""
+
+    @classmethod
+    def of(cls, pages: Sequence[str], sketches: Mapping[str, Sequence[int]] | None = None) -> Pages:
+        """Return the pages of URLs, one name a URL."""
+        names, codes = coded(pages)
+        return cls(names, codes, sketches or {}, _distinct_contents(names, sketches or {}))
+
+
 def measure(
     pages: Sequence[str],
-    images: Sequence[str],
+    images: Sequence[str] | pa.Array,
     sketches: Mapping[str, Sequence[int]] | None = None,
 ) -> Measures:
-    """Return the measures of one site: row i is one URL, the page it shows and its image.
+    """Return the measures of one site: row i is one URL, the page it shows and its image."""
+    return measure_images(Pages.of(pages, sketches), images)
 
-    `sketches` holds one sketch a page, where there are any; pages without one are never
-    near copies of another.
-    """
-    if not len(pages):
+
+def measure_images(pages: Pages, images: Sequence[str] | pa.Array) -> Measures:
+    """Return the measures of one site whose pages are known, given the image of each URL."""
+    if not len(pages.codes):
         return Measures()
-    page_names, page_codes = np.unique(np.asarray(pages, dtype=object).astype(str), return_inverse=True)
-    image_names, image_codes = np.unique(np.asarray(images, dtype=object).astype(str), return_inverse=True)
-    groups = _Groups.of(image_codes, page_codes)
-    lost, lost_unlike = _lost(groups, page_names, sketches or {})
+    image_names, image_codes = coded(images)
+    groups = _Groups.of(image_codes, pages.codes)
+    lost, lost_unlike = _lost(groups, pages)
     sizes = np.bincount(image_codes, minlength=len(image_names))
-    page_sizes = np.bincount(page_codes, minlength=len(page_names))
-    images_of_page = np.bincount(groups.pages, minlength=len(page_names))
+    page_sizes = np.bincount(pages.codes, minlength=len(pages.names))
+    images_of_page = np.bincount(groups.pages, minlength=len(pages.names))
     return Measures(
-        urls=len(page_codes),
+        urls=len(pages.codes),
         canonical_urls=len(image_names),
-        clusters=len(page_names),
-        joined_clusters=_components(groups, len(page_names), len(image_names)),
-        sketches=_distinct_contents(page_names, sketches or {}),
+        clusters=len(pages.names),
+        joined_clusters=_components(groups, len(pages.names)),
+        sketches=pages.contents,
         support_pairs=_pairs(sizes),
         false_positive_pairs=_pairs(sizes) - _pairs(groups.counts),
         merged_urls=int(sizes[sizes > 1].sum()),
@@ -249,47 +276,60 @@ def measure(
     )
 
 
+def coded(names: Sequence[str] | pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Return the distinct names in order, and of each row the place of its name among them."""
+    column = names if isinstance(names, pa.Array) else pa.array(names, pa.large_string())
+    encoded = column.dictionary_encode()
+    order = np.asarray(pc.sort_indices(encoded.dictionary), np.int64)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return encoded.dictionary.take(pa.array(order)), rank[np.asarray(encoded.indices)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Groups:
     """How many URLs of each page lie under each image; one row a combination, by image."""
 
-    images: NDArray[np.intp]
-    pages: NDArray[np.intp]
-    counts: NDArray[np.intp]
-    starts: NDArray[np.intp]
+    images: NDArray[np.int64]
+    pages: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    starts: NDArray[np.int64]
     """First row of each image."""
-    largest: NDArray[np.intp]
+    largest: NDArray[np.int64]
     """URLs of each image's main page."""
 
     @classmethod
-    def of(cls, images: NDArray[np.intp], pages: NDArray[np.intp]) -> _Groups:
-        rows, counts = np.unique(np.column_stack([images, pages]), axis=0, return_counts=True)
-        starts = np.flatnonzero(np.diff(rows[:, 0], prepend=-1))
-        largest = np.maximum.reduceat(counts, starts) if len(counts) else counts
-        return cls(rows[:, 0], rows[:, 1], counts, starts, largest)
+    def of(cls, images: NDArray[np.int64], pages: NDArray[np.int64]) -> _Groups:
+        width = int(pages.max(initial=0)) + 1
+        rows, counts = np.unique(images * width + pages, return_counts=True)
+        image, page = np.divmod(rows, width)
+        starts = np.flatnonzero(np.diff(image, prepend=-1))
+        return cls(image, page, counts, starts, np.maximum.reduceat(counts, starts))
+
+    def mixed(self) -> Iterator[slice]:
+        """Yield the rows of each image that has several pages; on most sites these are few."""
+        ends = np.append(self.starts[1:], len(self.pages))
+        for place in np.flatnonzero(ends - self.starts > 1):
+            yield slice(int(self.starts[place]), int(ends[place]))
 
 
-def _pairs(sizes: NDArray[np.intp]) -> int:
+def _pairs(sizes: NDArray[np.int64]) -> int:
     return int((sizes.astype(np.int64) * (sizes - 1) // 2).sum())
 
 
-def _lost(
-    groups: _Groups, page_names: NDArray[np.str_], sketches: Mapping[str, Sequence[int]]
-) -> tuple[int, int]:
+def _lost(groups: _Groups, pages: Pages) -> tuple[int, int]:
     """Return the pages under another's image, all of them and those that are no near copies.
 
     The main page of an image is the one with most URLs; of equals, the first by name.
     """
     lost = unlike = 0
-    ends = np.append(groups.starts[1:], len(groups.pages))
-    for start, end in zip(groups.starts, ends, strict=True):
-        if end - start == 1:
-            continue
-        names = page_names[groups.pages[start:end]]
-        main = names[int(np.argmax(groups.counts[start:end]))]
-        others = [str(name) for name in names if name != main]
+    sketches = pages.sketches
+    for rows in groups.mixed():
+        names = pages.names.take(pa.array(groups.pages[rows])).to_pylist()
+        main = names[int(np.argmax(groups.counts[rows]))]
+        others = [name for name in names if name != main]
         lost += len(others)
-        unlike += sum(not is_near(sketches.get(name), sketches.get(str(main))) for name in others)
+        unlike += sum(not is_near(sketches.get(name), sketches.get(main)) for name in others)
     return lost, unlike
 
 
@@ -301,30 +341,28 @@ def is_near(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:
     return agreeing >= NEAR * len(left)
 
 
-def _distinct_contents(page_names: NDArray[np.str_], sketches: Mapping[str, Sequence[int]]) -> int:
+def _distinct_contents(page_names: pa.Array, sketches: Mapping[str, Sequence[int]]) -> int:
     if not sketches:
         return len(page_names)
-    return len({tuple(sketches.get(str(name), ())) or str(name) for name in page_names})
+    return len({tuple(sketches.get(name, ())) or name for name in page_names.to_pylist()})
 
 
-def _components(groups: _Groups, pages: int, images: int) -> int:
+def _components(groups: _Groups, pages: int) -> int:
     """Return how many sets of pages there are when pages under one image belong together."""
-    parent = list(range(pages))
+    parent: dict[int, int] = {}
 
     def root(page: int) -> int:
-        while parent[page] != page:
-            parent[page] = parent[parent[page]]
+        while (above := parent.get(page, page)) != page:
+            parent[page] = parent.get(above, above)
             page = parent[page]
         return page
 
-    first_page = np.full(images, -1)
     joined = pages
-    for image, page in zip(groups.images, groups.pages, strict=True):
-        if first_page[image] < 0:
-            first_page[image] = page
-            continue
-        left, right = root(int(first_page[image])), root(int(page))
-        if left != right:
-            parent[right] = left
-            joined -= 1
+    for rows in groups.mixed():
+        first, *others = groups.pages[rows].tolist()
+        for page in others:
+            left, right = root(first), root(page)
+            if left != right:
+                parent[right] = left
+                joined -= 1
     return joined

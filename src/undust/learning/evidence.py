@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from undust.intervals import upper_bound
+from undust.rules.privacy import forgotten_names, without_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 EXAMPLES = 3
-MASK = "***"
-_DROPPED = re.compile(r"[?&]([^={}&]+)=[^&]*\{\*")
-_FAMILY = re.compile(r"\{\*\*:([^}]+)\}")
 
 
 class Ledger:
@@ -83,23 +80,7 @@ def pairs_of(image: Ints, page: Ints) -> tuple[int, int]:
 
 
 def masked(rule: Rule) -> Rule:
-    """Return a rule whose examples do not show the values of parameters that it drops.
-
-    A session id or a mail address in a report is a leak, and it proves nothing.
-    """
-    names = [
-        *_DROPPED.findall(rule.source),
-        *(n for some in _FAMILY.findall(rule.source) for n in some.split("|")),
-    ]
-    examples = [(_without_values(source, names), target) for source, target in rule.examples]
+    """Return a rule whose examples do not show the values of parameters that it drops."""
+    names = forgotten_names([rule])
+    examples = [(without_values(source, names), target) for source, target in rule.examples]
     return replace(rule, examples=tuple(examples))
-
-
-def _without_values(url: str, names: Sequence[str]) -> str:
-    head, mark, query = url.partition("?")
-    done = []
-    for parameter in query.split("&"):
-        name, equals, value = parameter.partition("=")
-        hidden = value and any(name == n or (n.endswith("*") and name.startswith(n[:-1])) for n in names)
-        done.append(f"{name}{equals}{MASK}" if hidden else parameter)
-    return f"{head}{mark}{'&'.join(done)}"

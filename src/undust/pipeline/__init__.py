@@ -13,9 +13,11 @@ from undust.pipeline.learning import (
 )
 from undust.pipeline.proving import validate
 from undust.pipeline.reading import read
+from undust.pipeline.reporting import Gathered, refusals_of, refusals_of_verdicts, report
 
 __all__ = [
     "COMBINED",
+    "Gathered",
     "compare",
     "count_sites",
     "evaluate",
@@ -26,6 +28,9 @@ __all__ = [
     "propose",
     "prove",
     "read",
+    "refusals_of",
+    "refusals_of_verdicts",
+    "report",
     "require_methods",
     "split",
     "url_trees",

@@ -80,14 +80,15 @@ def url_trees(
     chosen = [site] if site is not None else ranked[:most]
     rows = table.filter(pc.is_in(table.column(SITE), pa.array(chosen, table.schema.field(SITE).type)))
     found = {each.site: each for each in find_duplicates(Observations(rows, (), _statements(seen)))}
-    return tuple(_tree_of(found[name]) for name in chosen if name in found), len(sizes)
+    return tuple(tree_of(found[name]) for name in chosen if name in found), len(sizes)
 
 
 def _statements(seen: object) -> tuple[Statement, ...]:
     return seen.statements if isinstance(seen, Observations) else ()
 
 
-def _tree_of(found: SiteClusters) -> SiteTree:
+def tree_of(found: SiteClusters) -> SiteTree:
+    """Return the URL scheme of one site as a tree."""
     nodes = np.flatnonzero(found.cluster_of_node >= 0)
     cluster = found.cluster_of_node[nodes]
     can_tell = bool(found.known[nodes].any()) or found.cluster_count < len(nodes)

@@ -1,0 +1,102 @@
+"""`undust report`: one page about rules and the URLs they are for."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undust.cli import options
+from undust.cli.inputs import inputs as with_inputs
+from undust.errors import UndustError
+from undust.streams import STANDARD, read_blocks, require_readable
+
+if TYPE_CHECKING:
+    from undust.cli.inputs import Inputs
+
+DEFAULT = "report.html"
+
+
+@click.command("report")
+@click.argument("rules", metavar="RULES", type=click.Path())
+@with_inputs
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    default=DEFAULT,
+    show_default=True,
+    help="Write the page to FILE. It appears, or is replaced, only when complete.",
+)
+@click.option("--site", metavar="NAME", help="Only this site, as in shop.example.")
+@click.option(
+    "--compare",
+    "compared",
+    metavar="FILE",
+    type=click.Path(),
+    help="What 'undust compare --json' printed, to show methods side by side.",
+)
+@options.keep_values
+@options.threads
+@click.option("--json", "as_json", is_flag=True, help="Print what is on the page as JSON, and nothing else.")
+@options.quiet
+def command(  # noqa: PLR0913 -- one argument per option
+    rules: str,
+    inputs: Inputs,
+    *,
+    output: str,
+    site: str | None,
+    compared: str | None,
+    keep_values: bool,
+    threads: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write a page about RULES and what they do to the URLs of INPUT.
+
+    The page is one file that loads nothing from anywhere: what the rules save and risk, each rule
+    with examples and counter-examples, the URL scheme of the site, the duplicates that are left.
+    The figures are those of 'undust evaluate'. What learning rejected is known to
+    'undust learn --report' alone.
+
+    \b
+    Examples:
+      undust report rules.json crawl.jsonl.gz
+      undust report rules.json crawl.warc.gz -o shop.html --site shop.example
+      undust compare crawl.jsonl.gz --json > compare.json
+      undust report rules.json crawl.jsonl.gz --compare compare.json
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    from undust.pipeline import report  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules import load  # noqa: PLC0415
+
+    require_readable([rules])
+    options.require_folder(output)
+    comparison = None if compared is None else read_comparison(compared)
+    made = report(
+        load(rules),
+        inputs.read(quiet=quiet or as_json or output == STANDARD),
+        output,
+        site=site,
+        compared=comparison,
+        keep_values=keep_values,
+        threads=threads,
+    )
+    if as_json:
+        click.echo(json.dumps(made.facts, ensure_ascii=False))
+    elif not quiet:
+        click.echo(f"{output}: {made.sentence}", err=True)
+
+
+def read_comparison(path: str) -> dict[str, Any]:
+    """Return what a file of `undust compare --json` holds, or say what is wrong with it."""
+    require_readable([path])
+    try:
+        found = json.loads(b"".join(read_blocks(path)))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        message = f"{path}: not what `undust compare --json` prints; run it again and keep its output"
+        raise UndustError(message)
+    return found

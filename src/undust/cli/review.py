@@ -1,0 +1,91 @@
+"""`undust review`: the report on this machine's loopback, with switches that save."""
+
+from __future__ import annotations
+
+import webbrowser
+from typing import TYPE_CHECKING
+
+import click
+
+from undust.cli import options
+from undust.cli.inputs import inputs as with_inputs
+from undust.cli.report import read_comparison
+from undust.errors import UndustError
+from undust.streams import STANDARD, require_readable
+
+if TYPE_CHECKING:
+    from undust.cli.inputs import Inputs
+
+PORTS = 65535
+
+
+@click.command("review")
+@click.argument("rules", metavar="RULES", type=click.Path())
+@with_inputs
+@click.option("--site", metavar="NAME", help="Only this site, as in shop.example.")
+@click.option(
+    "--compare",
+    "compared",
+    metavar="FILE",
+    type=click.Path(),
+    help="What 'undust compare --json' printed, to show methods side by side.",
+)
+@click.option(
+    "--port", metavar="N", type=click.IntRange(0, PORTS), default=0, help="Instead of any port that is free."
+)
+@click.option("--browser/--no-browser", default=True, help="Open the page in a browser, or not.")
+@options.keep_values
+@options.threads
+@options.quiet
+def command(  # noqa: PLR0913 -- one argument per option
+    rules: str,
+    inputs: Inputs,
+    *,
+    site: str | None,
+    compared: str | None,
+    port: int,
+    browser: bool,
+    keep_values: bool,
+    threads: int,
+    quiet: bool,
+) -> None:
+    """Serve the page of 'undust report' on this machine, to decide about RULES.
+
+    Three things a page from disk cannot do: try any URL and see each step, switch rules on and off
+    and see savings and risk change, and save the decision to RULES. The file before is kept beside
+    it, and what was switched off stays off when rules are learned again.
+
+    The server listens on 127.0.0.1 alone, and only whoever has the whole address can use it.
+
+    \b
+    Examples:
+      undust review rules.json crawl.jsonl.gz
+      undust review rules.json crawl.jsonl.gz --no-browser --port 8000
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    from undust.pipeline import Gathered  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.review import Desk, ReviewServer  # noqa: PLC0415
+    from undust.rules import load  # noqa: PLC0415
+
+    if rules == STANDARD:
+        message = "rules from standard input cannot be saved; name their file"
+        raise click.UsageError(message)
+    require_readable([rules])
+    comparison = None if compared is None else read_comparison(compared)
+    gathered = Gathered(load(rules), inputs.read(quiet=quiet), site, keep_values=keep_values, threads=threads)
+    report = gathered.report(comparison)
+    desk = Desk(rules, gathered.labelled)
+    try:
+        server = ReviewServer(desk, report, port)
+    except OSError as error:
+        message = f"port {port} cannot be used ({error.strerror}); leave --port out for a free one"
+        raise UndustError(message) from None
+    with server:
+        click.echo(server.address)
+        if not quiet:
+            click.echo("Open this address in a browser of this machine; Ctrl-C ends the review.", err=True)
+        if browser:
+            webbrowser.open(server.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo(err=True)

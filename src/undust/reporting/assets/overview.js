@@ -1,0 +1,46 @@
+// Many sites: at a glance, those that save most first, each one opens.
+const SHOWN = 100;
+const column = (row, name) => row[FACTS.columns.indexOf(name)];
+const saving = (row) => column(row, "urls") - column(row, "canonical_urls");
+const SITE_COLUMNS = [
+  ["Site", (row) => column(row, "site"), (value) => value, false],
+  ["URLs", (row) => column(row, "urls"), count, true],
+  ["Pages", (row) => column(row, "clusters"), count, true],
+  ["Saved URLs", saving, count, true],
+  ["Duplicates removed", (row) => column(row, "removed"), percent, true],
+  ["Pages lost", (row) => column(row, "lost"), percent, true],
+  ["Rules", (row) => column(row, "rules"), count, true],
+];
+const compare = (a, b) => (a === b ? 0 : a === null ? 1 : b === null ? -1 : a < b ? -1 : 1);
+
+function overview(rows) {
+  const state = { by: 3, down: true, text: "", most: SHOWN };
+  const body = el("tbody");
+  const told = el("p", { class: "quiet small", role: "status" });
+  const more = el("button", { type: "button", onclick: () => { state.most += 400; paint(); } }, "Show more");
+  const heads = SITE_COLUMNS.map(([name, , , right], at) => el("th", { scope: "col", class: right ? "right" : null },
+    el("button", { type: "button", class: "plain", onclick: () => { state.down = state.by === at ? !state.down : right; state.by = at; paint(); } }, name)));
+  function paint() {
+    const read = SITE_COLUMNS[state.by][1];
+    const fitting = rows.filter((row) => column(row, "site").includes(state.text));
+    fitting.sort((a, b) => (state.down ? -1 : 1) * compare(read(a), read(b)) || compare(column(a, "site"), column(b, "site")));
+    heads.forEach((head, at) => head.setAttribute("aria-sort", at === state.by ? (state.down ? "descending" : "ascending") : "none"));
+    body.replaceChildren(...fitting.slice(0, state.most).map(siteRow));
+    told.textContent = `${count(Math.min(state.most, fitting.length))} of ${many(fitting.length, "site")} shown` + (state.text ? `, of ${count(rows.length)} in all` : "");
+    more.hidden = fitting.length <= state.most;
+  }
+  const filter = el("input", { type: "search", id: "site-filter", placeholder: "Filter sites", oninput: (event) => { state.text = event.target.value.toLowerCase(); state.most = SHOWN; paint(); } });
+  paint();
+  const detailed = Object.keys(FACTS.sites).length;
+  const intro = `${many(rows.length, "site")}. ` + (detailed < rows.length ? `The ${count(detailed)} that save most open here; a page for any other is made with undust report --site NAME.` : "Each one opens.");
+  return section("sites", "Sites", intro,
+    el("div", { class: "controls" }, el("label", { for: "site-filter" }, "Site contains"), filter), told,
+    el("div", { class: "scroll" }, el("table", { class: "stack" }, el("caption", { class: "unseen" }, "Sites, with what the rules save and lose"), el("thead", {}, el("tr", {}, heads)), body)), more);
+}
+function siteRow(row) {
+  const site = column(row, "site");
+  const name = FACTS.sites[site] ? el("a", { href: `#site=${encodeURIComponent(site)}`, class: "strange" }, site) : el("span", { class: "strange" }, site);
+  return el("tr", {}, SITE_COLUMNS.map(([head, read, write, right], at) => at === 0
+    ? el("th", { scope: "row" }, name)
+    : el("td", { class: right ? "right number" : null, "data-name": head }, write(read(row)))));
+}

@@ -1,0 +1,116 @@
+// The rules: sortable, each one opens to its diff, its examples and counter-examples, and its evidence.
+const PROPOSERS = {
+  equivalences: "what many sites do not tell apart (order, case, slashes, encoding, hosts), tested here",
+  parameters: "parameters that were seen to do nothing",
+  defaults: "values of parameters that are there anyway",
+  differences: "what separates two URLs of one page",
+  volatile: "URLs whose pages were seen to change between fetches",
+  segments: "parts of the path that were seen to do nothing",
+  substring: "the substring learner (Bar-Yossef, Keidar and Schonfeld)",
+  rewrite: "the rewrite learner (Dasgupta, Kumar and Sasturkar)",
+  tree: "the pattern-tree learner (Lei et al.)",
+  alignment: "the alignment learner (Rodrigues et al.)",
+};
+const RULE_COLUMNS = [
+  ["#", (rule) => rule.place, false],
+  ["Rule", (rule) => rule.words, false],
+  ["Saves", (rule) => savesOf(rule), true],
+  ["False positives below", (rule) => rule.bound, true],
+  ["Proposed by", (rule) => rule.by || "", false],
+];
+const savesOf = (rule) => (rule.alone ? rule.alone.saved : rule.saves);
+
+function ruleText(rule) {
+  const quote = rule.kind === "replace" ? '"' : "";
+  const lines = [`${rule.kind} ${quote}${rule.from}${quote}`];
+  if (rule.to !== null) lines.push(`→ ${quote}${rule.to}${quote}`);
+  for (const [word, list] of [["when", rule.when], ["unless", rule.unless], ["except", rule.except]]) {
+    if (list.length) lines.push(`${word} ${list.join(", ")}`);
+  }
+  return lines.map((text) => el("span", { class: "rule-text pattern" }, text));
+}
+
+function rulesSection(facts) {
+  const rules = facts.rules;
+  rules.forEach((rule, at) => { rule.place = at + 1; });
+  if (!rules.length) {
+    return section("rules", "Rules", null, el("p", { class: "note" }, "There is no rule for these URLs. Only standard normalization gives them one form."));
+  }
+  const state = { by: 2, down: true };
+  const groups = new Map(rules.map((rule) => [rule.id, ruleRows(rule)]));
+  const body = el("tbody");
+  const heads = RULE_COLUMNS.map(([name, , right], at) => el("th", { scope: "col", class: right ? "right" : null },
+    el("button", { type: "button", class: "plain", onclick: () => { state.down = state.by === at ? !state.down : right; state.by = at; paint(); } }, name)));
+  function paint() {
+    const read = RULE_COLUMNS[state.by][1];
+    const sorted = [...rules].sort((a, b) => {
+      const order = compare(read(a) ?? null, read(b) ?? null);
+      return (read(a) === null || read(b) === null ? 1 : state.down ? -1 : 1) * order || a.place - b.place;
+    });
+    heads.forEach((head, at) => head.setAttribute("aria-sort", at === state.by ? (state.down ? "descending" : "ascending") : "none"));
+    body.replaceChildren(...sorted.flatMap((rule) => groups.get(rule.id)));
+  }
+  paint();
+  const intro = `${rules.length < facts.rule_count ? `The first ${count(rules.length)} of ${many(facts.rule_count, "rule")}` : many(rules.length, "rule")}, in use from top to bottom in the order of #. ` +
+    "Saves: URLs that the rule alone makes superfluous here. False positives below: with 95 % confidence, from the pages held out when it was learned; few pages give a wide bound.";
+  return section("rules", "Rules", intro,
+    el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with what each saves and how sure that is"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
+}
+
+function ruleRows(rule) {
+  const id = `rule-${rule.id}`;
+  const detail = el("tr", { class: "detail", id: `${id}-more`, hidden: true }, el("td", { colspan: FACTS.served ? 6 : 5 }));
+  const opener = el("button", { type: "button", class: "plain opener", "aria-expanded": "false", "aria-controls": `${id}-more`, onclick: () => open(opener.getAttribute("aria-expanded") !== "true") },
+    el("span", {}, el("span", { class: "rule-words" }, rule.words), ruleText(rule)));
+  function open(shown) {
+    if (shown && !detail.firstChild.childNodes.length) detail.firstChild.append(...ruleDetail(rule));
+    detail.hidden = !shown;
+    opener.setAttribute("aria-expanded", String(shown));
+  }
+  const wrong = rule.alone && rule.alone.lost > 0;
+  const row = el("tr", { id, class: isOn(rule) ? null : "off" },
+    el("td", { class: "number quiet", "data-name": "Number" }, String(rule.place)),
+    el("th", { scope: "row" }, opener),
+    el("td", { class: "right number", "data-name": "Saves" }, savesOf(rule) === null || savesOf(rule) === undefined ? "" : count(savesOf(rule)), wrong && el("div", {}, el("span", { class: "badge risk" }, `loses ${count(rule.alone.lost)}`))),
+    el("td", { class: "right number", "data-name": "False positives below" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
+    el("td", { "data-name": "Proposed by" }, el("span", { class: "strange" }, rule.by || "not known"), !FACTS.served && !rule.on && el("div", {}, el("span", { class: "badge" }, "switched off"))),
+    FACTS.served && el("td", { "data-name": "On" }, ruleSwitch(rule)));
+  row.openRule = open;
+  return [row, detail];
+}
+
+function fact(name, value) {
+  return value === null || value === undefined || value === "" ? null : el("div", {}, el("dt", {}, name), el("dd", {}, value));
+}
+function ruleDetail(rule) {
+  const parts = [el("dl", { class: "facts" },
+    fact("Changes here", rule.changes === undefined ? null : many(rule.changes, "URL")),
+    fact("Bring pages together", rule.right === undefined ? null : `${count(rule.right)} rightly, ${count(rule.wrong)} wrongly`),
+    fact("Alone it saves", rule.alone ? many(rule.alone.saved, "URL") : null),
+    fact("Alone it loses", rule.alone ? many(rule.alone.lost, "page") : null),
+    fact("Saved of those held out", rule.saves === null ? null : many(rule.saves, "URL")),
+    fact("Support, held out", rule.support === null ? null : many(rule.support, "pair")),
+    fact("False, held out", rule.false === null ? null : many(rule.false, "pair")),
+    fact("False-positive rate", rule.fpr === null ? null : `${percent(rule.fpr)}, below ${percent(rule.bound)}`),
+    fact("Proposed by", rule.by ? el("span", {}, el("span", { class: "strange" }, rule.by), PROPOSERS[rule.by] ? `: ${PROPOSERS[rule.by]}` : "") : null),
+    fact("Validated", rule.validated ? Object.entries(rule.validated).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ") : null),
+    fact("For", rule.site === "*" ? "all sites" : null),
+    fact("Id", el("code", {}, rule.id)),
+    rule.extra && Object.entries(rule.extra).map(([key, value]) => fact(key, JSON.stringify(value))))];
+  parts.push(el("h3", {}, "Examples"), rule.examples.length ? el("ul", { class: "urls" }, rule.examples.map(change)) : el("p", { class: "quiet" }, rule.kind === "keep" ? "It changes nothing." : "No URL here is changed by it."));
+  if (rule.wrong !== undefined) {
+    parts.push(el("h3", {}, "Counter-examples"), rule.wrong
+      ? [el("p", { class: "small" }, `${many(rule.wrong, "URL")} would meet a different page under it alone; ${count(rule.counter.length)} shown.`), counterList(rule.counter)]
+      : el("p", { class: "quiet" }, `None among the ${many(rule.right, "URL")} that meet another.`));
+  }
+  if (rule.spares) {
+    parts.push(el("h3", {}, "Spared by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
+      el("ul", { class: "urls" }, rule.spared.map((text) => el("li", {}, url(text)))));
+  }
+  return parts;
+}
+const counterList = (counter) => el("ul", { class: "urls" }, counter.map((one) => {
+  const item = change(one.change);
+  item.append(el("span", { class: "becomes" }, "meets, as a different page, ", url(one.meets)));
+  return item;
+}));
