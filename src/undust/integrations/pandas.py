@@ -39,8 +39,8 @@ def _mapped(urls: pd.Series, rules: Rules, threads: int | None, *, keys: bool) -
     if pa.types.is_dictionary(texts.type) or pa.types.is_null(texts.type):
         texts = texts.cast(pa.large_string())
     done = canonicalizer(rules).batch(texts, keys=keys, threads=threads or os.cpu_count() or 1)
-    # The canonical forms of a few categories are other categories.
-    dtype = "str" if isinstance(urls.dtype, pd.CategoricalDtype) else urls.dtype
+    # The canonical forms of categories are others, so these become the texts they are made of.
+    dtype = urls.dtype.categories.dtype if isinstance(urls.dtype, pd.CategoricalDtype) else urls.dtype
     return pd.Series(done, index=urls.index, name=urls.name, dtype=dtype)
 
 
