@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
+from scrapy.http import Response
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.request import RequestFingerprinter as ScrapyFingerprinter
 from scrapy.utils.request import fingerprint
 
+import undust
 from bench.crawl import fingerprint_microseconds
 from bench.sites import site
 from undust.errors import RefusedStart, UndustError
@@ -99,6 +101,14 @@ def test_the_fallback_stays_in_charge(rule_file: Path) -> None:
     assert fingerprinter.fingerprint(Request("http://www.a.test/x?sid=1")) == b"http://a.test/x"
 
 
+def test_it_is_not_its_own_fallback(rule_file: Path) -> None:
+    """A project may name the fingerprinter and the add-on, both."""
+    ours = "undust.integrations.scrapy.RequestFingerprinter"
+    fingerprinter = RequestFingerprinter(with_addon(UNDUST_RULES=rule_file, REQUEST_FINGERPRINTER_CLASS=ours))
+    request = Request("http://b.test/x")
+    assert fingerprinter.fingerprint(request) == fingerprint(request)
+
+
 def test_a_request_can_opt_out(rule_file: Path) -> None:
     """By `meta`, by `verbatim_url`, and by any method that does more than read."""
     crawler = crawler_with(UNDUST_RULES=rule_file)
@@ -167,6 +177,7 @@ BROKEN = '{"format": "undust-rules", "version": 1, "rules": [{"site": "a.test", 
     ("settings", "sentence"),
     [
         ({}, "undust has nothing to do; set UNDUST_RULES, UNDUST_OBSERVATIONS or both"),
+        ({"UNDUST_REWRITE": "False"}, "undust has nothing to do;"),
         ({"UNDUST_RULES": "none.json"}, "none.json: there is no such file; check the name"),
         ({"UNDUST_RULES": "."}, ".: it is a folder; name a file in it"),
         (
@@ -213,6 +224,46 @@ def test_a_part_refuses_too(part: Any, settings: dict[str, Any], sentence: str, 
     with pytest.raises(RefusedStart) as refused:
         part.from_crawler(crawler_with(**({"UNDUST_RULES": rule_file} | settings)))
     assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.zst"])
+def test_observations_are_added_to_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """Crawl after crawl, packed or not; what a crawl that was killed left unfinished costs one line."""
+    monkeypatch.setattr("undust.integrations.scrapy.observation_file.PACKED_ROWS", 3)
+    path = tmp_path / "new" / f"seen{suffix}"
+    for number in range(2):
+        crawler = crawler_with(UNDUST_OBSERVATIONS=path)
+        middleware = ObservationsMiddleware(crawler)
+        for row in range(4):
+            request = Request(f"http://a.test/{number}/{row}")
+            middleware.process_response(request, Response(request.url))
+        crawler.signals.send_catch_log(signals.engine_stopped)
+        if suffix == ".jsonl" and not number:
+            path.write_bytes(path.read_bytes()[:-30])
+    seen = undust.read(str(path))
+    assert len(seen) + seen.counts()["skipped"] == 8
+    assert seen.counts()["skipped"] == (suffix == ".jsonl")
+
+
+def test_a_full_disk_ends_the_observations_and_not_the_crawl(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One sentence in the log, a count in the stats, and responses pass as before."""
+    path = tmp_path / "seen.jsonl"
+    path.symlink_to("/dev/full")
+    crawler = crawler_with(UNDUST_OBSERVATIONS=path)
+    middleware = ObservationsMiddleware(crawler)
+    request = Request("http://a.test/")
+    for _ in range(3):
+        response = Response(request.url, status=404)
+        assert middleware.process_response(request, response) is response
+    crawler.signals.send_catch_log(signals.engine_stopped)
+    assert crawler.stats.get_stats() == {"undust/observations_failed": 1}
+    said = "no more observations are written, the crawl goes on"
+    mend = "the disk is full; free some space and start again"
+    assert [record.getMessage() for record in caplog.records] == [f"{said}: {path}: {mend}"]
 
 
 def test_scrapys_own_is_the_fallback_of_a_project_without_a_choice(rule_file: Path) -> None:

@@ -11,7 +11,7 @@ from undust.integrations.scrapy.fingerprinter import RequestFingerprinter
 from undust.integrations.scrapy.items import DuplicateItemsPipeline
 from undust.integrations.scrapy.observing import ObservationsMiddleware
 from undust.integrations.scrapy.rewriting import RewriteMiddleware
-from undust.integrations.scrapy.starting import canonicalizer_of
+from undust.integrations.scrapy.starting import canonicalizer_of, share_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -41,8 +41,13 @@ class Addon:
     def update_settings(self, settings: Settings) -> None:
         """Change the settings, or refuse the start of a crawl that could not go well."""
         uses_rules = bool(settings.get("UNDUST_RULES"))
-        for name in ("UNDUST_REWRITE", "UNDUST_ITEM_FIELD", "UNDUST_EXPLORE"):
-            if settings.get(name) and not uses_rules:
+        needing_rules = {
+            "UNDUST_REWRITE": settings.getbool("UNDUST_REWRITE"),
+            "UNDUST_ITEM_FIELD": settings.get("UNDUST_ITEM_FIELD"),
+            "UNDUST_EXPLORE": share_of(settings, "UNDUST_EXPLORE"),
+        }
+        for name, value in needing_rules.items():
+            if value and not uses_rules:
                 message = f"{name} is set and UNDUST_RULES is not; name a rule file, or leave {name} out"
                 raise RefusedStart(message)
         if not uses_rules and not settings.get("UNDUST_OBSERVATIONS"):

@@ -38,6 +38,8 @@ class RequestFingerprinter:
         self._key: Callable[[str], str] = canonicalizer_of(crawler).program.key
         self._explored_share = share_of(settings, "UNDUST_EXPLORE")
         chosen = load_object(settings.get("UNDUST_FALLBACK_FINGERPRINTER") or ScrapyFingerprinter)
+        if chosen is RequestFingerprinter:  # the project named it, and then came the add-on
+            chosen = ScrapyFingerprinter
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(chosen, crawler)
         self._of_key = self._through_fallback
         # Another version of Scrapy may do it in another way.

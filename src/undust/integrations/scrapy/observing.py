@@ -8,23 +8,20 @@ written any more; it loses no page for the sake of a lesson.
 from __future__ import annotations
 
 import io
-import json
 import logging
-import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 
 from undust.content.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, page_of
 from undust.content.seen import PagesSeen
-from undust.errors import RefusedStart, file_sentence
-from undust.packing import packing_of_name
+from undust.errors import file_sentence
+from undust.integrations.scrapy.observation_file import ObservationFile, path_of
 from undust.sources.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.sources.values import text_from_bytes
-from undust.streams import Output
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -38,9 +35,6 @@ if TYPE_CHECKING:
 
     from undust.content.page import Headers
 
-SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
-PACKED_ROWS = 10_000
-"""Rows in a member of a packed file; what ends a crawl badly costs at most so many."""
 PARTIAL_CONTENT = 206
 CUT_SHORT = {"dataloss", "partial"}
 """What Scrapy flags a body with that did not come whole."""
@@ -54,7 +48,7 @@ class ObservationsMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
         self._seen = PagesSeen()
-        self._rows: _Rows | None = _Rows(_path_of(crawler))
+        self._rows: ObservationFile | None = ObservationFile(path_of(crawler))
         crawler.signals.connect(self._close, signal=signals.engine_stopped)
 
     @classmethod
@@ -108,67 +102,23 @@ class ObservationsMiddleware:
         self._guarded(self._seen.sketcher.settle)
         if self._rows is not None:
             self._guarded(self._rows.close)
-        self._rows = None
+
+    def _abandon(self) -> None:
+        rows, self._rows = self._rows, None
+        with suppress(OSError):  # which was told
+            if rows is not None:
+                rows.close()
 
     def _guarded(self, work: Callable[[], object]) -> None:
         try:
             work()
         except OSError as error:
-            self._rows = None
+            self._abandon()
             self._stats.inc_value("undust/observations_failed")
             # The sentence says it all; a traceback would drown it.
             logger.error(  # noqa: TRY400
                 "no more observations are written, the crawl goes on: %s", file_sentence(error)
             )
-
-
-class _Rows:
-    """The file: rows are added to those that it has, and each is there when it was written."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._packing = packing_of_name(path)
-        try:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._file = Path(path).open("ab")  # noqa: SIM115 -- as long as the crawl
-        except OSError as error:
-            raise RefusedStart(file_sentence(error)) from error
-        self._start()
-
-    def _start(self) -> None:
-        self._output = Output(self._file, self._packing.new_packer() if self._packing else None)
-        self._count = 0
-
-    def write(self, row: dict[str, Any]) -> None:
-        """Add a row."""
-        try:
-            self._output.write(json.dumps(row).encode() + b"\n")
-            self._count += 1
-            if self._packing and self._count == PACKED_ROWS:
-                self._output.finish()
-                self._start()
-        except OSError as error:
-            error.filename = self._path
-            raise
-
-    def close(self) -> None:
-        """Complete the file."""
-        with self._file:
-            if self._count:
-                self._output.finish()
-
-
-def _path_of(crawler: Crawler) -> str:
-    """Return the name of the file, its `%(name)s` and `%(time)s` replaced as in the names of feeds."""
-    setting = crawler.settings.get("UNDUST_OBSERVATIONS")
-    pattern = str(setting)
-    if not pattern.endswith(SUFFIXES):
-        endings = " or ".join(SUFFIXES)
-        message = f"UNDUST_OBSERVATIONS is {setting!r}; give the file a name that ends in {endings}"
-        raise RefusedStart(message)
-    stamp = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime())
-    name = (crawler.spider or crawler.spidercls).name
-    return pattern.replace("%(name)s", name).replace("%(time)s", stamp)
 
 
 def _headers_of(response: Response) -> Headers:
