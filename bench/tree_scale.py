@@ -10,7 +10,6 @@ figure that is to be reached is not.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import resource
 import sys
@@ -19,7 +18,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from bench.common import machine
-from bench.tree import MAX_FPR, labelled
+from bench.tree import MAX_FPR, as_text, labelled
 from tests.oracles import tree as oracle
 from undust.learners import propose
 from undust.selection import Measured
@@ -154,8 +153,7 @@ def main() -> None:
         rows = scale_rows(told.site, told.urls or 70_000)
     missed = []
     for row in rows:
-        text = json.dumps(row) if told.json else "  ".join(f"{name} {value}" for name, value in row.items())
-        print(text, flush=True)
+        print(as_text(row, as_json=told.json), flush=True)
         if row.get("times", FASTER) < FASTER:
             missed.append(f"only {row['times']} times the twin")
         if row.get("4n to n", 0) > SLOWER:

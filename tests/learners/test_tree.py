@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import undust
@@ -19,6 +19,7 @@ from undust.learners import propose
 from undust.learners.tree import TreeOptions, raw_candidates, sampled
 from undust.learners.tree.pairs import overlaps
 from undust.rules import RuleSet
+from undust.selection import STRATEGIES
 from undust.tree import ANYTHING, PERHAPS, SALIENCES
 
 if TYPE_CHECKING:
@@ -321,6 +322,18 @@ def test_rules_do_what_was_proved(pages: dict[str, str], *, singletons: bool) ->
             key = RuleSet(raw.rules).compile().key
             pairs = oracle.pairs_by_image({url: key(url) for url in pages}, pages)
             assert pairs == (raw.proof.support_pairs, raw.proof.false_pairs), "\n".join(map(str, raw.rules))
+
+
+@settings(max_examples=12)
+@given(pages=labelled_urls(), strategy=st.sampled_from(STRATEGIES))
+@example(pages=some_urls(44, 24, odd=False), strategy="graph")
+def test_what_is_deployed_keeps_within_the_bound(pages: dict[str, str], strategy: str) -> None:
+    """Chains made one rule merge no more false pairs than was allowed, when the core runs them."""
+    options = {"tree.selection": strategy, "tree.min_overlap": 0.2, "tree.max_fpr": 0.2}
+    for candidate in propose(site_of(pages), ["tree"], options)["tree"].candidates:
+        key = RuleSet(candidate.rules).compile().key
+        support, false = oracle.pairs_by_image({url: key(url) for url in pages}, pages)
+        assert false <= 0.2 * support, candidate.text
 
 
 @settings(max_examples=25)

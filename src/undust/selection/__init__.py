@@ -6,6 +6,7 @@ each conflict where it is, `graph` looks for the forms to which most URLs can be
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from undust.errors import UndustError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from undust.candidates import Candidate
     from undust.duplicates import SiteClusters
-    from undust.rules import Rule
 
 __all__ = [
     "STRATEGIES",
@@ -73,20 +73,22 @@ def deployable(  # noqa: PLR0913 -- the graph, the data, and how
 ) -> tuple[Candidate, ...]:
     """Do the same for a graph that a learner made itself; candidate and edge have one number."""
 
-    def rules_of(edges: Sequence[int]) -> list[Rule]:
-        return [rule for number in edges for rule in candidates[number].rules]
+    def composed(edges: Sequence[int]) -> Candidate:
+        # The own form of a destination is a chain itself; nothing has to be made one with it.
+        leading = [number for number in edges if not graph.edges[number].is_own] or edges[:1]
+        members = [candidates[number] for number in leading]
+        return joined(members, [mapping_rules(member) for member in members])
+
+    def prove(edges: Sequence[int]) -> float:
+        """Return the fpr of the rules one after the other or as one, whichever is worse."""
+        rules = [rule for number in edges for rule in candidates[number].rules]
+        return max(measured.fpr(rules), measured.fpr(composed(edges).rules))
 
     kept = select_edges(graph, strategy, residual=residual)
-    chains = chains_of(graph, kept, lambda edges: measured.fpr(rules_of(edges)), max_fpr)
+    chains = chains_of(graph, kept, prove, max_fpr)
     # Own forms come last: what leads elsewhere must not be caught by them on its way.
     chains.sort(key=lambda chain: (graph.edges[chain.edges[0]].is_own, chain.edges[0]))
-    found = []
-    for chain in chains:
-        # The own form of a destination is a chain itself; nothing has to be made one with it.
-        leading = [number for number in chain.edges if not graph.edges[number].is_own] or chain.edges[:1]
-        members = [candidates[number] for number in leading]
-        found.append(joined(members, [mapping_rules(member) for member in members], chain.fpr))
-    return tuple(found)
+    return tuple(replace(composed(chain.edges), fpr=chain.fpr) for chain in chains)
 
 
 def select_edges(graph: Graph, strategy: Strategy = "graph", *, residual: bool = False) -> list[int]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from undust.candidates import Candidate
 from undust.rules.algebra import compose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from undust.candidates import Candidate
     from undust.rules import Rule
 
 
-def joined(chain: Sequence[Candidate], mapped: Sequence[Sequence[Rule]], fpr: float) -> Candidate:
+def joined(chain: Sequence[Candidate], mapped: Sequence[Sequence[Rule]]) -> Candidate:
     """Return one candidate for a chain of them; `mapped` are the rules of each that lead on.
 
     The own forms of what lies between are left behind with it. A rule that cannot be composed stays as
@@ -29,7 +29,7 @@ def joined(chain: Sequence[Candidate], mapped: Sequence[Sequence[Rule]], fpr: fl
     own = [rule for rule in last.rules if rule not in mapped[-1]]
     learned_by = first.rules[0].learned_by
     named = [replace(rule, learned_by=learned_by) for rule in rules]
-    return Candidate(tuple(dict.fromkeys((*named, *own))), first.support, first.counted, first.pages, fpr)
+    return replace(first, rules=tuple(dict.fromkeys((*named, *own))), fpr=None)
 
 
 def _continued(rule: Rule, nexts: Sequence[Rule]) -> Rule:
