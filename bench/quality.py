@@ -109,19 +109,28 @@ def other_judge() -> ModuleType | None:
     return module
 
 
-def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> tuple[Row, ...]:
-    """Return what every method does to the pages of a site that it did not see."""
+def halves(case: Case, seed: int, judge: ModuleType | None) -> tuple[pa.Table, list[Labelled]]:
+    """Return what may be learned from, and the pages that nothing of the former shows."""
     seen = case.seen.drop_columns("cluster")
     known, _ = labelled_from_labels(with_labels(seen, case.labels))
     if judge and case.is_real:
         parts = [one.only(np.array([judge.unseen(case.name, page) for page in one.pages])) for one in known]
         judged = [part for part in parts if part.pages]
     else:
-        judged = judged_part(known, 0.5, told.seed)
-    training = undust.find_duplicates(without_urls(seen, judged))
+        judged = judged_part(known, 0.5, seed)
     test = [Checked(one.site, one.urls, one.pages, one.sketches, judge) if judge else one for one in judged]
+    return without_urls(seen, judged), test
+
+
+def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> tuple[Row, ...]:
+    """Return what every method does to the pages of a site that it did not see."""
+    training, test = halves(case, told.seed, judge)
     return compare_methods(
-        training, test, methods_named(told.methods), Job((), seed=told.seed), bounds=told.max_fpr
+        undust.find_duplicates(training),
+        test,
+        methods_named(told.methods),
+        Job((), seed=told.seed),
+        bounds=told.max_fpr,
     )
 
 

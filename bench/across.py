@@ -1,0 +1,168 @@
+"""Rules for all sites on a site that taught none of them, beside the rules that people ship today.
+
+    python -m bench.across                      real sites, if there are any, and generated ones
+    python -m bench.across --generated          generated sites only
+    python -m bench.across --json
+
+One site after the other is left out, with all others of its kind. Rules of site `*` are learned from the
+rest of its group, and nothing else is used on half of its pages:
+
+never seen     as they are
+own evidence   the pages of the other half may switch a rule off there, and do nothing else
+
+`removed` is the share of removable duplicates that are gone, `lost` of pages under a different page. The
+standard form of URLs merges some by itself; what the rules add to its loss is shown apart. Ends with an
+error if, on real sites, own evidence removes less than duplicate-url-discarder, or the rules lose more
+than 0.1 % of the pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+import undust
+from bench.common import machine
+from bench.quality import generated, halves, other_judge, real
+from bench.sites import KINDS, Crawl
+from undust.comparison.baselines import baselines
+from undust.evaluation import Measures
+from undust.learning import Care, Shown, rules_across, shown_by
+from undust.learning.across import excepting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from bench.quality import Case
+    from undust.evaluation import Labelled
+    from undust.rules import Rule
+
+    Images = Callable[[pa.Array], pa.Array]
+
+SHIPPED = "duplicate-url-discarder"
+MOST_LOST = 0.001
+
+
+@dataclass(frozen=True)
+class Site:
+    """One site: what it says of every shape, what half of it says, and the other half."""
+
+    name: str
+    shown: list[Shown]
+    half: list[Shown]
+    judged: Sequence[Labelled]
+
+
+def site_of(case: Case, care: Care, seed: int) -> Site:
+    """Return what a site says."""
+    training, judged = halves(case, seed, other_judge() if case.is_real else None)
+    return Site(case.name, _shown(case.seen.drop_columns("cluster"), care), _shown(training, care), judged)
+
+
+def _shown(seen: pa.Table, care: Care) -> list[Shown]:
+    return [row for found in undust.find_duplicates(seen) for row in shown_by(found, care)]
+
+
+def under(rules: Iterable[Rule]) -> Images:
+    """Return what rules make of URLs."""
+    canonical = undust.RuleSet(rules).compile()
+    return lambda urls: pa.array(canonical.batch(urls, keys=True))
+
+
+def shipped() -> Images | None:
+    """Return what the other tool makes of URLs, if it is installed."""
+    make = dict(baselines()).get(SHIPPED)
+    if make is None:
+        return None
+    function = make()
+    return lambda urls: pa.array([function(url) for url in urls.to_pylist()])
+
+
+def measured(site: Site, images: Images) -> Measures:
+    """Return the measures of the judged half."""
+    return sum((one.measured_by(images(one.urls)) for one in site.judged), Measures())
+
+
+def left_out(sites: Sequence[Site], care: Care) -> Iterable[tuple[Site, int, dict[str, Measures]]]:
+    """Yield each site with the count of rules that the others teach, and what they do."""
+    other = shipped()
+    for site in sites:
+        others = (each for each in sites if each.name != site.name)
+        rules = rules_across((row for each in others for row in each.shown), care)
+        ways = {"standard form": under(())}
+        ways |= {SHIPPED: other} if other else {}
+        ways |= {"never seen": under(rules), "own evidence": under(excepting(rules, site.half, care))}
+        yield site, len(rules), {name: measured(site, images) for name, images in ways.items()}
+
+
+def macro(rows: Sequence[Measures]) -> tuple[float, float]:
+    """Return the means of removed and lost over sites."""
+    return sum(row.removed for row in rows) / len(rows), sum(row.lost for row in rows) / len(rows)
+
+
+def run(group: str, cases: Iterable[Case], told: argparse.Namespace) -> dict[str, tuple[float, float]]:
+    """Print a group site by site, and return its means."""
+    care = Care()
+    sites = [site_of(case, care, told.seed) for case in cases]
+    found = list(left_out(sites, care))
+    if not found:
+        return {}
+    names = list(found[0][2])
+    means = {name: macro([row[name] for _, _, row in found]) for name in names}
+    if told.json:
+        for site, count, row in found:
+            figures = {name: {"removed": one.removed, "lost": one.lost} for name, one in row.items()}
+            print(json.dumps({"group": group, "site": site.name, "rules": count} | figures))
+        print(json.dumps({"group": group, "site": "macro"} | means))
+        return means
+    print(f"\n### {group}: {len(sites)} sites, removed / lost in per cent\n")
+    print(f"| site | rules | {' | '.join(names)} |\n| --- |{' ---: |' * (len(names) + 1)}")
+    for site, count, row in found:
+        cells = (f"{100 * one.removed:.1f} / {100 * one.lost:.2f}" for one in row.values())
+        print(f"| {site.name} | {count} | {' | '.join(cells)} |")
+    cells = (f"**{100 * removed:.1f} / {100 * lost:.3f}**" for removed, lost in means.values())
+    print(f"| **mean** | | {' | '.join(cells)} |")
+    everything = rules_across((row for site in sites for row in site.shown), care)
+    print(f"\nlearned from all of them ({len(everything)} rules):\n")
+    for rule in everything:
+        off = f", off on {', '.join(rule.except_sites)}" if rule.except_sites else ""
+        print(f"* `{rule}` proved on {rule.extra['across']['sites']} sites{off}")
+    return means
+
+
+def main() -> None:
+    """Leave each site out in turn; fail if what is promised does not hold."""
+    ask = argparse.ArgumentParser(
+        prog="python -m bench.across",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    ask.add_argument("--generated", action="store_true", help="leave real sites out")
+    ask.add_argument("--urls", type=int, default=3_000, help="of each generated site [%(default)s]")
+    ask.add_argument("--copies", type=int, default=2, help="sites of each kind [%(default)s]")
+    ask.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, metavar="KIND", help="[all]")
+    ask.add_argument("--seed", type=int, default=0)
+    ask.add_argument("--json", action="store_true", help="one JSON object a line")
+    told = ask.parse_args()
+    if not told.json:
+        print(machine())
+    crawl = Crawl(noise=0.02, coverage=0.5)
+    copies = range(told.seed, told.seed + told.copies)
+    run(
+        "generated", (case for seed in copies for case in generated(told.kinds, told.urls, seed, crawl)), told
+    )
+    means = {} if told.generated else run("real", real(("crawls", "mirrors")), told)
+    if not means:
+        return
+    removed, lost = means["own evidence"]
+    if removed <= means.get(SHIPPED, (0.0, 0.0))[0] or lost - means["standard form"][1] > MOST_LOST:
+        sys.exit("rules for all sites remove too little, or lose too much")
+
+
+if __name__ == "__main__":
+    main()
