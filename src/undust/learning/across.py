@@ -8,8 +8,9 @@ to hold on many more sites, and never works where it fails.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import lru_cache
 from math import lgamma
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -192,11 +193,16 @@ def _trials(sites: Sequence[Shown], care: Care) -> Trials:
     holds = fails = 0.0
     for each in sites:
         seen = each.lost + each.pages
-        if each.lost and interval(each.lost, seen)[0] > care.max_fpr:
+        if each.lost and _at_least(each.lost, seen) > care.max_fpr:
             fails += min(1.0, each.lost / care.min_support)
         elif _is_quiet(each):
             holds += min(1.0, each.pages / care.min_support)
     return Trials(holds, fails)
+
+
+@lru_cache(1 << 16)
+def _at_least(lost: int, seen: int) -> float:
+    return interval(lost, seen)[0]
 
 
 def prior_of(seen: Sequence[Trials]) -> Prior:
@@ -204,9 +210,13 @@ def prior_of(seen: Sequence[Trials]) -> Prior:
 
     Two shapes that nobody saw, one that holds and one that fails, keep it from being sure of few.
     """
-    all_seen = [*seen, Trials(1.0, 0.0), Trials(0.0, 1.0)]
+    # Many shapes are seen on one site alone, and alike.
+    counts = Counter([*seen, Trials(1.0, 0.0), Trials(0.0, 1.0)])
     priors = [Prior(mean * size, (1 - mean) * size) for mean in _MEANS for size in _STRENGTHS]
-    return max(priors, key=lambda prior: sum(map(prior.likelihood, all_seen)))
+    return max(
+        priors,
+        key=lambda prior: sum(prior.likelihood(trials) * count for trials, count in sorted(counts.items())),
+    )
 
 
 def _log_beta(a: float, b: float) -> float:

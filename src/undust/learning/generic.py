@@ -33,6 +33,9 @@ KNOWN = "known"
 """The family of rules of which a site has nothing of its own to propose them from."""
 NAMES, VALUES, SEGMENTS, ENDINGS, PORTS = 300, 60, 30, 20, 5
 """At most so many of a site are tested, the most frequent first."""
+LONE = "lone "
+"""How the name of a family starts whose rules are for URLs without another parameter. Such a rule stands
+right behind the open one."""
 LONE_OPEN = "{s}://{h}/{p**}"
 LONE_SAME = "{s}://{h}/{p}"
 DIVERSE = 3
@@ -87,7 +90,7 @@ SHOWN = pa.schema(
 def shown_by(
     site: SiteClusters, care: Care, rules: Sequence[Rule] = (), known: Sequence[Rule] = ()
 ) -> list[Shown]:
-    """Return what a site shows of every shape that changes any of its URLs.
+    """Return what a site shows of every shape that brings any two of its URLs together.
 
     Args:
         site: Its clusters.
@@ -105,17 +108,23 @@ def shown_by(
     found = _tested([Shape("writing", empty_query)], site.site, bare, own)
     # Whatever writes a URL anew leaves an empty query out; that is not to the credit of the others.
     without = State(pages, [empty_query])
-    shapes = {str(rule): Shape(KNOWN, rule) for rule in known if str(rule) != str(empty_query)}
-    shapes |= {str(each.rule): each for each in _shapes(Forms(ANY_SITE, without.texts, []))}
+    shapes = {str(each.rule): each for each in _shapes(Forms(ANY_SITE, without.texts, []))}
+    for rule in known:
+        if str(rule) != str(empty_query):
+            shapes.setdefault(str(rule), Shape(KNOWN, rule))
     return [*found, *_tested(list(shapes.values()), site.site, without, own)]
 
 
 def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State) -> Iterator[Shown]:
     rules = [shape.rule for shape in shapes]
+    is_idle = False
     for shape, alone, beside in zip(shapes, bare.touched(rules), own.touched(rules), strict=True):
+        if is_idle and shape.family.startswith(LONE):
+            continue  # what does nothing with any query does nothing without one
         rule = shape.rule
         effect, here = bare.effect([rule], alone), own.effect([rule], beside)
-        if not (effect.moved or here.moved):
+        is_idle = not (effect.pages or effect.lost or here.lost)
+        if is_idle:
             continue
         proofs = bare.some_texts(effect.sources[effect.merging & ~effect.failing])
         saved, pages = (effect.saved, effect.pages) if _is_diverse(rule, proofs) else (0, 0)
@@ -158,7 +167,7 @@ def _written(family: str, source: str, target: str) -> tuple[str, Rule | None]:
 def _open_and_lone(family: str, source: str, target: str) -> Iterator[tuple[str, Rule | None]]:
     """Yield a rule about what stands before the query, with any query and with none."""
     yield _written(family, f"{source}?{{rest**}}", f"{target}?{{rest}}")
-    yield _written(f"lone {family}", source, target)
+    yield _written(f"{LONE}{family}", source, target)
 
 
 def _writing() -> Iterator[tuple[str, Rule | None]]:
@@ -168,7 +177,7 @@ def _writing() -> Iterator[tuple[str, Rule | None]]:
     for form in ("plain", "lower"):
         yield from _open_and_lone("writing", LONE_OPEN, f"{{s}}://{{h}}/{{p:{form}}}")
     yield "writing", replacing(ANY_SITE, BY, "//", "/")
-    yield _written("lone writing", "{s}://{h}/{p**}//{x}", "{s}://{h}/{p}/{x}")
+    yield _written(f"{LONE}writing", "{s}://{h}/{p**}//{x}", "{s}://{h}/{p}/{x}")
     yield from _open_and_lone("writing", "{s}://{h}/{p**}/{x}/", "{s}://{h}/{p}/{x}")
 
 
@@ -213,4 +222,4 @@ def _parameters(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
     )
     for family, text in texts:
         yield _written(family, f"{{s}}://{{h}}/{{p**}}?{text}&{{rest**}}", SAME)
-        yield _written(f"lone {family}", f"{{s}}://{{h}}/{{p**}}?{text}", LONE_SAME)
+        yield _written(f"{LONE}{family}", f"{{s}}://{{h}}/{{p**}}?{text}", LONE_SAME)

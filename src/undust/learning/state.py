@@ -94,12 +94,18 @@ class State:
         self.urls_of_pair = counts
         self.first_pair = np.searchsorted(self.at, np.arange(len(self.images) + 1))
         self.__dict__.pop("texts", None)
+        self.__dict__.pop("row_of", None)
         self.__dict__.pop("page_of_image", None)
 
     @cached_property
     def texts(self) -> list[str]:
         """The images as Python strings."""
         return self.images.to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The row of each image; a candidate asks for a few, and there are thousands of candidates."""
+        return {text: row for row, text in enumerate(self.texts)}
 
     @cached_property
     def page_of_image(self) -> Ints:
@@ -139,8 +145,9 @@ class State:
 
     def _judged(self, moved: Ints, after: pa.Array) -> Effect:
         encoded = after.dictionary_encode()
-        known = pc.index_in(encoded.dictionary.cast(self.images.type), self.images)
-        place = np.asarray(pc.fill_null(known, -1), np.int64)
+        row_of = self.row_of
+        texts = encoded.dictionary.to_pylist()
+        place = np.fromiter((row_of.get(text, -1) for text in texts), np.int64, len(texts))
         is_new = place < 0
         place[is_new] = len(self.images) + np.arange(is_new.sum())
         target = place[np.asarray(encoded.indices)]
