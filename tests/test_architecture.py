@@ -38,7 +38,8 @@ MAY_IMPORT = {
     "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
     "signatures": "errors evaluation observations urls",
     "integrations": "errors extras packing streams urls content sources rules",
-    "exports": "errors rules",
+    "exports": "errors streams urls rules",
+    "imports": "errors streams urls rules",
     "reporting": "errors intervals streams urls duplicates rules tree evaluation",
     "review": "errors rules evaluation reporting",
     "pipeline": (
@@ -47,14 +48,14 @@ MAY_IMPORT = {
     ),
     "cli": (
         "errors streams observations engines urls rules tree signatures live learning validation evaluation"
-        " comparison exports reporting review pipeline"
+        " comparison exports imports reporting review pipeline"
     ),
     "__main__": "cli",
-    "__init__": "pipeline rules urls errors engines",
+    "__init__": "pipeline rules urls errors engines exports imports",
 }
 """Each concept (a file or a folder of the package) with the concepts it may know."""
 
-SHELVES = ("sources", "engines", "learners", "integrations", "exports")
+SHELVES = ("sources", "engines", "learners", "integrations", "exports", "imports")
 """Folders of interchangeable siblings, which a tuple in `__init__` lists and nothing else connects."""
 
 SLOW_TO_LOAD = (

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
+    from undust.exports import export
+    from undust.imports import import_rules
     from undust.pipeline import (
         compare,
         evaluate,
@@ -27,7 +29,9 @@ __all__ = [
     "RuleSet",
     "compare",
     "evaluate",
+    "export",
     "find_duplicates",
+    "import_rules",
     "learn",
     "load",
     "normalize",
@@ -46,7 +50,9 @@ _HOMES = {
     "RuleSet": "undust.rules",
     "compare": "undust.pipeline",
     "evaluate": "undust.pipeline",
+    "export": "undust.exports",
     "find_duplicates": "undust.pipeline",
+    "import_rules": "undust.imports",
     "learn": "undust.pipeline",
     "load": "undust.rules",
     "normalize": "undust.urls.normalize",

@@ -5,23 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
-import signal
 import socket
-import subprocess
-import tempfile
 import time
 from collections import Counter
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
 import undust
+from tests.servers import IS_ROOT, apache_modules, serving
 from undust.sources.values import text_from_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.servers import Server
 
 NGINX_CONFIG = """
 daemon off; master_process off; {user} pid {folder}/nginx.pid; error_log {folder}/error.log;
@@ -94,80 +94,24 @@ TARGETS = (
 """What is asked for, in the bytes that go over the wire."""
 
 
-class Server(NamedTuple):
-    """A server that runs on loopback, and where it logs."""
-
-    name: str
-    port: int
-    folder: Path
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-@contextlib.contextmanager
-def running(name: str, command: list[str], port: int, folder: Path) -> Iterator[Server]:
-    """A server that is up; it is stopped by its process at the end."""
-    with (folder / "output").open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output)
-    try:
-        for _ in range(200):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            assert process.poll() is None, (folder / "output").read_text()
-            time.sleep(0.05)
-        yield Server(name, port, folder)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+def configured(name: str, folder: Path, port: int) -> str:
+    """The configuration of a server, whose pages are laid into its folder."""
+    (folder / "www").mkdir()
+    (folder / "www" / "page.html").write_text("<p>A page of the shop.</p>" * 20)
+    os.utime(folder / "www" / "page.html", (1_600_000_000, 1_600_000_000))
+    (folder / "www" / "index.html").write_text("<p>The shop.</p>")
+    if name == "nginx":
+        return NGINX_CONFIG.format(folder=folder, port=port, user="user root;" if IS_ROOT else "")
+    user = "User nobody\nGroup nogroup" if IS_ROOT else ""
+    return APACHE_CONFIG.format(folder=folder, port=port, modules=apache_modules(), user=user)
 
 
 @pytest.fixture(scope="module", params=["nginx", "apache2"])
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """Each server in turn, with its own folder, configuration and port."""
-    program = shutil.which(request.param, path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
-    if program is None:
-        pytest.skip(f"{request.param} is not installed")
-    # Not below pytest's own folder, which the user that a server may become cannot enter.
-    folder = Path(tempfile.mkdtemp(prefix=f"undust-{request.param}-"))
-    folder.chmod(0o755)
-    is_root = os.getuid() == 0
-    (folder / "www").mkdir()
-    (folder / "www" / "page.html").write_text("<p>A page of the shop.</p>" * 20)
-    os.utime(folder / "www" / "page.html", (1_600_000_000, 1_600_000_000))
-    (folder / "www" / "index.html").write_text("<p>The shop.</p>")
-    port = free_port()
-    config = folder / "server.conf"
-    if request.param == "nginx":
-        config.write_text(NGINX_CONFIG.format(folder=folder, port=port, user="user root;" if is_root else ""))
-        command = [program, "-c", str(config), "-e", str(folder / "error.log"), "-p", str(folder)]
-    else:
-        modules = next(
-            (
-                path
-                for path in map(Path, ("/usr/lib/apache2/modules", "/usr/lib64/httpd/modules"))
-                if path.exists()
-            ),
-            None,
-        )
-        if modules is None:
-            pytest.skip("apache2 has no modules where they are looked for")
-        config.write_text(
-            APACHE_CONFIG.format(
-                folder=folder,
-                port=port,
-                modules=modules,
-                user="User nobody\nGroup nogroup" if is_root else "",
-            )
-        )
-        command = [program, "-f", str(config), "-DFOREGROUND"]
-    with running(request.param, command, port, folder) as up:
+    with serving(request.param, partial(configured, request.param)) as up:
         send_all(up)
         yield up
-    shutil.rmtree(folder)
 
 
 def send(port: int, data: bytes) -> bytes:

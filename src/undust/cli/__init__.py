@@ -18,6 +18,8 @@ ENTRIES = {
     "report": Entry("undust.cli.report", "Write a page about rules and what they do."),
     "review": Entry("undust.cli.review", "Serve that page here, with switches that save."),
     "rules": Entry("undust.cli.rules", "List, check, switch, merge and compare rule files."),
+    "export": Entry("undust.cli.export", "Write rules for nginx, Apache, crawlers, archives, SQL."),
+    "import": Entry("undust.cli.import_", "Read rule lists of other systems."),
     "signatures": Entry("undust.cli.signatures", "See how far pages of equal text reduce the URLs."),
     "normalize": Entry("undust.cli.normalize", "Bring URLs into their standard form, line by line."),
     "completion": Entry("undust.cli.completion", "Print a script that lets your shell complete undust."),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undust.cli.exchange import require_stdout_for_one
 from undust.rules import RuleSet, load
-from undust.streams import STANDARD, require_readable
+from undust.streams import require_readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,7 +149,7 @@ def _switch(
     file: str, output: str | None, ids: tuple[str, ...], change: Callable[..., RuleSet], *, as_json: bool
 ) -> None:
     target = output or file
-    _require_stdout_for_one(target, as_json=as_json)
+    require_stdout_for_one(target, as_json=as_json)
     before = _loaded(file)
     after = change(before, *ids)
     changed = [item.after for item in before.diff(after).changed]
@@ -180,7 +181,7 @@ def merge(files: tuple[str, ...], output: str, *, as_json: bool) -> None:
     A rule that is in several files keeps its first place and takes its evidence from the last file; it is
     off if any file has switched it off.
     """
-    _require_stdout_for_one(output, as_json=as_json)
+    require_stdout_for_one(output, as_json=as_json)
     first, *others = map(_loaded, files)
     merged = first
     for other in others:
@@ -192,12 +193,6 @@ def merge(files: tuple[str, ...], output: str, *, as_json: bool) -> None:
     else:
         parts = ", ".join(f"{size:,} of {file}" for file, size in zip(files, sizes, strict=True))
         click.echo(f"{output}: {len(merged):,} rules from {parts}", err=True)
-
-
-def _require_stdout_for_one(target: str, *, as_json: bool) -> None:
-    if as_json and target == STANDARD:
-        message = "--json needs stdout for itself, so name a file with -o"
-        raise click.UsageError(message)
 
 
 @command.command("diff")

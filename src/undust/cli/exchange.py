@@ -1,0 +1,51 @@
+"""What `undust export` and `undust import` have in common: their options, and the formats in their help."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undust.streams import STANDARD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+output = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default=STANDARD,
+    type=click.Path(allow_dash=True),
+    help="Write there instead of to stdout.",
+)
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print a summary as JSON to stdout; needs --output."
+)
+
+
+class WithFormats(click.Command):
+    """A command whose help also tells the formats it knows."""
+
+    def __init__(self, *args: Any, formats: Mapping[str, str], **kwargs: Any) -> None:  # noqa: ANN401 -- as click has it
+        super().__init__(*args, **kwargs)
+        self.formats = formats
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of formats."""
+        with formatter.section("Formats"):
+            formatter.write_dl(list(self.formats.items()))
+        super().format_epilog(ctx, formatter)
+
+
+def require_stdout_for_one(output: str, *, as_json: bool) -> None:
+    """Refuse to write two things to stdout."""
+    if as_json and output == STANDARD:
+        message = "--json needs stdout for itself, so name a file with -o"
+        raise click.UsageError(message)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print a summary for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))

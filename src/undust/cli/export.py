@@ -1,0 +1,59 @@
+"""`undust export`: the rules in the language of another system."""
+
+from __future__ import annotations
+
+import click
+
+from undust.cli import exchange
+from undust.exports import EXPORTERS, export
+from undust.rules import load
+from undust.streams import require_readable
+
+
+@click.command(
+    "export", cls=exchange.WithFormats, formats={target.name: target.about for target in EXPORTERS}
+)
+@click.argument("rules", metavar="RULES", type=click.Path(allow_dash=True))
+@click.option(
+    "--to",
+    metavar="FORMAT",
+    required=True,
+    type=click.Choice([target.name for target in EXPORTERS]),
+    help="The system to write for.",
+)
+@click.option("--site", help="Only the rules that concern this site: its own, and those of all sites.")
+@exchange.output
+@exchange.as_json
+@click.pass_context
+def command(  # noqa: PLR0913 -- one argument per option
+    ctx: click.Context, rules: str, to: str, site: str | None, output: str, *, as_json: bool
+) -> None:
+    """Write the active rules of RULES in the language of another system.
+
+    A rule that the target cannot say exactly is left out, and stderr says which and why; the others do there
+    what they do here. The exit code is 1 if no rule is left.
+
+    \b
+    Examples:
+      undust export rules.json --to nginx -o undust.conf
+      undust export rules.json --to clean-param --site shop.test
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    exchange.require_stdout_for_one(output, as_json=as_json)
+    require_readable([rules])
+    exported = export(load(rules), to, output, site=site)
+    if as_json:
+        refused = [
+            {"number": each.number, "id": each.rule.id, "rule": str(each.rule), "reason": each.reason}
+            for each in exported.refused
+        ]
+        said = {"target": to, "rules": [rule.id for rule in exported.rules], "refused": refused}
+        exchange.print_json(said | {"exact_for": exported.exact_for})
+    else:
+        for refusal in exported.refused:
+            click.echo(refusal, err=True)
+        count = len(exported.rules)
+        click.echo(
+            f"{count} {'rule' if count == 1 else 'rules'} for {to}, exact for {exported.exact_for}", err=True
+        )
+    if exported.refused and not exported.rules:
+        ctx.exit(1)

@@ -1,0 +1,54 @@
+"""`undust import`: rule lists of other systems, in our language."""
+
+from __future__ import annotations
+
+import click
+
+from undust.cli import exchange
+from undust.imports import IMPORTERS, import_rules
+from undust.streams import require_readable
+
+
+@click.command(
+    "import", cls=exchange.WithFormats, formats={source.name: source.about for source in IMPORTERS}
+)
+@click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
+@click.option(
+    "--from",
+    "source",
+    metavar="FORMAT",
+    required=True,
+    type=click.Choice([source.name for source in IMPORTERS]),
+    help="What FILE is.",
+)
+@click.option("--site", help="The site of a FILE that does not name it: a robots.txt, a header.")
+@exchange.output
+@exchange.as_json
+@click.pass_context
+def command(  # noqa: PLR0913 -- one argument per option
+    ctx: click.Context, file: str, source: str, site: str | None, output: str, *, as_json: bool
+) -> None:
+    """Read the rule list of another system into our language.
+
+    What no rule says exactly is left out, and stderr says what and why. The exit code is 1 if no rule is
+    left.
+
+    \b
+    Examples:
+      undust import rules/main.json --from duplicate-url-discarder -o rules.json
+      undust import robots.txt --from clean-param --site shop.test -o rules.json
+    """  # noqa: D301 -- click keeps the lines behind a \b
+    exchange.require_stdout_for_one(output, as_json=as_json)
+    require_readable([file])
+    found = import_rules(file, source, site=site)
+    found.rules.save(output)
+    if as_json:
+        skipped = [{"place": each.place, "reason": each.reason} for each in found.skipped]
+        exchange.print_json({"file": file, "rules": len(found.rules), "skipped": skipped})
+    else:
+        for each in found.skipped:
+            click.echo(f"left out: {each}", err=True)
+        count = len(found.rules)
+        click.echo(f"{count} {'rule' if count == 1 else 'rules'} from {file}", err=True)
+    if found.skipped and not found.rules:
+        ctx.exit(1)

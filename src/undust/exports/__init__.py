@@ -1,0 +1,76 @@
+"""Our rules in other people's languages: one target a file, each refusing what it cannot say exactly.
+
+    RuleSet ──▶ active rules in their order ──▶ a target ──▶ its text, and the rules it left out, with reasons
+
+Most targets print what `steps.py` makes of a rule: an expression of the URLs it acts on, and what is written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undust.errors import CannotExpress
+from undust.exports.apache import APACHE
+from undust.exports.clean_param import CLEAN_PARAM
+from undust.exports.clearurls import CLEARURLS
+from undust.exports.contract import Exported, Numbered, Refusal
+from undust.exports.duplicate_url_discarder import DUPLICATE_URL_DISCARDER
+from undust.exports.heritrix import HERITRIX
+from undust.exports.nginx import NGINX
+from undust.exports.no_vary_search import NO_VARY_SEARCH
+from undust.exports.nutch import NUTCH
+from undust.exports.pywb import PYWB
+from undust.exports.regex import REGEX
+from undust.exports.removeparam import REMOVEPARAM
+from undust.exports.sql import SQL
+from undust.rules.language import ANY_SITE
+from undust.streams import open_output
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from undust.rules import Rule, RuleSet
+
+__all__ = ["EXPORTERS", "Exported", "Refusal", "export"]
+
+EXPORTERS = (
+    *(NGINX, APACHE, DUPLICATE_URL_DISCARDER, PYWB, NUTCH, HERITRIX, CLEARURLS, REMOVEPARAM, CLEAN_PARAM),
+    *(NO_VARY_SEARCH, REGEX, SQL),
+)
+"""Every target, in the order in which people are told of them."""
+
+
+def export(
+    rules: RuleSet, to: str, output: str | PathLike[str] | None = None, *, site: str | None = None
+) -> Exported:
+    """Return the active rules in the language of another system, and write them to `output` if it is given.
+
+    With `site`, only the rules that concern this site. What the system cannot say exactly is in `refused`.
+
+    >>> from undust import Rule, RuleSet
+    >>> text = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
+    >>> rule = Rule.parse(text, site="shop.test")
+    >>> print(export(RuleSet([rule]), "no-vary-search").text, end="")
+    No-Vary-Search: params=("sid")
+    """
+    target = next((each for each in EXPORTERS if each.name == to), None)
+    if target is None:
+        message = f"no export is called {to!r}; there are {', '.join(each.name for each in EXPORTERS)}"
+        raise CannotExpress(message)
+    active = [
+        Numbered(number, rule)
+        for number, rule in enumerate(rules, 1)
+        if rule.status == "active" and (site is None or _concerns(rule, site))
+    ]
+    written = target.write(active)
+    refused = tuple(sorted(written.refused, key=lambda refusal: refusal.number))
+    numbers = {refusal.number for refusal in refused}
+    kept = tuple(each.rule for each in active if each.number not in numbers)
+    if output is not None:
+        with open_output(str(output)) as stream:
+            stream.write(written.text.encode())
+    return Exported(to, written.text, kept, refused, target.exact_for)
+
+
+def _concerns(rule: Rule, site: str) -> bool:
+    return rule.site == site or (rule.site == ANY_SITE and site not in rule.except_sites)

@@ -1,0 +1,71 @@
+"""What an export is: a text for another system, the rules it says, and the rules it cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from undust.rules import Rule
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """An active rule and its place in the rule file, from 1 on."""
+
+    number: int
+    rule: Rule
+
+    def __str__(self) -> str:
+        """Return how a comment in an exported file names the rule."""
+        site = "" if self.rule.site == "*" else f" of {self.rule.site}"
+        return f"rule {self.number}{site}, {self.rule.id}: {self.rule}"
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A rule that the target cannot say exactly, and why."""
+
+    number: int
+    rule: Rule
+    reason: str
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        return f"rule {self.number} ({self.rule.id[:8]}) is left out: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a target made of the rules: its text, and what it left out."""
+
+    text: str
+    refused: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Another system: its name, what the file is, for which URLs it is exact, and who writes it."""
+
+    name: str
+    about: str
+    exact_for: str
+    write: Callable[[Sequence[Numbered]], Written]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Rules in another system's language."""
+
+    target: str
+    text: str
+    rules: tuple[Rule, ...]
+    """The rules that the text says, in the order of their file."""
+    refused: tuple[Refusal, ...]
+    exact_for: str
+    """The URLs for which the text does exactly what these rules do."""
+
+
+STANDARD = "http(s) URLs in standard form; any other spelling is left alone"

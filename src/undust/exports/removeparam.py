@@ -1,0 +1,54 @@
+"""Filters of content blockers: `$removeparam`, as uBlock Origin and AdGuard read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undust.errors import CannotExpress
+from undust.exports.contract import Target, Written
+from undust.exports.hosts import has_subdomains, hosts_of
+from undust.exports.literals import escaped
+from undust.exports.removals import removals, require_names, require_plain_names
+from undust.rules.language import ANY_SITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from undust.exports.contract import Numbered
+    from undust.exports.removals import Removal
+
+EXACT = "http(s) URLs in standard form without empty parameters or `;` in the query, that a browser fetches"
+
+
+def write(rules: Sequence[Numbered]) -> Written:
+    """Return the filters, one a line."""
+    found, refused = removals(rules, _require)
+    lines = ["! Title: rules of undust\n"]
+    for each in found:
+        lines.append(f"! {each.numbered}\n")
+        lines += [f"{line}\n" for line in _filters(each)]
+    return Written("".join(lines), tuple(refused))
+
+
+def _require(removal: Removal) -> None:
+    require_names(removal)
+    require_plain_names(removal)
+    for site in (removal.rule.site, *removal.rule.except_sites):
+        if site != ANY_SITE:
+            hosts_of(site)
+            if not has_subdomains(site):
+                message = f"{site} is one host, and a filter takes in all hosts below it"
+                raise CannotExpress(message)
+    if removal.rule.except_sites:
+        message = "an exception would hold for the rules of other sites, too"
+        raise CannotExpress(message)
+
+
+def _filters(removal: Removal) -> Iterator[str]:
+    where = "*" if removal.rule.site == ANY_SITE else f"||{removal.rule.site}^"
+    for name in removal.names:
+        what = f"/^{escaped(name[:-1])}/" if name.endswith("*") else name
+        yield f"{where}$removeparam={what}"
+
+
+REMOVEPARAM = Target("removeparam", "$removeparam filters of uBlock Origin and AdGuard", EXACT, write)

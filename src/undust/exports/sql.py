@@ -1,0 +1,65 @@
+"""SQL: one `CASE` expression over a column `url`, in the dialect of DuckDB.
+
+The expression does one step; where one rule leads to another, apply it until nothing changes, for instance
+with a recursive query. RE2 has no look ahead, so conditions are terms beside the expression.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from undust.exports.contract import STANDARD, Target, Written
+from undust.exports.dialects import as_is, replacement
+from undust.exports.expressions import NOT_STANDARD, STANDARD_FORM, numbered
+from undust.exports.selection import said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undust.exports.contract import Numbered
+    from undust.exports.steps import Step
+
+_HEAD = """\
+-- Written by undust, for DuckDB: one step for the column url; repeat it until nothing changes.
+CASE
+"""
+
+
+def write(rules: Sequence[Numbered]) -> Written:
+    """Return the expression."""
+    found, refused = said(rules, lean=True)
+    lines = [f"WHEN NOT {_matches(STANDARD_FORM + '$')} OR {_matches(NOT_STANDARD)} THEN url\n"]
+    for each in found:
+        lines.append(f"-- {each.numbered}\n")
+        lines += [f"WHEN {_condition(step)} THEN {_result(step)}\n" for step in each.steps]
+    return Written(f"{_HEAD}{''.join(lines)}ELSE url\nEND\n", tuple(refused))
+
+
+def _matches(expression: str) -> str:
+    return f"regexp_matches(url, {_quoted(f'^(?:{expression})')})"
+
+
+def _condition(step: Step) -> str:
+    terms = [_matches(f"{numbered(step.pieces)[0]}$"), *map(_matches, step.needs)]
+    terms += [f"NOT ({' AND '.join(map(_matches, texts))})" for texts in step.forbids]
+    if step.filled is not None and step.may_stay:
+        terms.append(f"{_result(step)} <> url")
+    if step.may_have_dots:
+        dots = r"^https?://[^?]*/\.\.?(?:[/?]|$)"
+        terms.append(f"NOT regexp_matches({_result(step)}, {_quoted(dots)})")
+    return " AND ".join(terms)
+
+
+def _result(step: Step) -> str:
+    if step.filled is None:
+        return "url"
+    expression, _ = numbered(step.pieces)
+    text = replacement(step, "\\{}".format, as_is)
+    return f"regexp_replace(url, {_quoted(f'^{expression}$')}, {_quoted(text)})"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+SQL = Target("sql", "a CASE expression over a column url, for DuckDB", STANDARD, write)

@@ -1,0 +1,106 @@
+"""`undust export` and `undust import` as people run them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.command import run
+from tests.exports import shop
+from undust.exports import EXPORTERS
+from undust.imports import IMPORTERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DROP = "rewrite {s}://{h}/{p**}?{**:sid|ref}&{rest**} → {s}://{h}/{p}?{rest}"
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """A rule file with one rule that most targets can say, and one that none can."""
+    path = tmp_path / "rules.json"
+    shop.rules_of(DROP, shop.REFUSED[0]).save(path)
+    return path
+
+
+@pytest.mark.parametrize("target", [target.name for target in EXPORTERS if target.name != "pywb"])
+def test_the_text_goes_to_stdout_and_the_reasons_to_stderr(target: str, rules: Path) -> None:
+    """Stdout is the other system's file alone; what is left out is told by number, id and reason."""
+    done = run("export", rules, "--to", target)
+    assert done.code == 0
+    assert b"sid" in done.out
+    assert "rule 2 (5dca72ce) is left out: " in done.err
+    assert f"1 rule for {target}, exact for " in done.err
+    assert b"left out" not in done.out
+
+
+def test_no_rule_left_is_a_problem(rules: Path) -> None:
+    """A script notices when nothing could be said."""
+    done = run("export", rules, "--to", "pywb")
+    assert done.code == 1
+    assert done.out == b"# Written by undust: add these rules to the rules.yaml of pywb.\nrules: []\n"
+
+
+def test_a_summary_for_programs(rules: Path, tmp_path: Path) -> None:
+    """With --json, stdout has what was exported and refused, and the file has the text."""
+    done = run("export", rules, "--to", "nginx", "-o", tmp_path / "undust.conf", "--json")
+    said = json.loads(done.out)
+    assert (done.code, done.err) == (0, "")
+    assert said["target"] == "nginx"
+    assert len(said["rules"]) == 1
+    assert [each["number"] for each in said["refused"]] == [2]
+    assert "map $undust_url" in (tmp_path / "undust.conf").read_text(encoding="utf-8")
+    assert run("export", rules, "--to", "nginx", "--json").code == 2
+
+
+def test_the_same_rules_give_the_same_bytes(rules: Path) -> None:
+    """Each run is a process of its own, with another order of sets."""
+    for target in ("nginx", "nutch", "duplicate-url-discarder"):
+        assert run("export", rules, "--to", target).out == run("export", rules, "--to", target).out
+
+
+@pytest.mark.parametrize("verb", ["export", "import"])
+def test_help_tells_the_formats(verb: str) -> None:
+    """Whoever asks finds all formats, each with a line about it."""
+    done = run(verb, "--help")
+    for each in EXPORTERS if verb == "export" else IMPORTERS:
+        assert f"  {each.name}  " in done.out.decode(), each.name
+
+
+def test_wrong_use_is_one_sentence(rules: Path, tmp_path: Path) -> None:
+    """Unknown targets, missing files, broken input and a missing site are named, with what to do."""
+    assert run("export", rules, "--to", "iis").code == 2
+    assert "missing.json" in run("export", tmp_path / "missing.json", "--to", "nginx").err
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    for source in ("duplicate-url-discarder", "clearurls"):
+        done = run("import", broken, "--from", source)
+        assert done.code == 1
+        assert str(broken) in done.err
+        assert done.err.count("\n") == 1
+    robots = tmp_path / "robots.txt"
+    robots.write_text("Clean-param: sid\n")
+    assert "--site" in run("import", robots, "--from", "clean-param").err
+    assert "shop.test" in run("import", robots, "--from", "clean-param", "--site", "www.shop.test").err
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert "UTF-8" in run("import", binary, "--from", "clean-param", "--site", "shop.test").err
+
+
+def test_import_writes_a_rule_file(tmp_path: Path) -> None:
+    """What is read becomes a rule file; what is not is told with its line."""
+    robots = tmp_path / "robots.txt"
+    robots.write_text("User-agent: *\nClean-param: sid&ref\nClean-param: x /a*b\nclean-param:\n")
+    done = run("import", robots, "--from", "clean-param", "--site", "shop.test")
+    assert done.code == 0
+    assert [rule["from"] for rule in json.loads(done.out)["rules"]] == [DROP.split()[1]]
+    assert f"{robots}:3: " in done.err
+    assert f"{robots}:4: " in done.err
+    summary = run(
+        "import", robots, "--from", "clean-param", "--site", "shop.test", "-o", tmp_path / "r", "--json"
+    )
+    assert json.loads(summary.out)["rules"] == 1
+    assert len(json.loads(summary.out)["skipped"]) == 2
