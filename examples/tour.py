@@ -2,7 +2,8 @@
 
     python examples/tour.py
 
-The rules stay as rules.json in the folder of the repository; all else goes to a temporary folder.
+The rules stay as rules.json in the folder of the repository, and the page about them as report.html; all
+else goes to a temporary folder.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ def main() -> None:
         undust("normalize", URLS, "-o", "normal.txt", folder=folder)
 
         chapter("What is true on this site, learned from the crawl and proved on pages held out")
-        undust("learn", CRAWL, "-o", "rules.json", folder=folder)
-        shutil.copy(folder / "rules.json", REPOSITORY / "rules.json")
+        undust("learn", CRAWL, "-o", "rules.json", "--report", "report.html", folder=folder)
+        for result in ("rules.json", "report.html"):
+            shutil.copy(folder / result, REPOSITORY / result)
 
         chapter("What the rules do")
         undust("apply", "rules.json", URLS, "-o", "canonical.txt", "--stats", folder=folder)
@@ -93,7 +95,7 @@ def main() -> None:
 
         chapter("Methods side by side, each trained on some of the pages and judged on the others")
         undust("compare", CRAWL, "-q", folder=folder)
-    print("\n  The rules are in rules.json; look at them with `undust rules show rules.json ID`.")
+    print("\n  The rules are in rules.json; report.html is a page about them: open it in a browser.")
     print("  docs/quickstart.md goes on from here.")
 
 

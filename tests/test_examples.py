@@ -61,3 +61,4 @@ def test_the_tour_runs(repository: Path) -> None:
     assert (seen, normalized) == (616, 535)
     assert ruled < 210
     assert len(undust.load(repository / "rules.json")) > 5
+    assert "teapots.test" in (repository / "report.html").read_text(encoding="utf-8")

@@ -1,83 +1,18 @@
-"""A browser without a network, and pages that say when something goes wrong in them."""
+"""The sample crawl, and the browser that pages of it are opened in."""
 
 from __future__ import annotations
 
-import shutil
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import sync_playwright
+
+from tests.browsing import browser, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
-
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-class Open(Protocol):
-    """Opens an address and gives the page; afterwards nothing may have been said or asked for."""
-
-    def __call__(self, address: str | Path, **context: Any) -> AbstractContextManager[Page]:  # noqa: ANN401
-        """Open it in a context with these options of Playwright."""
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Give a Chromium that is installed on the machine."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.skip("there is no Chromium; on Debian: apt-get install chromium")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def opened(browser: Browser) -> Open:
-    """Give a function that opens a page from disk with the network cut off, or one that is served here."""
-
-    @contextmanager
-    def open_page(address: str | Path, **context: Any) -> Iterator[Page]:  # noqa: ANN401 -- of Playwright
-        place = address if isinstance(address, str) else address.resolve().as_uri()
-        is_file = place.startswith("file:")
-        options: dict[str, Any] = {
-            "offline": is_file,
-            "reduced_motion": "reduce",
-            "viewport": {"width": 1280, "height": 900},
-        }
-        known = browser.new_context(**(options | context))
-        page = known.new_page()
-        said: list[str] = []
-        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: said.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
-        wanted: list[str] = []
-        page.on("request", lambda request: wanted.append(request.url))
-        page.goto(place)
-        page.wait_for_selector("body[data-ready]")
-        yield page
-        assert said == []
-        assert [each for each in wanted if is_elsewhere(each, place)] == []
-        known.close()
-
-    return open_page
-
-
-def is_elsewhere(asked: str, place: str) -> bool:
-    """Return whether a request goes anywhere but to the page itself and its own server."""
-    if asked.startswith("data:") or asked == place:
-        return False
-    return place.startswith("file:") or asked.split("/")[:3] != place.split("/")[:3]
+__all__ = ["browser", "opened"]
 
 
 @pytest.fixture(scope="session")

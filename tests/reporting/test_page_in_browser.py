@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-    from tests.reporting.conftest import Open
+    from tests.browsing import Open
 
 WIDTHS = (1280, 768, 390)
 SERIOUS = {"serious", "critical"}
