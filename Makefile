@@ -17,7 +17,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 .PHONY: help run test lint format stub bench docs clean FORCE
 
 help:
-	@echo "make run     build, then the main job on the sample crawl in examples/"
+	@echo "make run     build, then the main job on the sample crawl; writes rules.json, report.html"
 	@echo "make test    build if needed, then all tests          (ARGS=… goes to pytest)"
 	@echo "make lint    ruff and mypy; 'make format' repairs what ruff can"
 	@echo "make bench   undust beside other libraries            (BENCH=lines: ten million URLs)"

@@ -104,6 +104,12 @@ class Evaluation:
         """Return the mean of a rate over the sites."""
         return share(sum(map(rate, self.sites.values())), len(self.sites))
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from undust.evaluation.html import evaluation_as_html  # noqa: PLC0415 -- only notebooks need it
+
+        return evaluation_as_html(self)
+
 
 def has_labels(seen: pa.Table) -> bool:
     """Return whether a person's labels tell the page of any URL."""

@@ -126,6 +126,12 @@ class Rule:
         """Return the same rule, switched on or off."""
         return replace(self, status=status)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from undust.rules.html import rule_as_html  # noqa: PLC0415 -- only notebooks need it
+
+        return rule_as_html(self)
+
     def __str__(self) -> str:
         """Return the rule as one line of text, without its site."""
         is_quoted = self.kind == "replace"

@@ -120,6 +120,12 @@ class RuleSet(Sequence[Rule]):
 
         return as_text(self)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from undust.rules.html import set_as_html  # noqa: PLC0415 -- only notebooks need it
+
+        return set_as_html(self)
+
     def _rule(self, place: int) -> Rule:
         try:
             return Rule.from_json(self.raw[place])
