@@ -227,12 +227,17 @@ def test_a_large_cluster_of_many_forms_teaches_what_a_small_one_does() -> None:
     """Fifty URLs of ten forms at random are five of each, too few for a wildcard; lines have enough."""
     forms = [f"http://a.test/p{form}?sid=" for form in range(10)]
     urls = [f"{form}{number}{place}" for place, form in enumerate(forms) for number in range(60)]
+    general = {f"{form}{{*}}" for form in forms}
     proposal = propose_rewrites(site_of(labelled(urls)), RewriteOptions())
     sources = {candidate.rules[0].source for candidate in proposal.candidates}
-    assert len(sources & {f"{form}{{*}}" for form in forms}) == 9  # a hundred URLs: nine lines of eleven
+    assert len(sources & general) == 9  # a hundred URLs: nine lines of eleven
     assert proposal.cut["pairs of URLs that were not compared"] == 600 * 599 - 100 * 99
     again = propose_rewrites(site_of(labelled(urls[::-1])), RewriteOptions())
     assert again == proposal
+    # It has its turn before any number of small ones.
+    small = [[f"http://a.test/q{page}/{place}" for place in range(30)] for page in range(60)]
+    few = propose_rewrites(site_of(labelled(*small, urls)), RewriteOptions(max_pairs=20_000))
+    assert len({candidate.rules[0].source for candidate in few.candidates} & general) == 9
 
 
 def test_urls_of_a_trap_do_not_eat_the_memory() -> None:
