@@ -162,6 +162,12 @@ def test_candidates_of_any_learner_can_be_selected(strategy: Strategy) -> None:
         assert len({canonical(f"http://shop.test{form}") for form in forms}) == 1
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_of_no_candidates_none_is_selected(strategy: Strategy) -> None:
+    """A site where nothing was learned is no error."""
+    assert select([], shop(), strategy) == ()
+
+
 def test_chains_become_one_rule() -> None:
     """Old pages go straight to where the items are, in one step."""
     chosen = select([candidate(OLD_TO_X), candidate(X_TO_ITEM)], shop())

@@ -35,6 +35,8 @@ class Measured:
 
         Images that are no URL of the site have numbers beyond the rows.
         """
+        if not sets:
+            return []
         own = [{rule.id: rule for rule in rules} for rules in sets]
         touched = self._touched({name: rule for each in own for name, rule in each.items()})
         keys, rows = [], []
@@ -42,7 +44,7 @@ class Measured:
             rows.append(np.unique(np.concatenate([touched[name] for name in each])))
             urls = self.urls.take(pa.array(rows[-1]))
             keys.append(RuleSet(each.values()).compile().batch(urls, keys=True, threads=self.threads))
-        codes = self._codes(pa.concat_arrays(keys)) if keys else np.zeros(0, np.int64)
+        codes = self._codes(pa.concat_arrays(keys))
         ends = np.cumsum([len(each) for each in rows])[:-1]
         return list(zip(rows, np.split(codes, ends), strict=True))
 
