@@ -4,7 +4,6 @@
 #include <map>
 #include <stdexcept>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace undust {
@@ -310,7 +309,7 @@ class Forms {
 
   // The texts of all units, numbered as the skeleton has them: first those outside of slots.
   void write_texts(std::int32_t group) {
-    rows_seen_.clear();
+    written_ = out_.text_unit.size();
     std::int32_t unit = 0;
     for (std::size_t s = 0; s < slots_.size(); ++s) {
       if (factor_of_[s] < 0) {
@@ -339,7 +338,10 @@ class Forms {
   }
 
   void write_text(std::int32_t group, std::int32_t unit, std::int32_t form, const std::string& said) {
-    if (!rows_seen_.try_emplace({unit, form, said}).second) return;
+    // A unit has few texts in a group, and they are the last ones.
+    for (std::size_t i = out_.text_unit.size(); i > written_ && out_.text_unit[i - 1] == unit; --i) {
+      if (out_.text_form[i - 1] == form && texts_.row(i - 1) == said) return;
+    }
     out_.text_group.push_back(group);
     out_.text_unit.push_back(unit);
     out_.text_form.push_back(form);
@@ -411,7 +413,7 @@ class Forms {
   std::vector<std::int32_t> factor_of_;           // of each slot; -1 where all rows say the same
   std::vector<Factor> factors_;
   std::vector<std::int32_t> form_of_;             // of each row
-  std::map<std::tuple<std::int32_t, std::int32_t, std::string>, bool> rows_seen_;
+  std::size_t written_ = 0;                       // texts of the groups before
 };
 
 }  // namespace

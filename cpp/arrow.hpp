@@ -158,6 +158,10 @@ class TextBuilder {
     text_.append(row);
     end_row();
   }
+  [[nodiscard]] std::string_view row(std::size_t number) const {
+    const auto start = static_cast<std::size_t>(number == 0 ? 0 : ends_[number - 1]);
+    return std::string_view(text_).substr(start, static_cast<std::size_t>(ends_[number]) - start);
+  }
   // The rows of another builder, after these.
   void append_all(const TextBuilder& other) {
     const auto shift = static_cast<std::int64_t>(text_.size());

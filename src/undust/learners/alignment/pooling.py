@@ -127,6 +127,8 @@ class _Pooling:
     def __init__(self, forms: Forms, groups: Groups, options: AlignmentOptions) -> None:
         self.forms, self.groups, self.options = forms, groups, options
         self.vocabulary = groups.vocabulary
+        self.pairs = groups.pairs
+        self.sizes = np.diff(groups.groups)
 
     def run(self) -> tuple[list[Pool], int]:
         """Return all pools, and how many had too few clusters."""
@@ -177,8 +179,7 @@ class _Pooling:
         only = np.flatnonzero(np.bincount(at, minlength=len(members))[at] == 1)
         code, at = code[only], at[only]
         cluster = self.groups.clusters[members]
-        once = np.unique(np.stack((code, cluster[at])), axis=1)
-        known, counts = np.unique(once[0], return_counts=True)
+        known, counts = _in_clusters(code, cluster[at])
         enough = counts * self.options.max_members >= len(np.unique(cluster))
         known = known[enough & (counts >= self.options.min_clusters)]
         names = np.full(len(members), -1, np.int64)
@@ -189,7 +190,7 @@ class _Pooling:
     def _pool(self, skeleton: Skeleton, members: Ints, rows: Ints) -> Pool:
         unit, forms = self.forms.unit[rows], self._forms(skeleton, members)
         seen = tuple(self._seen(forms, rows[unit == number]) for number in range(len(skeleton.units)))
-        return Pool(skeleton, forms, seen, self._clusters(members), int(self.groups.pairs[members].sum()))
+        return Pool(skeleton, forms, seen, self._clusters(members), int(self.pairs[members].sum()))
 
     def _forms(self, skeleton: Skeleton, members: Ints) -> tuple[int, ...]:
         """Return which forms have a rule, first the one that is written.
@@ -198,10 +199,9 @@ class _Pooling:
         Else only forms that were seen have a rule, and the shortest among the frequent ones is written: a
         combination that nobody saw need not be a URL.
         """
-        starts, sizes = self.groups.groups[members], np.diff(self.groups.groups)[members]
+        starts, sizes = self.groups.groups[members], self.sizes[members]
         cluster = np.repeat(self.groups.clusters[members], sizes)
-        once = np.unique(np.stack((self.forms.row_form[spans(starts, sizes)], cluster)), axis=1)
-        known, counts = np.unique(once[0], return_counts=True)
+        known, counts = _in_clusters(self.forms.row_form[spans(starts, sizes)], cluster)
         frequent = known[counts * 2 >= counts.max()].tolist()
         target = min(frequent, key=lambda form: (skeleton.length(form), form))
         others = range(skeleton.forms) if target == 0 else known.tolist()
@@ -211,21 +211,17 @@ class _Pooling:
         forms = self.forms
         code, form = forms.code[rows], forms.form[rows]
         cluster = self.groups.clusters[forms.group[rows]]
-        known = np.unique(code)
+        known, counts = _in_clusters(code, cluster)
         few = len(known) <= self.options.max_members
+        # Texts that come back are worth a list, and what a single cluster has.
+        comes_back = int(counts.min()) > 1 or len(np.unique(cluster)) == 1
         kinds = [kind for kind, is_of in zip(CLASSES, forms.is_of, strict=True) if is_of[known].all()]
         return Seen(
-            self._texts(known) if few and self._come_back(code, cluster) else None,
+            self._texts(known) if few and comes_back else None,
             kinds[0] if kinds else "",
             self._constant(code, form == forms_of_rule[0], cluster),
             self._texts_by_form(forms_of_rule, code, form) if few else None,
         )
-
-    @staticmethod
-    def _come_back(code: Ints, cluster: Ints) -> bool:
-        """Return whether each text is in several clusters, if there are several."""
-        once = np.unique(np.stack((code, cluster)), axis=1)
-        return len(np.unique(cluster)) == 1 or int(np.unique(once[0], return_counts=True)[1].min()) > 1
 
     def _texts(self, codes: Ints) -> tuple[str, ...]:
         return tuple(self.forms.texts.take(pa.array(codes)).to_pylist())
@@ -233,8 +229,7 @@ class _Pooling:
     def _constant(self, code: Ints, written: NDArray[np.bool_], cluster: Ints) -> str | None:
         if written.any():
             code, cluster = code[written], cluster[written]
-        once = np.unique(np.stack((code, cluster)), axis=1)
-        known, counts = np.unique(once[0], return_counts=True)
+        known, counts = _in_clusters(code, cluster)
         best = int(np.argmax(counts))
         if counts[best] <= self.options.constant_share * len(np.unique(cluster)):
             return None
@@ -247,3 +242,9 @@ class _Pooling:
         if len(found) == 1 or any(len(codes) != 1 for codes in found):
             return None
         return self._texts(np.concatenate(found))
+
+
+def _in_clusters(values: Ints, clusters: Ints) -> tuple[Ints, Ints]:
+    """Return each value once, and in how many clusters it is."""
+    wide = int(clusters.max(initial=0)) + 1
+    return np.unique(np.unique(values * wide + clusters) // wide, return_counts=True)
