@@ -29,8 +29,8 @@ class AlignmentOptions:
     samples: int = 3
     """How many such samples of a larger cluster are taken."""
     aligner: str = "plain"
-    """`plain` looks at all ways, `anchored` matches common beginnings and ends first, `banded` stays near
-    the diagonal."""
+    """`plain` looks at all ways; `anchored` matches common beginnings and ends first, which costs no score,
+    but decides between ways that are equally good; `banded` stays near the diagonal."""
     band: int = 8
     """How far `banded` may leave the diagonal, in tokens."""
     scoring: str = "typed"
