@@ -199,9 +199,16 @@ def show(name: str, figures: dict[str, Any], indent: str = "") -> None:
 
 def show_rows(rows: dict[str, dict[str, Any]]) -> None:
     """Print a table of methods or decisions."""
-    print(
-        f"{'':30} {'candidates':>10} {'valid':>6} {'rate':>6} {'reduced':>8} {'to one':>7} {'lost':>6} {'s':>6}"
+    names = (
+        ("candidates", 11),
+        ("valid", 7),
+        ("rate", 7),
+        ("reduced", 9),
+        ("to one", 8),
+        ("lost", 7),
+        ("s", 7),
     )
+    print(" " * 30 + "".join(f"{name:>{wide}}" for name, wide in names))
     for name, row in rows.items():
         shares = "".join(
             f"{row[what]:>{wide}.1%}" for what, wide in (("rate", 7), ("reduced", 9), ("to one", 8))
