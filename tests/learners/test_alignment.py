@@ -228,8 +228,10 @@ def test_a_long_url_is_left_out() -> None:
         ("aligner", "best", r"alignment\.aligner=best is unknown; there are plain, anchored, banded"),
         ("scoring", "x", r"there are typed, jaccard"),
         ("order", "x", r"there are score, share"),
-        ("sample", "1", r"alignment\.sample=1 should be between 2 and 1000"),
-        ("samples", "0", r"alignment\.samples=0 should be 1 or more"),
+        ("sample", "1", r"alignment\.sample=1 should be between 2 and 1,000"),
+        ("samples", "0", r"alignment\.samples=0 should be between 1 and"),
+        ("max_tokens", "99999", r"should be between 1 and 5,000"),
+        ("max_forms", "65", r"should be between 1 and 64"),
         ("max_forms", "many", r"alignment\.max_forms=many should be a whole number"),
     ],
 )

@@ -15,9 +15,17 @@ ALIGNERS = ("plain", "anchored", "banded")
 SCORINGS = ("typed", "jaccard")
 ORDERS = ("score", "share")
 CHOICES = {"aligner": ALIGNERS, "scoring": SCORINGS, "order": ORDERS}
-SMALLEST, LARGEST = 2, 1_000
-"""How many URLs can be aligned with each other."""
 PAIR = 2
+BOUNDS = {
+    "sample": (PAIR, 1_000),
+    "samples": (1, 1 << 30),
+    "band": (1, 1 << 30),
+    "max_members": (1, 1_000),
+    "max_forms": (1, 64),
+    "min_clusters": (1, 1 << 30),
+    "max_tokens": (1, 5_000),
+}
+"""So that no setting asks for more time or memory than anybody has."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +73,7 @@ class AlignmentOptions:
             if getattr(self, name) not in known:
                 message = f"alignment.{name}={getattr(self, name)} is unknown; there are {', '.join(known)}"
                 raise UndustError(message)
-        if not SMALLEST <= self.sample <= LARGEST:
-            message = f"alignment.sample={self.sample} should be between {SMALLEST} and {LARGEST}"
-            raise UndustError(message)
-        for name in ("samples", "band", "max_members", "max_forms", "min_clusters"):
-            if getattr(self, name) < 1:
-                message = f"alignment.{name}={getattr(self, name)} should be 1 or more"
+        for name, (least, most) in BOUNDS.items():
+            if not least <= getattr(self, name) <= most:
+                message = f"alignment.{name}={getattr(self, name)} should be between {least:,} and {most:,}"
                 raise UndustError(message)
