@@ -77,7 +77,12 @@ class Hosts:
 
     def wait(self, name: str) -> None:
         """Return when a host may be asked."""
-        if self._stopped.wait(max(0.0, self[name].ready_at - monotonic())):
+        self._stopped.wait(max(0.0, self[name].ready_at - monotonic()))
+        self.require_running()
+
+    def require_running(self) -> None:
+        """Raise if the job is being ended."""
+        if self._stopped.is_set():
             raise Stopped
 
     def note(self, name: str, answer: Answer) -> None:

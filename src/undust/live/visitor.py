@@ -175,8 +175,9 @@ class Visitor:
         self._watch(url)
         if self._source.is_live:
             self._hosts.wait(host)
-        answer = self._source.fetch(url, turn, why)
-        answer = self._sketched(answer)
+        answer = self._sketched(self._source.fetch(url, turn, why))
+        # What comes back through a connection that we closed ourselves is no answer.
+        self._hosts.require_running()
         self._journal.add("answer", answer.to_json())
         return answer
 

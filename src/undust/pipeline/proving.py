@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines import SITE
+from undust.engines.local import sites_in
 from undust.errors import UndustError
 from undust.observations import Observations, table_of
 from undust.pipeline.finding import find_duplicates
@@ -126,18 +127,13 @@ def _groups(rules: RuleSet, seen: Any, seed: int) -> list[Group]:  # noqa: ANN40
     for rule in rules:
         by_site.setdefault(rule.site, []).append(rule)
     general = by_site.pop(ANY_SITE, [])
-    rows = _rows(seen)
-    sites = rows.column(SITE).combine_chunks()
-    groups = []
-    for site, own in by_site.items():
-        of_site = rows.filter(pc.equal(sites, site))
-        groups.append(_group(site, own, of_site, seed))
+    nothing = _rows(None)
+    of_site = {site: rows for site, rows in sites_in(_rows(seen)) if site}
+    groups = [_group(site, own, of_site.get(site, nothing), seed) for site, own in by_site.items()]
     if general:
-        counted = {each["values"].as_py(): each["counts"].as_py() for each in pc.value_counts(sites)}
-        counted.pop("", None)
-        most = sorted(counted, key=lambda site: (-counted[site], site))[:SITES_OF_GENERAL_RULES]
-        chosen = rows.filter(pc.is_in(sites, pa.array(most, pa.string())))
-        groups.append(_group(ANY_SITE, general, chosen, seed))
+        most = sorted(of_site, key=lambda site: (-len(of_site[site]), site))[:SITES_OF_GENERAL_RULES]
+        rows = pa.concat_tables([nothing, *(of_site[site] for site in most)])
+        groups.append(_group(ANY_SITE, general, rows, seed))
     return groups
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BY_CHANCE = 0.01
 """How seldom something must be by chance to count."""
+NOTHING_NEW = "other pages show the same notice"
 NOTICE = 3
 """So many different pages that show the same show a notice."""
 TEMPLATE_TEXTS = 30
@@ -104,17 +105,15 @@ class LiveJudge:
         first = self._visitor.look(left)
         if first.outside is None and not first.last.is_page:
             return Opinion("unknown", first.problem or _no_page(first.last), first)
+        if first.outside is None and self._is_notice(first):
+            return Opinion("unknown", NOTHING_NEW, first)
         second = self._visitor.look(right)
         if first.outside is not None or second.outside is not None:
             same = first.outside == second.outside
             return Opinion("unknown", "both leave the site" if same else "one leaves the site", first, second)
-        if second.problem is None and not second.last.is_page:
-            return self._no_target(first, second)
         if second.problem is not None:
             return Opinion("unknown", second.problem, first, second)
-        for shown in (first, second):
-            self._note(shown)
-        return self._compared(first, second)
+        return self._compared(first, second) if second.last.is_page else self._no_target(first, second)
 
     def _no_target(self, first: Shown, second: Shown) -> Opinion:
         """Return what to think of a target that answers with an error, or with nothing."""
@@ -129,8 +128,8 @@ class LiveJudge:
         return Opinion("unknown", f"the target {_no_page(answer)}", first, second)
 
     def _compared(self, first: Shown, second: Shown) -> Opinion:
-        if self._is_notice(first):
-            return Opinion("unknown", "other pages show the same notice", first, second)
+        if self._is_notice(second) and self._is_notice(first):
+            return Opinion("unknown", NOTHING_NEW, first, second)
         if first.last.url == second.last.url:
             return Opinion("same", "one redirects to the other", first, second)
         alike = _alike(first.last, second.last)
@@ -156,13 +155,13 @@ class LiveJudge:
             return Opinion("unknown", "a page that changes from one visit to the next", first, second)
         return Opinion("different", "another content", first, second)
 
-    def _note(self, shown: Shown) -> None:
-        page = self._page_of(shown.url)
-        for content in _contents(shown.last):
-            self._shown_by.setdefault(content, set()).add(page)
-
     def _is_notice(self, shown: Shown) -> bool:
-        return any(len(self._shown_by[content]) >= NOTICE for content in _contents(shown.last))
+        """Return whether too many pages show this; each that is looked at is one more."""
+        page = self._page_of(shown.url)
+        pages = [self._shown_by.setdefault(content, set()) for content in _contents(shown.last)]
+        for each in pages:
+            each.add(page)
+        return any(len(each) >= NOTICE for each in pages)
 
 
 def _contents(answer: Answer) -> list[object]:
