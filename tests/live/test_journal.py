@@ -234,3 +234,21 @@ def test_one_writer(tmp_path: Path) -> None:
     with pytest.raises(UndustError, match="another undust writes this journal"):
         JournalFile(tmp_path / "journal", "job", resume=True)
     journal.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ended_politely(number: int, tmp_path: Path) -> None:
+    """Ctrl-C and a polite kill end it at once, also while a host is waited for; no answer is made up."""
+    rules, urls = tmp_path / "rules.json", tmp_path / "urls.txt"
+    undust.RuleSet([DROP]).save(rules)
+    urls.write_text("".join(f"http://{HOST}/p{place}?x=1\n" for place in range(9)), encoding="utf-8")
+    with serving({f"/p{place}": page(f"page {place}") for place in range(9)}) as server:
+        place = f"{HOST}=127.0.0.1:{server.port}"
+        process = start("validate", rules, "--sample", urls, "--connect-to", place, "--delay", "60")
+        while not server.log and process.poll() is None:
+            threading.Event().wait(0.02)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert err == b""
+    assert [answer["status"] for answer in answers_in(tmp_path / "rules.json.journal")] in ([], [404])

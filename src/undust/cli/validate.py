@@ -6,6 +6,7 @@ import json
 import resource
 import sys
 from contextlib import contextmanager
+from textwrap import wrap
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +20,17 @@ from undust.streams import STANDARD, require_readable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.table import Table
-
     from undust.cli.inputs import Inputs
     from undust.rules import Rule, RuleSet
-    from undust.validation.outcome import Validation
+    from undust.validation.outcome import Validation, Verdict
 
     Watch = Callable[[Rule, str, int], object]
 
-STYLES = {"confirmed": "green", "refuted": "red", "undecided": "yellow"}
+STYLES: dict[Verdict, str] = {"confirmed": "", "refuted": "bold", "undecided": "dim"}
+HEAD = f"{'verdict':9}  {'id':8}{'same':>6}  {'other':>5}  {'fetches':>7}  "
+NARROWEST = 8
+SHOWN_OF_URL = 34
+"""Characters, so that a line of progress fits into 80."""
 
 
 @click.command("validate")
@@ -204,7 +207,7 @@ def _progress(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None]:
     places = {rule: place for place, rule in enumerate(rules.ids, 1)}
     shown = (
         TextColumn("rule {task.fields[rule]} of {task.total:.0f}"),
-        BarColumn(bar_width=20),
+        BarColumn(bar_width=8),
         TextColumn("{task.fields[fetches]:,} fetches"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[asked]}", markup=False),
@@ -215,45 +218,38 @@ def _progress(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None]:
         def watch(rule: Rule, url: str, fetches: int) -> None:
             place = places.get(rule.id, 0)
             parsed = Url.parse(url)
-            asked = f"{parsed.host} {parsed.path}" if parsed else url
+            asked = f"{parsed.host} {parsed.path}"[:SHOWN_OF_URL] if parsed else ""
             progress.update(task, completed=place, rule=place or "?", fetches=fetches, asked=asked)
 
         yield watch
 
 
 def _print(done: Validation, seconds: float, target: str) -> None:
-    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
+    from undust.cli.printing import show_lines  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
-    from undust.cli.printing import show  # noqa: PLC0415
-
-    show(_table(done))
-    counts = ", ".join(f"{done.count(name):,} {name}" for name in ("confirmed", "refuted", "undecided"))
+    show_lines(lambda width, styled: _lines(done, width, styled))
+    counts = ", ".join(f"{done.count(name):,} {name}" for name in STYLES)
     hosts = f" from {done.hosts:,} host{'s' * (done.hosts != 1)}" if done.hosts else ""
-    said = [f"{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s", f"written to {target}"]
-    show(Text("\n" + "\n".join(said)))
+    click.echo(f"\n{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s\nwritten to {target}")
 
 
-def _table(done: Validation) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    from undust.rules.listing import short_ids  # noqa: PLC0415
+def _lines(done: Validation, width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield the lines of a table: a rule over as many as it needs, and below it why it was not confirmed."""
+    from undust.rules.listing import described, short_ids  # noqa: PLC0415
 
     short = short_ids(outcome.rule for outcome in done.outcomes)
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("verdict", "id"):
-        table.add_column(name, no_wrap=True)
-    for name in ("same", "other", "fetches"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("rule", overflow="fold")
+    yield styled(f"{HEAD}rule", "bold")
+    rest = max(width - len(HEAD), NARROWEST)
     for found in done.outcomes:
-        said = str(found.rule) if found.verdict == "confirmed" else f"{found.rule}\n{found.reason}"
-        table.add_row(
-            Text(found.verdict, style=STYLES[found.verdict]),
-            short[found.rule.id],
-            f"{found.positives:,}",
-            f"{found.negatives:,}",
-            f"{found.fetches:,}",
-            Text(said),
-        )
-    return table
+        counts = f"{found.positives:6,}  {found.negatives:5,}  {found.fetches:7,}  "
+        left = styled(f"{found.verdict:9}  {short[found.rule.id]:8}", STYLES[found.verdict]) + counts
+        said = [
+            line[at : at + rest]
+            for line in described(found.rule).split("\n")
+            for at in range(0, len(line), rest)
+        ]
+        if found.verdict != "confirmed":
+            said += wrap(found.reason, rest, break_on_hyphens=False)
+        for text in said:
+            yield left + text
+            left = " " * len(HEAD)

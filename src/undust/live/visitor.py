@@ -127,6 +127,11 @@ class Visitor:
         again = found[1]
         return None if again.problem is not None and not self._source.is_live else again
 
+    def looked_again(self, url: str) -> Answer | None:
+        """Return what a URL showed when it was asked for once more, if it was."""
+        found = self._found[url]
+        return found[1] if len(found) > 1 and found[1].is_page else None
+
     def _first(self, url: str, why: Why) -> Answer:
         if url not in self._found:
             self._found[url] = [self._answer(url, why)]

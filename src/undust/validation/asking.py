@@ -86,6 +86,7 @@ class Asking(Judges):
     def of(self, group: Group, site: str) -> LiveJudge:
         """Return the judge of a site, which knows what is on each of its pages."""
         budget = self._budgets[group.site]
+        self.watch(group.rules[0])
         if site not in self._judges:
             visitor = Visitor(
                 self._source, self._journal, self._manners, self._hosts, budget, watch=self._tell

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BY_CHANCE = 0.01
 """How seldom something must be by chance to count."""
+CHANGES = "a page that changes from one visit to the next"
 NOTHING_NEW = "other pages show the same notice"
 NOTICE = 3
 """So many different pages that show the same show a notice."""
@@ -105,8 +106,8 @@ class LiveJudge:
         first = self._visitor.look(left)
         if first.outside is None and not first.last.is_page:
             return Opinion("unknown", first.problem or _no_page(first.last), first)
-        if first.outside is None and self._is_notice(first):
-            return Opinion("unknown", NOTHING_NEW, first)
+        if first.outside is None and (reason := self._says_nothing(first)):
+            return Opinion("unknown", reason, first)
         second = self._visitor.look(right)
         if first.outside is not None or second.outside is not None:
             same = first.outside == second.outside
@@ -114,6 +115,13 @@ class LiveJudge:
         if second.problem is not None:
             return Opinion("unknown", second.problem, first, second)
         return self._compared(first, second) if second.last.is_page else self._no_target(first, second)
+
+    def _says_nothing(self, shown: Shown) -> str | None:
+        """Return why nothing can be told from a page, whatever it is compared with."""
+        if self._is_notice(shown):
+            return NOTHING_NEW
+        again = self._visitor.looked_again(shown.last.url)
+        return CHANGES if again is not None and _alike(shown.last, again) == "different" else None
 
     def _no_target(self, first: Shown, second: Shown) -> Opinion:
         """Return what to think of a target that answers with an error, or with nothing."""
@@ -141,18 +149,19 @@ class LiveJudge:
 
     def _looked_again(self, first: Shown, second: Shown) -> Opinion:
         """Return what to think of two URLs that differ, each beside itself at another visit."""
-        visits = []
-        for shown in (first, second):
-            again = self._visitor.look_again(shown.last.url)
-            if again is not None and not again.is_page:
+        visits: list[list[Answer]] = [[first.last], [second.last]]
+        for own, other in (visits, visits[::-1]):
+            again = self._visitor.look_again(own[0].url)
+            if again is None:
+                continue
+            if not again.is_page:
                 return Opinion("unknown", "a page that is gone at the next visit", first, second)
-            visits.append([shown.last, *([] if again is None else [again])])
-        across = [(left, right) for left in visits[0] for right in visits[1]]
-        if any(_alike(left, right) == "same" for left, right in across):
-            return Opinion("same", "the same content at a second look", first, second)
-        changing = [each for each in visits if _alike(each[0], each[-1]) != "same"]
-        if changing and not all(_is_further(_most(across), *each) for each in changing):
-            return Opinion("unknown", "a page that changes from one visit to the next", first, second)
+            own.append(again)
+            across = [(left, right) for left in own for right in other]
+            if any(_alike(left, right) == "same" for left, right in across):
+                return Opinion("same", "the same content at a second look", first, second)
+            if _alike(*own) != "same" and not _is_further(_most(across), *own):
+                return Opinion("unknown", CHANGES, first, second)
         return Opinion("different", "another content", first, second)
 
     def _is_notice(self, shown: Shown) -> bool:
