@@ -7,15 +7,17 @@ Most targets print what `steps.py` makes of a rule: an expression of the URLs it
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from undust.errors import CannotExpress
+from undust.errors import CannotExpress, RuleError
 from undust.exports.apache import APACHE
 from undust.exports.clean_param import CLEAN_PARAM
 from undust.exports.clearurls import CLEARURLS
 from undust.exports.contract import Exported, Numbered, Refusal
 from undust.exports.duplicate_url_discarder import DUPLICATE_URL_DISCARDER
 from undust.exports.heritrix import HERITRIX
+from undust.exports.literals import host_literal
 from undust.exports.nginx import NGINX
 from undust.exports.no_vary_search import NO_VARY_SEARCH
 from undust.exports.nutch import NUTCH
@@ -57,19 +59,31 @@ def export(
     if target is None:
         message = f"no export is called {to!r}; there are {', '.join(each.name for each in EXPORTERS)}"
         raise CannotExpress(message)
-    active = [
-        Numbered(number, rule)
+    active = {
+        number: rule
         for number, rule in enumerate(rules, 1)
         if rule.status == "active" and (site is None or _concerns(rule, site))
-    ]
-    written = target.write(active)
-    refused = tuple(sorted(written.refused, key=lambda refusal: refusal.number))
+    }
+    if site is not None and not active:
+        message = f"{rules.name}: no active rule concerns {site}; `undust rules list` shows the sites"
+        raise RuleError(message)
+    written = target.write([Numbered(number, _standard(rule), rule.id) for number, rule in active.items()])
+    refused = tuple(
+        Refusal(number, active[number], reason)
+        for number, reason in sorted((refusal.number, refusal.reason) for refusal in written.refused)
+    )
     numbers = {refusal.number for refusal in refused}
-    kept = tuple(each.rule for each in active if each.number not in numbers)
+    kept = tuple(rule for number, rule in active.items() if number not in numbers)
     if output is not None:
         with open_output(str(output)) as stream:
             stream.write(written.text.encode())
     return Exported(to, written.text, kept, refused, target.exact_for)
+
+
+def _standard(rule: Rule) -> Rule:
+    """Return a rule with its sites in standard form; a rule file may say `bücher.example`."""
+    sites = [each if each == ANY_SITE else host_literal(each) for each in (rule.site, *rule.except_sites)]
+    return replace(rule, site=sites[0], except_sites=tuple(sites[1:]))
 
 
 def _concerns(rule: Rule, site: str) -> bool:

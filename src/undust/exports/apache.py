@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undust.exports.contract import Numbered
-    from undust.exports.selection import Said
+    from undust.exports.statements import Said
     from undust.exports.steps import Step
 
 _EMPTY = r"[^?]*\?(?:.*&)?(?:&|$)"

@@ -42,7 +42,7 @@ def _require(removal: Removal) -> None:
 
 def _name(removal: Removal) -> str:
     site = "all sites" if removal.rule.site == ANY_SITE else removal.rule.site
-    return f"{site} {removal.rule.id}"
+    return f"{site} {removal.numbered.id}"
 
 
 def _provider(removal: Removal) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,15 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Numbered:
-    """An active rule and its place in the rule file, from 1 on."""
+    """An active rule, its sites written in standard form, and its place in the rule file, from 1 on."""
 
     number: int
     rule: Rule
+    id: str
+    """The id that it has in the rule file."""
 
     def __str__(self) -> str:
         """Return how a comment in an exported file names the rule."""
         site = "" if self.rule.site == "*" else f" of {self.rule.site}"
-        return f"rule {self.number}{site}, {self.rule.id}: {self.rule}"
+        return _one_line(f"rule {self.number}{site}, {self.id}: {self.rule}")
 
 
 @dataclass(frozen=True)
@@ -69,3 +72,11 @@ class Exported:
 
 
 STANDARD = "http(s) URLs in standard form; any other spelling is left alone"
+
+
+def _one_line(text: str) -> str:
+    """Return a text that cannot end the comment it stands in, or a rule could write a configuration."""
+    return "".join(
+        character if character.isprintable() and character != "\\" else quote(character, errors="replace")
+        for character in text
+    )

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from undust.errors import CannotExpress
 from undust.exports.contract import Target, Written
 from undust.exports.java import as_comment, as_xml, pair
-from undust.exports.passing import ONCE_EACH, TURNS, in_one_pass, shields_of
+from undust.exports.passing import ONCE_EACH, TURNS, in_one_pass, shields
 from undust.exports.selection import said, without
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undust.exports.contract import Numbered
-    from undust.exports.selection import Said
+    from undust.exports.statements import Said
 
 _HEAD = """\
 <!-- Written by undust: put this bean into crawler-beans.cxml, for the canonicalizationPolicy there. -->
@@ -38,7 +38,8 @@ def write(rules: Sequence[Numbered]) -> Written:
     found, refused = said(rules)
     found, many = without(found, _require_few)
     ordered, more = in_one_pass(found)
-    body = "".join(_beans(each, found) for each in ordered)
+    away = shields(found)
+    body = "".join(_beans(each, away[each.numbered.number]) for each in ordered)
     return Written(_HEAD + body + _TAIL, (*refused, *many, *more))
 
 
@@ -50,13 +51,12 @@ def _require_few(each: Said) -> None:
         raise CannotExpress(message)
 
 
-def _beans(each: Said, found: Sequence[Said]) -> str:
-    shields = shields_of(each, found)
+def _beans(each: Said, away: str) -> str:
     beans = "".join(
         '      <bean class="org.archive.modules.canonicalize.RegexRule">\n'
         f'        <property name="regex" value="{as_xml(pattern)}"/>\n'
         f'        <property name="format" value="{as_xml(text)}"/>\n      </bean>\n'
-        for pattern, text in (pair(step, shields) for step in each.steps)
+        for pattern, text in (pair(step, away) for step in each.steps)
     )
     turns = TURNS if each.acts_on_own_result else 1
     return f"\n      <!-- {as_comment(str(each.numbered))} -->\n" + beans * turns

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from undust.errors import CannotExpress
 from undust.exports.expressions import AUTHORITY, LABEL, SCHEME, Group, pieces_of
 from undust.exports.literals import escaped, host_literal, label_literal
-from undust.exports.writing import Ref
+from undust.exports.writing import Ref, as_refs
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, is_stretch
 from undust.urls import site_of
@@ -157,7 +157,7 @@ class Hosts:
         port = (f":{target.port}",) if target.port else ()
         if all(isinstance(piece, str) for label in labels for piece in label):
             return (self._literal(labels), *port)
-        if self.site == ANY_SITE and not (self.is_whole and labels == _as_written(self.labels)):
+        if self.site == ANY_SITE and not (self.is_whole and labels == as_refs(self.labels)):
             raise CannotExpress(_NO_LIST)
         filled: list[str | Ref] = []
         for place, label in enumerate(labels):
@@ -199,7 +199,7 @@ class Hosts:
     def _require_same_end(self, labels: tuple[Text, ...]) -> None:
         """Refuse a host of which it cannot be told that it is on the site."""
         last = labels[-1]
-        if self.is_whole or (is_stretch(self.labels[-1]) and last == _as_written(self.labels)[-1]):
+        if self.is_whole or (is_stretch(self.labels[-1]) and last == as_refs(self.labels)[-1]):
             return
         ending = ".".join(
             "".join(map(str, label)) for label in labels if all(isinstance(p, str) for p in label)
@@ -228,10 +228,3 @@ def _capture(label: Text) -> Capture:
 
 def _is_whole(labels: tuple[Text, ...]) -> bool:
     return len(labels) == 1 and len(labels[0]) == 1 and isinstance(labels[0][0], Capture)
-
-
-def _as_written(labels: tuple[Text, ...]) -> tuple[Text, ...]:
-    return tuple(
-        tuple(Capture(p.name, is_many=False, detail=None) if isinstance(p, Capture) else p for p in label)
-        for label in labels
-    )

@@ -12,7 +12,7 @@ from undust.exports.contract import Target, Written
 from undust.exports.dialects import guard
 from undust.exports.expressions import without_groups
 from undust.exports.java import STANDARD_GUARD, as_comment, as_xml, pair
-from undust.exports.passing import ONCE_EACH, TURNS, in_one_pass, shields_of
+from undust.exports.passing import ONCE_EACH, TURNS, in_one_pass, shields
 from undust.exports.selection import said
 from undust.exports.steps import UNESCAPED
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from undust.exports.contract import Numbered
-    from undust.exports.selection import Said
+    from undust.exports.statements import Said
     from undust.exports.steps import Step
 
 _HEAD = """\
@@ -34,13 +34,14 @@ def write(rules: Sequence[Numbered]) -> Written:
     """Return the file."""
     found, refused = said(rules)
     ordered, more = in_one_pass(found)
-    body = "".join(_element(each, found) for each in ordered)
+    away = shields(found)
+    body = "".join(_element(each, away[each.numbered.number]) for each in ordered)
     return Written(f"{_HEAD}{body}</regex-normalize>\n", (*refused, *more))
 
 
-def _element(each: Said, found: Sequence[Said]) -> str:
+def _element(each: Said, away: str) -> str:
     lines = [f"\n<!-- {as_comment(str(each.numbered))} -->\n"]
-    for pattern, substitution in _pairs(each, shields_of(each, found)):
+    for pattern, substitution in _pairs(each, away):
         lines.append(
             f"<regex>\n  <pattern>{as_xml(pattern)}</pattern>\n"
             f"  <substitution>{as_xml(substitution)}</substitution>\n</regex>\n"
@@ -48,34 +49,34 @@ def _element(each: Said, found: Sequence[Said]) -> str:
     return "".join(lines)
 
 
-def _pairs(each: Said, shields: str) -> Iterator[tuple[str, str]]:
+def _pairs(each: Said, away: str) -> Iterator[tuple[str, str]]:
     if each.compiled.dropped is not None:
-        yield _without(each, each.compiled.dropped.expression, shields)
+        yield _without(each, each.compiled.dropped.expression, away)
         return
-    escaping = [_everywhere(step, shields) for step in each.compiled.escaping]
+    escaping = [_everywhere(step, away) for step in each.compiled.escaping]
     for _ in range(TURNS if each.acts_on_own_result else 1):
         for step in each.compiled.steps:
             yield from escaping
-            yield pair(step, shields)
+            yield pair(step, away)
 
 
-def _everywhere(step: Step, shields: str) -> tuple[str, str]:
+def _everywhere(step: Step, away: str) -> tuple[str, str]:
     """Return a pair that writes a character of a value in another way, wherever it stands in the value."""
     url, mark, head, character, _ = step.pieces
     texts = [piece if isinstance(piece, str) else piece.expression for piece in (url, mark, head)]
     # A step takes the first of both characters; here each has a pattern of its own.
     whole = without_groups(step.pieces).replace(UNESCAPED, "[^&;]*")
-    start = f"^{STANDARD_GUARD}{shields}{guard(step)}(?={whole}$)"
+    start = f"^{STANDARD_GUARD}{away}{guard(step)}(?={whole}$)"
     first = "".join(texts).removesuffix(UNESCAPED)
     value, triplet = ("[^&;+]*", "%20") if character == r"\+" else ("[^&;?]*", "%3F")
     return rf"(?:{start}({first})|\G(?!^))({value}){character}", f"$1$2{triplet}"
 
 
-def _without(each: Said, one: str, shields: str) -> tuple[str, str]:
+def _without(each: Said, one: str, away: str) -> tuple[str, str]:
     """Return a pair that drops parameters wherever they stand in the query."""
     step = each.compiled.steps[0]
     url = without_groups(step.pieces[:-1])
-    start = f"^{STANDARD_GUARD}{shields}{guard(step)}"
+    start = f"^{STANDARD_GUARD}{away}{guard(step)}"
     nothing_left = rf"\?(?:{one}(?:&{one})*(?:&(?:&{one})*)?|(?:&{one})+)$"
     others = rf"[^&]*(?:&(?!(?:{one})(?:&|$))[^&]*)*"
     pattern = rf"{start}({url}){nothing_left}|{start}({url}\?)(?:{one}&)*|\G(?!^)({others})(?:&{one})+(?=&|$)"

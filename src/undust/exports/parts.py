@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undust.exports.meeting import segments_meet
+from undust.exports.writing import as_ref, as_refs
 from undust.rules.pattern import Capture, Pattern, Text
 
 if TYPE_CHECKING:
@@ -74,29 +75,29 @@ def _watched(pattern: Pattern) -> Parts:
 def touched(source: Pattern, target: Pattern) -> Parts:
     """Return the parts that are not written as they were found."""
     names = set()
-    if _as_refs((source.scheme or (),)) != (target.scheme or (),):
+    if as_refs((source.scheme or (),)) != (target.scheme or (),):
         names.add("scheme")
-    if (_as_refs(source.host or ()), source.port) != (target.host or (), target.port):
+    if (as_refs(source.host or ()), source.port) != (target.host or (), target.port):
         names.add("host")
     if not (_is_any_query(source) and _is_any_query(target)):
         names.add("query")
-    paths = (_as_refs(source.path or ()), target.path or ())
+    paths = (as_refs(source.path or ()), target.path or ())
     if paths[0] == paths[1]:
         return Parts(frozenset(names))
     before, stretch, behind = _split(source.path or ())
-    ref = () if stretch is None else _as_refs((stretch,))[0]
+    ref = () if stretch is None else as_refs((stretch,))[0]
     places = [place for place, segment in enumerate(target.path or ()) if segment == ref]
     if stretch is None or len(places) != 1:
         return Parts(frozenset({*names, HEAD, TAIL}), tuple(s for path in paths for s in path))
     start, end = (target.path or ())[: places[0]], (target.path or ())[places[0] + 1 :]
-    names |= {HEAD} if _as_refs(before) != start else set()
-    names |= {TAIL} if _as_refs(behind) != end else set()
+    names |= {HEAD} if as_refs(before) != start else set()
+    names |= {TAIL} if as_refs(behind) != end else set()
     return Parts(frozenset(names), (*before, *behind, *map(_opened, (*start, *end))))
 
 
 def _opened(segment: Text) -> Text:
     """Return a segment of a right side as a pattern; what it refers to may be anything."""
-    return tuple(_named(piece) if isinstance(piece, Capture) else piece for piece in segment)
+    return tuple(as_ref(piece) if isinstance(piece, Capture) else piece for piece in segment)
 
 
 def _split(path: tuple[Text, ...]) -> tuple[tuple[Text, ...], Text | None, tuple[Text, ...]]:
@@ -109,17 +110,9 @@ def _split(path: tuple[Text, ...]) -> tuple[tuple[Text, ...], Text | None, tuple
 def _is_any_host(pattern: Pattern) -> bool:
     host = pattern.host or ()
     is_alone = len(host) == 1 and len(host[0]) == 1 and pattern.port is None
-    return is_alone and isinstance(host[0][0], Capture) and host[0][0] == _named(host[0][0])
-
-
-def _named(capture: Capture) -> Capture:
-    return Capture(capture.name, is_many=False, detail=None)
+    return is_alone and isinstance(host[0][0], Capture) and host[0][0] == as_ref(host[0][0])
 
 
 def _is_any_query(pattern: Pattern) -> bool:
     entries = pattern.query or ()
     return len(entries) == 1 and entries[0].several is not None and entries[0].several.detail is None
-
-
-def _as_refs(texts: tuple[Text, ...]) -> tuple[Text, ...]:
-    return tuple(tuple(_named(p) if isinstance(p, Capture) else p for p in text) for text in texts)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from undust.exports.contract import Refusal
 from undust.exports.dialects import shield
+from undust.exports.following import may_wake
 from undust.exports.meeting import may_meet
-from undust.exports.selection import may_wake, share_sites
+from undust.exports.statements import by_site, share_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undust.exports.selection import Said
+    from undust.exports.statements import Said
 
 TURNS = 8
 """How often a rule that may act on its own result is written."""
@@ -38,7 +39,7 @@ def in_one_pass(found: Sequence[Said]) -> tuple[list[Said], list[Refusal]]:
             return ordered, refused
         # Of a `replace` the least is known, so that it stands in the way of others most often.
         last = next((each for each in reversed(circle) if each.rule.kind == "replace"), circle[-1])
-        left.remove(last)
+        left = [each for each in left if each is not last]
         other = next(each for each in circle if each is not last)
         refused.append(Refusal(last.numbered.number, last.rule, _BOTH.format(other.numbered.number)))
 
@@ -46,12 +47,15 @@ def in_one_pass(found: Sequence[Said]) -> tuple[list[Said], list[Refusal]]:
 def _sorted(rules: list[Said], found: Sequence[Said]) -> tuple[list[Said], list[Said]]:
     """Return the rules sorted, or rules that would have to stand before each other."""
     behind = _orders(rules, found)
+    waiting = set(range(len(rules)))
     ordered: list[int] = []
-    waiting = list(range(len(rules)))
-    while ready := [place for place in waiting if behind[place] <= set(ordered)][:1]:
+    while waiting:
+        ready = [place for place in sorted(waiting) if behind[place].isdisjoint(waiting)]
+        if not ready:
+            break
         ordered += ready
-        waiting.remove(ready[0])
-    return [rules[place] for place in ordered], [rules[place] for place in _circle(waiting, behind)]
+        waiting.difference_update(ready)
+    return [rules[place] for place in ordered], [rules[place] for place in _circle(sorted(waiting), behind)]
 
 
 def _circle(waiting: list[int], behind: list[set[int]]) -> list[int]:
@@ -66,31 +70,29 @@ def _circle(waiting: list[int], behind: list[set[int]]) -> list[int]:
 
 def _orders(rules: list[Said], found: Sequence[Said]) -> list[set[int]]:
     """Return for each rule those that must stand before it."""
-    woken = [
-        {
-            later
-            for later, other in enumerate(rules)
-            if share_sites(each.rule, other.rule) and may_wake(each, other)
-        }
-        for each in rules
-    ]
     behind: list[set[int]] = [set() for _ in rules]
-    for place, awake in enumerate(woken):
-        for later in awake - {place}:
-            behind[later].add(place)
-    keeps = [_keeps_before(each, found) for each in rules]
-    for place, each in enumerate(rules):
-        for later in range(place + 1, len(rules)):
-            other = rules[later]
-            if not share_sites(each.rule, other.rule) or not may_meet(each.source, other.source):
-                continue
-            followers = {later} | _reached(later, woken)
-            if any(not _are_apart(rules, keeps, place, follower) for follower in followers):
+    keeps = _keeps_before(found)
+    for places in by_site(rules):
+        woken = {
+            place: {later for later in places if later != place and may_wake(rules[place], rules[later])}
+            for place in places
+        }
+        for place in places:
+            for later in woken[place]:
                 behind[later].add(place)
+        for later in places:
+            followers = {later} | _reached(later, woken)
+            for place in places:
+                if place >= later or place in behind[later]:
+                    continue
+                if may_meet(rules[place].source, rules[later].source) and any(
+                    not _are_apart(rules[place], rules[follower], keeps) for follower in followers
+                ):
+                    behind[later].add(place)
     return behind
 
 
-def _reached(start: int, woken: list[set[int]]) -> set[int]:
+def _reached(start: int, woken: dict[int, set[int]]) -> set[int]:
     found: set[int] = set()
     waiting = [start]
     while waiting:
@@ -100,21 +102,31 @@ def _reached(start: int, woken: list[set[int]]) -> set[int]:
     return found
 
 
-def _are_apart(rules: list[Said], keeps: list[list[Said]], one: int, other: int) -> bool:
+Keeps = dict[int, list["Said"]]
+"""The keeps before each rule, by the number of the rule."""
+
+
+def _are_apart(one: Said, other: Said, keeps: Keeps) -> bool:
     """Whether two rules do the same in either order: neither they nor their keeps look at each other."""
     for first, second in ((one, other), (other, one)):
-        touches = rules[first].touches
-        watched = [rules[second].watches, *(keep.watches for keep in keeps[second])]
-        if any(touches.meet(watches) for watches in watched):
+        watched = [second.watches, *(keep.watches for keep in keeps[second.numbered.number])]
+        if any(first.touches.meet(watches) for watches in watched):
             return False
-    return one != other
+    return one is not other
 
 
-def _keeps_before(each: Said, found: Sequence[Said]) -> list[Said]:
-    before = found[: found.index(each)]
-    return [keep for keep in before if keep.image is None and share_sites(keep.rule, each.rule)]
+def _keeps_before(found: Sequence[Said]) -> Keeps:
+    seen: list[Said] = []
+    keeps: Keeps = {}
+    for each in found:
+        keeps[each.numbered.number] = [keep for keep in seen if share_sites(keep.rule, each.rule)]
+        seen += [each] if each.image is None else []
+    return keeps
 
 
-def shields_of(each: Said, found: Sequence[Said]) -> str:
-    """Return look aheads that keep a rule away from what the keeps before it keep."""
-    return "".join(shield(step) for keep in _keeps_before(each, found) for step in keep.steps)
+def shields(found: Sequence[Said]) -> dict[int, str]:
+    """Return for each rule, by its number, look aheads for what the keeps before it keep."""
+    return {
+        number: "".join(shield(step) for keep in keeps for step in keep.steps)
+        for number, keeps in _keeps_before(found).items()
+    }

@@ -18,7 +18,8 @@ from undust.exports.literals import escaped, path_literal, query_literal
 from undust.exports.meeting import captured_as, image, may_meet
 from undust.exports.queries import Query
 from undust.exports.removals import same_host
-from undust.exports.selection import MASK, in_order, require_shield
+from undust.exports.selection import MASK, require_shield
+from undust.exports.statements import in_order
 from undust.exports.steps import path_pieces
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, Pattern

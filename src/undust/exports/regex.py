@@ -30,7 +30,9 @@ def write(rules: Sequence[Numbered]) -> Written:
     """Return the pairs as JSON."""
     found, refused = said(rules)
     pairs = [
-        {"rule": each.rule.id, "text": str(each.rule), **_pair(step)} for each in found for step in each.steps
+        {"rule": each.numbered.id, "text": str(each.rule), **_pair(step)}
+        for each in found
+        for step in each.steps
     ]
     content = {
         "format": "undust-regex",

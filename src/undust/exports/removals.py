@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from undust.errors import CannotExpress
 from undust.exports.contract import Numbered, Refusal
 from undust.exports.literals import query_literal
-from undust.exports.selection import MASK, in_order, require_shield
+from undust.exports.selection import MASK, require_shield
+from undust.exports.statements import in_order
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import ANY_NUMBER, Pattern
 

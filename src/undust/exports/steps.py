@@ -27,7 +27,7 @@ from undust.exports.hosts import Hosts, on_site
 from undust.exports.literals import path_literal
 from undust.exports.meeting import captured_as
 from undust.exports.queries import Query, condition
-from undust.exports.writing import Ref
+from undust.exports.writing import Ref, as_refs
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, Pattern, is_stretch
 
@@ -120,9 +120,9 @@ class _Rewrite:
 
     def _only_drops(self) -> bool:
         target, source = self.target, self.source
-        same_path = _as_refs(source.path or ((),)) == (target.path or ((),))
-        same_host = _as_refs(source.host or ()) == (target.host or ()) and source.port == target.port
-        return same_path and same_host and _as_refs((source.scheme or (),)) == (target.scheme or (),)
+        same_path = as_refs(source.path or ((),)) == (target.path or ((),))
+        same_host = as_refs(source.host or ()) == (target.host or ()) and source.port == target.port
+        return same_path and same_host and as_refs((source.scheme or (),)) == (target.scheme or (),)
 
     def _steps(self, queries: list[Variant]) -> Iterator[Step]:
         hosts = Hosts(self.rule.site, self.source, self.target, self.used)
@@ -202,7 +202,7 @@ class _Rewrite:
 
     def _dotted(self, pieces: Pieces) -> Iterator[str]:
         """Yield expressions of URLs for which the right side would have a dot segment."""
-        own = {segment[0] for segment in _as_refs(self.source.path or ()) if len(segment) == 1}
+        own = {segment[0] for segment in as_refs(self.source.path or ()) if len(segment) == 1}
         for segment in self.target.path or ():
             refs = [piece for piece in segment if isinstance(piece, Capture)]
             literal = "".join(path_literal(piece) for piece in segment if isinstance(piece, str))
@@ -347,10 +347,3 @@ def _refs(target: Pattern) -> Iterator[Capture]:
 
 def _name(piece: str | Capture) -> str | None:
     return piece.name if isinstance(piece, Capture) else None
-
-
-def _as_refs(texts: tuple[Text, ...]) -> tuple[Text, ...]:
-    return tuple(
-        tuple(Capture(p.name, is_many=False, detail=None) if isinstance(p, Capture) else p for p in text)
-        for text in texts
-    )
