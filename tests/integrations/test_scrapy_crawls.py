@@ -95,20 +95,23 @@ def test_requests_are_compared_by_key_and_what_was_found_is_fetched(crawl_small:
 
 
 def test_rewriting_fetches_the_canonical_url_and_loses_no_page(crawl_small: Any) -> None:  # noqa: ANN401
-    """Where the canonical URL is not there, or redirects, the URL that was found is fetched after all."""
+    """Where the canonical URL is not there, redirects or is forbidden, what was found is fetched."""
     ended = crawl_small(
         {
-            "/": page("home", "/a?sid=1", "/a?sid=2", "/b?sid=1", "/c?sid=1"),
+            "/": page("home", "/a?sid=1", "/a?sid=2", "/b?sid=1", "/c?sid=1", "/open/d"),
+            "/open/d": page("d"),
             "/a": page("a", "/a"),
             "/b?sid=1": page("b"),
             "/c": moved("/c?sid=7"),
             "/c?sid=7": page("c"),
         },
+        (DROP_SID, "rewrite {s}://{h}/open/{x} -> {s}://{h}/private/{x}"),
         UNDUST_REWRITE=True,
+        ROBOTSTXT_OBEY=True,
     )
-    assert paths(ended) == ["/", "/a", "/b", "/b?sid=1", "/c", "/c?sid=7"]
-    assert "'undust/rewritten': 3" in ended.log
-    assert "'undust/rewritten_in_vain': 1" in ended.log
+    assert paths(ended) == ["/", "/a", "/b", "/b?sid=1", "/c", "/c?sid=7", "/open/d"]
+    assert "'undust/rewritten': 4" in ended.log
+    assert "'undust/rewritten_in_vain': 2" in ended.log
 
 
 def test_rewriting_alone_merges_too(crawl_small: Any) -> None:  # noqa: ANN401

@@ -54,9 +54,16 @@ class RewriteMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Request | Response:
         """Return the request for the URL that was found, if the canonical one gives an error."""
+        return (self._original(request) if response.status >= FIRST_ERROR else None) or response
+
+    def process_exception(self, request: Request, exception: Exception) -> Request | None:  # noqa: ARG002 -- Scrapy's
+        """Return the same if there is no answer at all: no such host, or robots.txt forbids it."""
+        return self._original(request)
+
+    def _original(self, request: Request) -> Request | None:
         found, canonical = request.meta.get(ORIGIN) or (None, None)
-        if found is None or canonical != request.url or response.status < FIRST_ERROR:
-            return response
+        if found is None or canonical != request.url:
+            return None
         self._crawler.stats.inc_value("undust/rewritten_in_vain")
         meta = {key: value for key, value in request.meta.items() if key != ORIGIN}
         return request.replace(url=found, meta=meta | {OPT_OUT: False}, dont_filter=True)
