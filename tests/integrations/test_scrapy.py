@@ -83,14 +83,19 @@ URLS = st.builds(
 )
 
 
+@pytest.fixture(scope="module")
+def ours(rule_file: Path) -> RequestFingerprinter:
+    """Make a fingerprinter."""
+    return RequestFingerprinter(crawler_with(UNDUST_RULES=rule_file))
+
+
 @given(url=URLS, method=st.sampled_from(["GET", "HEAD"]), body=st.binary(max_size=4))
-def test_it_is_scrapys_own_of_the_key(rule_file: Path, url: str, method: str, body: bytes) -> None:
+def test_it_is_scrapys_own_of_the_key(ours: RequestFingerprinter, url: str, method: str, body: bytes) -> None:
     """The short way gives the bytes that Scrapy gives to the request with the key for its URL."""
-    fingerprinter = RequestFingerprinter(crawler_with(UNDUST_RULES=rule_file))
     request = Request(url, method=method, body=body)
     key = RULES.compile().key(request.url)
-    assert fingerprinter.fingerprint(request) == fingerprint(request.replace(url=key))
-    assert fingerprinter.fingerprint(request) == fingerprinter.fingerprint(request.copy())
+    assert ours.fingerprint(request) == fingerprint(request.replace(url=key))
+    assert ours.fingerprint(request) == ours.fingerprint(request.copy())
 
 
 def test_the_fallback_stays_in_charge(rule_file: Path) -> None:

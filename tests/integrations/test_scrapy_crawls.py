@@ -61,7 +61,7 @@ def test_a_crawl_teaches_the_next(tmp_path: Path) -> None:
     assert first.pages
     assert second.pages == first.pages
     share = predicted(rules, linked, first.urls)
-    assert share > 30
+    assert share > 20
     fetches = len(second.urls) - second.detours(rules)
     assert 100 * (1 - fetches / len(first.urls)) == pytest.approx(share, abs=2)
     assert len(undust.read(str(observations))) == len(first.urls)
