@@ -197,7 +197,8 @@ def _table(found: Comparison) -> Table:
     from rich.text import Text  # noqa: PLC0415
 
     swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
-    table = Table("method", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("method", overflow="fold", min_width=11)
     heads = ["max fpr"] * swept + [
         *("removed", "95 %", "lost", "95 %", "fpr", "tried", "valid", "rules", "s"),
         *(("MB",) * (not swept)),  # the same in all rows of a method, and there is no room for both

@@ -105,8 +105,9 @@ def _sites(found: Evaluation) -> Table:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    table = Table("site", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("URLs", "pages", "left", "removed", "lost", "compressed", "dup red", "covered", "fpr"):
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("site", overflow="fold", min_width=12)
+    for head in ("URLs", "pages", "left", "removed", "lost", "compr.", "dup red", "cover.", "fpr"):
         table.add_column(head, justify="right", no_wrap=True)
     largest = sorted(found.sites.items(), key=lambda item: (-item[1].urls, item[0]))[:SHOWN_SITES]
     for name, one in [*largest, ("all", found.total), ("without single URLs", found.duplicates_only)]:
@@ -124,7 +125,7 @@ def _rules(found: Evaluation) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("saves", "loses", "fpr"):
         table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("alone, beyond standard normalization")
+    table.add_column("alone, beyond standard normalization", overflow="fold")
     best = sorted(found.rules, key=lambda row: (-row.saved, row.name))[:SHOWN_RULES]
     for row in [*found.classes, *best]:
         text = f"all rules of the class '{row.name}'" if row.name == row.kind else row.name
