@@ -6,10 +6,12 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from playwright.sync_api import expect
 
 import undust
+from undust.reporting import Report
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
@@ -252,3 +254,66 @@ def test_first_paint_is_as_quick_as_that_of_an_empty_page(
     from tests.reporting.painting import paint_ratio  # noqa: PLC0415 -- only here
 
     assert paint_ratio(browser, page_file, tmp_path, rounds=3) < 3
+
+
+@pytest.fixture(scope="module")
+def many_sites(sample: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page about ten thousand sites, one of them in full."""
+    made = undust.report(undust.load(sample("rules.json")), undust.read(sample("shop.jsonl.gz")))
+    others = [[f"s{n}.test", 1000 + n, 500, 900, 0.2 + n / 1e5, n / 1e6, n % 3, 4] for n in range(9_999)]
+    rows = sorted([*others, *made.facts["overview"]], key=lambda row: (row[3] - row[1], row[0]))
+    path = tmp_path_factory.mktemp("many") / "report.html"
+    Report({**made.facts, "site_count": len(rows), "overview": rows}).save(path)
+    return path
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_ten_thousand_sites_sort_filter_and_open(many_sites: Path, opened: Open, by: str) -> None:
+    """Those that save most come first; a click sorts, a word filters, and a site opens and closes again."""
+    assert many_sites.stat().st_size < 3_000_000
+
+    def press(target: Any) -> None:  # noqa: ANN401 -- a locator
+        if by == "mouse":
+            target.click()
+        else:
+            target.focus()
+            page.keyboard.press("Enter")
+
+    with opened(many_sites) as page:
+        assert page.locator("#sites tbody tr").first.locator("th").inner_text() == "s9998.test"
+        assert page.locator("#sites tbody tr").count() == 100
+        assert "100 of 10,000 sites" in page.locator("#sites [role=status]").inner_text()
+        press(page.locator("#sites thead button", has_text="Site"))
+        assert page.locator("#sites tbody tr").first.locator("th").inner_text() == "s0.test"
+        page.locator("#site-filter").fill("teapots")
+        assert page.locator("#sites tbody tr").count() == 1
+        press(page.locator("#sites tbody a"))
+        expect(page.locator("h1")).to_have_text("teapots.test")
+        assert page.locator("#rule-table tbody tr").count() > 0
+        press(page.locator("#back a"))
+        expect(page.locator("#sites")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("rules", "urls", "words"),
+    [
+        ([], [("http://a.test/1", "1"), ("http://a.test/1?sid=2", "1")], "There is no rule for these URLs"),
+        ([], [("http://a.test/1", "1"), ("http://a.test/2", "2")], "there is nothing to save"),
+        ([], [("http://a.test/1", None)], "Nothing in the input tells which URLs show one page"),
+        ([], [], "0 URLs of 0 sites"),
+    ],
+)
+def test_odd_cases_make_sense(
+    rules: list[Any], urls: list[tuple[str, str | None]], words: str, opened: Open, tmp_path: Path
+) -> None:
+    """No rules, no duplicates, no evidence, no URL: the page opens, and says what is the case."""
+    table = pa.table(
+        {
+            "url": pa.array([url for url, _ in urls], pa.string()),
+            "cluster": pa.array([page for _, page in urls], pa.string()),
+        }
+    )
+    path = tmp_path / "report.html"
+    undust.report(RuleSet(rules, name="rules.json"), table, path)
+    with opened(path) as page:
+        assert words in page.locator("main").inner_text()
