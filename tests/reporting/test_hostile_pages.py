@@ -81,7 +81,7 @@ def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }  # fmt: skip
     compared = {"rows": [row | {"method": attack} for attack in ATTACKS]}
     path = tmp_path_factory.mktemp("hostile") / "report.html"
-    named = RuleSet(rules, name="".join(ATTACKS))
+    named = RuleSet(rules, name="".join(ATTACKS) + ATTACKS[5])
     undust.report(named, seen, path, compared=compared, refusals={"evil.test": refusals}, keep_values=True)
     return path
 

@@ -54,7 +54,7 @@ class Report:
     ) -> Report:
         """Return a report of these parts."""
         facts = {
-            "name": name,
+            "name": name.rpartition("/")[2] or name,
             "seen": summary.urls,
             "site_count": len(rows),
             "not_urls": summary.not_urls,

@@ -86,7 +86,7 @@ function curveChart(found) {
     (found.some((point) => point.kind === "refused") ? "Behind the chosen point, the dashed line shows what candidates would bring that learning refused." : "");
   return chart(title, caption, (width) => {
     const x = { low: 0, high: 100 * Math.max(0.002, ...found.map((point) => point.lost)) * 1.08, label: "pages lost, % of pages" };
-    if (chosen) x.high = Math.max(x.high, Math.min(105 * chosen.lost_95[1], 3 * x.high));
+    if (chosen) x.high = Math.max(x.high, 105 * chosen.lost_95[1]);
     x.stretch = x.high > 2;
     if (x.stretch) x.label += ", stretched near 0";
     const y = { low: 0, high: Math.max(100, ...found.map((point) => 100 * point.removed)), label: "duplicates removed, %" };

@@ -32,7 +32,7 @@ function overview(rows) {
   const filter = el("input", { type: "search", id: "site-filter", placeholder: "Filter sites", oninput: (event) => { state.text = event.target.value.toLowerCase(); state.most = SHOWN; paint(); } });
   paint();
   const detailed = Object.keys(FACTS.sites).length;
-  const intro = `${many(rows.length, "site")}. ` + (detailed < rows.length ? `The ${count(detailed)} that save most open here; a page for any other is made with undust report --site NAME.` : "Each one opens.");
+  const intro = `${many(rows.length, "site")}. ` + (detailed < rows.length ? `Those that save most open here (${count(detailed)}); undust report --site NAME makes a page of any other.` : "Each one opens.");
   return section("sites", "Sites", intro,
     el("div", { class: "controls" }, el("label", { for: "site-filter" }, "Site contains"), filter), told,
     el("div", { class: "scroll" }, el("table", { class: "stack" }, el("caption", { class: "unseen" }, "Sites, with what the rules save and lose"), el("thead", {}, el("tr", {}, heads)), body)), more);
