@@ -44,8 +44,9 @@ REMOVALS = st.one_of(
 
 @st.composite
 def rule_sets(draw: st.DrawFn) -> RuleSet:
-    """Rules of two sites and of all, most of which take parameters away."""
-    rules = {}
+    """Rules of two sites and of all, most of which take parameters away, and at least one for each site."""
+    first = Rule.parse(DROP.format("sid={**}"), site="*")
+    rules = {first.id: first}
     for text in draw(st.lists(REMOVALS, min_size=1, max_size=5)):
         site = draw(st.sampled_from(SITES))
         excepted = ("other.test",) if site == "*" and draw(st.booleans()) else ()
