@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -38,6 +39,8 @@ LONE = "lone "
 right behind the open one."""
 LONE_OPEN = "{s}://{h}/{p**}"
 LONE_SAME = "{s}://{h}/{p}"
+REMEMBERED = 1 << 14
+"""Rules that are made once for all sites that ask for them."""
 DIVERSE = 3
 """Values of a parameter that must be idle before it is dropped whatever its value."""
 _DROP = re.compile(r"\?([^={}&]+)=\{\*\*\}")
@@ -102,7 +105,8 @@ def shown_by(
     pages = Pages(site, care)
     if not pages.count:
         return []
-    bare, own = State(pages), State(pages, rules)
+    bare = State(pages)
+    own = State(pages, rules) if rules else None
     empty_query = rewriting(ANY_SITE, BY, OPEN, SAME)
     assert empty_query is not None  # noqa: S101 -- for the type checker
     found = _tested([Shape("writing", empty_query)], site.site, bare, own)
@@ -115,14 +119,17 @@ def shown_by(
     return [*found, *_tested(list(shapes.values()), site.site, without, own)]
 
 
-def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State) -> Iterator[Shown]:
+def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State | None) -> Iterator[Shown]:
     rules = [shape.rule for shape in shapes]
+    touched = bare.touched(rules)
+    beside = own.touched(rules) if own else touched
     is_idle = False
-    for shape, alone, beside in zip(shapes, bare.touched(rules), own.touched(rules), strict=True):
+    for shape, alone, here_rows in zip(shapes, touched, beside, strict=True):
         if is_idle and shape.family.startswith(LONE):
             continue  # what does nothing with any query does nothing without one
         rule = shape.rule
-        effect, here = bare.effect([rule], alone), own.effect([rule], beside)
+        effect = bare.effect([rule], alone)
+        here = own.effect([rule], here_rows) if own else effect
         is_idle = not (effect.pages or effect.lost or here.lost)
         if is_idle:
             continue
@@ -161,7 +168,12 @@ def _shapes(forms: Forms) -> Iterator[Shape]:
 
 
 def _written(family: str, source: str, target: str) -> tuple[str, Rule | None]:
-    return family, rewriting(ANY_SITE, BY, source, target)
+    return family, _for_all(source, target)
+
+
+@lru_cache(REMEMBERED)
+def _for_all(source: str, target: str) -> Rule | None:
+    return rewriting(ANY_SITE, BY, source, target)
 
 
 def _open_and_lone(family: str, source: str, target: str) -> Iterator[tuple[str, Rule | None]]:

@@ -151,6 +151,11 @@ class State:
         is_new = place < 0
         place[is_new] = len(self.images) + np.arange(is_new.sum())
         target = place[np.asarray(encoded.indices)]
+        if is_new.all() and len(place) == len(target):
+            nothing = np.zeros(len(moved), np.bool_)
+            return replace(
+                NOTHING, moved=len(moved), sources=moved, failing=nothing, blamed=nothing, merging=nothing
+            )
         # The images that stay and are met by others take part as well.
         stays = np.setdiff1d(np.unique(target[target < len(self.images)]), moved)
         image = np.concatenate((moved, stays))
