@@ -14,6 +14,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.outcomes import drifted, told
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from undust.rules import RuleSet
 
 SHOWN_RULES = 60
-SHOWN_RETIRED = 10
 
 
 @click.command("learn")
@@ -253,7 +253,7 @@ def _print(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str 
         show(Text(f"{len(rules) - SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
     said = [""]
     if outcome:
-        said += _told(outcome)
+        said += told(outcome)
         said += drifted(outcome.drift) if outcome.drift else []
     said += [f"{seconds:.1f} s"]
     if len(rules) and output is None:
@@ -263,44 +263,6 @@ def _print(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str 
         # A command that is broken over two lines cannot be copied.
         commands = "\n".join(f"  undust {line}" for line in _next(output))
         show(Text(f"\nWhat you can do next:\n{commands}"), wrap=False)
-
-
-def _told(outcome: Outcome) -> list[str]:
-    counts = outcome.as_json()
-    urls, left, pages = counts["urls"], counts["canonical_urls"], counts["clusters"]
-    sites = f"{counts['sites']:,} site{'s' * (counts['sites'] != 1)}"
-    said = [
-        f"{urls:,} URLs of {sites} show {pages:,} pages; {counts['rules']:,} rules leave {left:,} URLs",
-        f"pages that would be lost under another: {counts['lost_pages']:,}",
-    ]
-    if not outcome.has_evidence:
-        said.append(
-            "nothing in the input tells which URLs show one page, so there is nothing to learn from; "
-            "it needs a digest, a sketch, sizes, redirects, rel=canonical or a column 'cluster'"
-        )
-    for reason, count in sorted(outcome.rejected.items(), key=lambda item: (-item[1], item[0])):
-        if count:
-            said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
-    for site, count in counts["sampled"].items():
-        said.append(f"{site} was learned from {count:,} of its URLs")
-    return said
-
-
-def drifted(drift: Drift) -> list[str]:
-    """Return what became of the rules from before, in lines."""
-    words = {
-        "holds": "hold on the new evidence",
-        "not seen": "were not put to the test",
-        "retired": "were retired",
-        "back": "were retired once, and are back",
-        "off": "stay off",
-        "new": "are new",
-    }
-    counts = drift.counts
-    said = [f"{counts[fate]:7,} rules {told}" for fate, told in words.items() if fate in counts]
-    for rule in drift.of("retired")[:SHOWN_RETIRED]:
-        said += [f"retired: {rule.site}: {rule}", f"         {rule.extra['retired']['reason']}"]
-    return said
 
 
 def _next(output: str) -> list[str]:

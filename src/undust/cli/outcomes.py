@@ -1,0 +1,67 @@
+"""What `undust learn` says at the end: what came of the data, why nothing did, what became of old rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from undust.learning import Drift, Outcome
+
+SHOWN_RETIRED = 10
+FATES = {
+    "holds": "hold on the new evidence",
+    "not seen": "were not put to the test",
+    "retired": "were retired",
+    "back": "were retired once, and are back",
+    "off": "stay off",
+    "new": "are new",
+}
+
+
+def told(outcome: Outcome) -> list[str]:
+    """Return what learning gave, in lines."""
+    counts = outcome.as_json()
+    urls, left, pages = counts["urls"], counts["canonical_urls"], counts["clusters"]
+    sites = f"{counts['sites']:,} site{'s' * (counts['sites'] != 1)}"
+    said = [
+        f"{urls:,} URLs of {sites} show {pages:,} pages; {counts['rules']:,} rules leave {left:,} URLs",
+        f"pages that would be lost under another: {counts['lost_pages']:,}",
+    ]
+    if for_all := counts["rules_for_all_sites"]:
+        said.append(f"among the rules are {for_all:,} for all sites; the URLs left are by each site's own")
+    if reason := why_nothing(outcome):
+        said.append(reason)
+    for reason, count in sorted(outcome.rejected.items(), key=lambda item: (-item[1], item[0])):
+        if count:
+            said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
+    for site, count in counts["sampled"].items():
+        said.append(f"{site} was learned from {count:,} of its URLs")
+    return said
+
+
+def why_nothing(outcome: Outcome) -> str | None:
+    """Return why there was nothing to learn from, and what would help; None if there was something."""
+    urls, pages = (sum(getattr(site, name) for site in outcome.sites) for name in ("urls", "pages"))
+    if not outcome.sites:
+        return "there is no URL in the input; give a crawl, a log or an index, or name its --format"
+    if not urls:
+        return "no URL of the input was answered with a page, so there is nothing to learn from"
+    if not outcome.has_evidence:
+        return (
+            "nothing in the input tells which URLs show one page, so there is nothing to learn from; "
+            "it needs a digest, a sketch, sizes, redirects, rel=canonical or a column 'cluster'"
+        )
+    if urls == pages:
+        return "no two URLs of the input show one page, so there are no duplicates to learn from"
+    if pages == len(outcome.sites):
+        return "all URLs of a site show one page, and one page proves nothing; give more of the site"
+    return None
+
+
+def drifted(drift: Drift) -> list[str]:
+    """Return what became of the rules from before, in lines."""
+    counts = {str(fate): count for fate, count in drift.counts.items()}
+    said = [f"{counts[fate]:7,} rules {words}" for fate, words in FATES.items() if fate in counts]
+    for rule in drift.of("retired")[:SHOWN_RETIRED]:
+        said += [f"retired: {rule.site}: {rule}", f"         {rule.extra['retired']['reason']}"]
+    return said
