@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.learners import LEARNERS
 from undust.learning.differences import differences
 from undust.learning.equivalences import equivalences, idle_segments
 from undust.learning.evidence import Ledger
 from undust.learning.forms import Forms
-from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds
+from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds, worst_exception
 from undust.learning.options import Care
 from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
+from undust.learning.published import published
 from undust.learning.refusals import MERGED, Refusals, Refused, refused
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.unwanted import does, work_of
@@ -42,15 +44,19 @@ TIERS: tuple[tuple[str, Propose], ...] = (
     ("defaults", defaults),
     ("differences", differences),
     ("segments", idle_segments),
+    ("published", published),
 )
 """What is proposed, in this order, and then all again from where it led."""
 LOOKING_FOR_VOLATILE = ("equivalences", "parameters")
 KEEPS = 4
+SPARED = 2
+"""Exceptions of a rule that is good without them."""
 NARROWED = 60
 """So many of the failing candidates of a tier are narrowed, those with most pages first."""
 LEAST_SAVED = 3
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+PUBLISHED = frozenset(learner.name for learner in LEARNERS)
 _DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
 
 
@@ -142,7 +148,7 @@ class Learning:
         by_text = {str(rule): rule for rule in rules}
         for (text, rule), rows in zip(by_text.items(), self.state.touched(rules), strict=True):
             effect = self.state.effect([rule], rows)
-            if self._is_good(effect, rule):
+            if self._is_good(effect, rule) and effect.gain > 0:
                 heap.append((-effect.value, _openness(rule), text, len(self.state.rules)))
             elif effect.lost and effect.pages >= self.care.narrowed_support:
                 failing.append((-effect.pages, text, refused(rule, MERGED, effect)))
@@ -158,16 +164,31 @@ class Learning:
     def _take(self, heap: list[tuple[float, int, str, int]], rules: Mapping[str, Rule]) -> None:
         """Accept the best one after the other; what a rule is worth is seen anew after each."""
         while heap and len(self.state.rules) < self.care.most_rules:
-            value, openness, text, version = heapq.heappop(heap)
+            _, openness, text, version = heapq.heappop(heap)
             rule = rules[text]
             if version != len(self.state.rules):
                 effect = self.state.effect([rule])
-                if self._is_good(effect, rule) and effect.value > 0:
+                if self._is_good(effect, rule) and effect.gain > 0:
                     heapq.heappush(heap, (-effect.value, openness, text, len(self.state.rules)))
                 else:
                     self.refusals.note(refused(rule, "another rule does it", effect))
-            elif value < 0:
-                self._accept(rule)
+            else:
+                self._accept(self._spared(rule))
+
+    def _spared(self, rule: Rule) -> Rule:
+        """Return a good rule with exceptions where its few failures lie together."""
+        for _ in range(SPARED):
+            effect = self.state.effect([rule])
+            if not effect.lost:
+                break
+            good = self.state.some_texts(effect.sources[effect.merging & ~effect.blamed])
+            bad = self.state.some_texts(effect.sources[effect.blamed])
+            exception = worst_exception(good, bad)
+            spared = with_conditions(rule, unless=(exception,)) if exception else None
+            if spared is None or self.state.effect([spared]).value <= effect.value:
+                break
+            rule = spared
+        return rule
 
     def _accept(self, rule: Rule) -> bool:
         """Accept a rule, unless in the company of the others it does not what it does alone."""
@@ -225,6 +246,10 @@ class Learning:
         least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
         if conditions := len(rule.when) + len(rule.unless):
             least = max(least, care.narrowed_support) * conditions
+        if rule.learned_by in PUBLISHED:
+            least = max(least, care.published_support)
+            if effect.lost:
+                return False
         if effect.pages < least or effect.pages_held < care.held_pages:
             return False
         if effect.met < MET.get(rule.learned_by or "", 0.0) or not self._is_diverse(effect, rule):

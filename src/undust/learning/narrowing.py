@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from math import exp, lgamma
+from math import exp, inf, lgamma
 from typing import TYPE_CHECKING
 
 from undust.learning.forms import pieces_of
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
     from undust.learning.forms import Pieces
 
-BY_CHANCE = 0.002
+BY_CHANCE = 0.00002
 """Several dozen conditions are tried for each rule; one that separates by luck must be rarer than this."""
 EXCEPTIONS = 3
 """A rule has so many of them at most, each with as many failures at least."""
 FEW_FAILURES = 0.02
+LEAST_FAILURES, LOST_FOR_SAVED, TOGETHER = 2, 5, 0.002
+"""A rule that is good has an exception where it fails at least so often, at most so many times what fails
+there held."""
 LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
 PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
 """What a site writes before a name or a number: `File:`, `topic,`, `msg_`."""
@@ -131,6 +134,37 @@ def exceptions(good: Sequence[str], bad: Sequence[str]) -> tuple[str, ...]:
         fails = [some for some in fails if best not in some]
     is_worth_it = not fails and 3 * len(holds) > len(good)
     return tuple(chosen) if is_worth_it else ()
+
+
+def worst_exception(good: Sequence[str], bad: Sequence[str]) -> str | None:
+    """Return the condition that holds for failures more often than luck would have it; None if none does."""
+    holds, fails = counted(good), counted(bad)
+    total, failures = len(good) + len(bad), len(bad)
+    found = [
+        (fails[pattern] * LOST_FOR_SAVED - holds[pattern], pattern)
+        for pattern in fails
+        if fails[pattern] >= LEAST_FAILURES
+        and fails[pattern] * LOST_FOR_SAVED > holds[pattern]
+        and all_by_chance(total, failures, fails[pattern] + holds[pattern], fails[pattern]) < TOGETHER
+    ]
+    return max(found)[1] if found else None
+
+
+def all_by_chance(trials: int, failures: int, drawn: int, found: int) -> float:
+    """Return how likely so many of the failures or more would be found among trials drawn at random."""
+    most = min(drawn, failures)
+    return min(1.0, sum(exp(_drawn(trials, failures, drawn, some)) for some in range(found, most + 1)))
+
+
+def _drawn(trials: int, failures: int, drawn: int, found: int) -> float:
+    """Return the logarithm of the hypergeometric probability."""
+    if drawn - found > trials - failures:
+        return -inf
+    return _choose(failures, found) + _choose(trials - failures, drawn - found) - _choose(trials, drawn)
+
+
+def _choose(total: int, some: int) -> float:
+    return lgamma(total + 1) - lgamma(some + 1) - lgamma(total - some + 1)
 
 
 def by_chance(trials: int, failures: int, kept: int) -> float:

@@ -17,6 +17,8 @@ class Care:
     """The same where there are no sketches, so that near copies cannot be recognised."""
     narrowed_support: int = 7
     """The same for each condition of a rule that failed without it."""
+    published_support: int = 8
+    """The same for what the published learners propose, whose rules say where they hold by names of pages."""
     held_pages: int = 1
     """Among them pages that no proposal was made from."""
     held_out: float = 0.4

@@ -64,8 +64,13 @@ class Effect:
 
     @property
     def value(self) -> float:
-        """What the rules are worth."""
-        return self.saved - LOST_WEIGHT * self.lost - MOVED_WEIGHT * self.moved
+        """What the rules are worth beside others."""
+        return self.gain - MOVED_WEIGHT * self.moved
+
+    @property
+    def gain(self) -> float:
+        """What the rules are worth at all."""
+        return self.saved - LOST_WEIGHT * self.lost
 
 
 NOTHING = Effect(0, 0, 0, 0, 0, 0, np.zeros(0, np.int64), *np.zeros((3, 0), np.bool_))
@@ -127,10 +132,10 @@ class State:
 
     def effect(self, rules: Sequence[Rule], rows: Ints | None = None) -> Effect:
         """Return what rules would do to the images, or to those in `rows`, if only they can match."""
-        sources = np.arange(len(self.images)) if rows is None else rows
+        sources = np.unique(np.concatenate(self.touched(rules))) if rows is None else rows
         if not len(sources):
             return NOTHING
-        some = self.images if rows is None else self.images.take(pa.array(rows))
+        some = self.images.take(pa.array(sources))
         keeps = [rule for rule in self.rules if rule.kind == "keep"]
         program = RuleSet([*keeps, *rules]).program
         # A rule that grows without end takes all its steps with every URL, and is told by a few.

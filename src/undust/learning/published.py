@@ -1,0 +1,49 @@
+"""The published learners as proposers: late, on what the cheap proposals left, judged like any other.
+
+Alone, each of them is timid or reckless on real sites. From current images, with www and session ids gone,
+what they see is small and repeats itself, and their finds are judged by the state as everybody's are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from undust.duplicates import find_in_site
+from undust.learners import LEARNERS, propose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.learning.forms import Forms
+    from undust.rules import Rule
+
+CANDIDATES = 300
+"""Of each learner, the best so many."""
+LONG_NAME = 14
+_CAPTURE = re.compile(r"\{[^{}]*\}")
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+def published(forms: Forms) -> Iterator[Rule]:
+    """Yield what each learner proposes; of rules that belong together, each by itself."""
+    if not forms.of_page:
+        return
+    seen = pa.table({"url": forms.urls, "cluster": [str(page) for page in forms.pages]})
+    site = find_in_site(seen, forms.site)
+    for learner in LEARNERS:
+        for candidate in propose(site, [learner.name])[learner.name].candidates[:CANDIDATES]:
+            yield from (rule for rule in candidate.rules if not _grows(rule) and not _has_a_name(rule))
+
+
+def _grows(rule: Rule) -> bool:
+    """Return whether a rule finds again what it wrote: it never ends, and takes all its steps to show it."""
+    return rule.kind == "replace" and rule.source in (rule.target or "")
+
+
+def _has_a_name(rule: Rule) -> bool:
+    """Return whether one side has a long word that the other has not: a page's own name, no scheme."""
+    left, right = (set(_WORD.findall(_CAPTURE.sub(" ", side or ""))) for side in (rule.source, rule.target))
+    return any(len(word) >= LONG_NAME for word in left ^ right)
