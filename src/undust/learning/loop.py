@@ -25,6 +25,7 @@ from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
 from undust.learning.refusals import MERGED, Refusals, Refused, refused
+from undust.learning.restless import CALM, restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.unwanted import does, work_of
 from undust.learning.volatile import volatile_class
@@ -98,10 +99,13 @@ class Learning:
         self.state = State(self.pages, self.given)
         self.ledger = Ledger(self.pages)
         self.tried = {str(rule) for rule in self.given}
+        self.restless = CALM
         self.unwanted_work = work_of(self.unwanted, self.pages.urls)
 
     def run(self) -> SiteRules:
         """Return the rules of the site."""
+        if self.pages.has_sketches:
+            self._find_restless()
         for round_ in range(self.care.rounds):
             before = len(self.state.rules)
             for name, propose in TIERS:
@@ -130,6 +134,16 @@ class Learning:
         forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
         found = {str(rule): rule for rule in propose(forms) if rule is not None}
         return [rule for text, rule in found.items() if text not in self.tried]
+
+    def _find_restless(self) -> None:
+        rules = [
+            rule
+            for name, propose in TIERS
+            if name in LOOKING_FOR_VOLATILE
+            for rule in self._proposed(propose)
+        ]
+        self.restless = restless_pages(self.state, rules)
+        self.pages.silent[self.restless.pages] = True
 
     def _keep_volatile(self, propose: Propose) -> None:
         for _ in range(KEEPS):
@@ -256,7 +270,9 @@ class Learning:
             return False
         if conditions:
             return effect.lost == 0
-        return effect.lost <= care.max_fpr * (effect.lost + effect.pages)
+        if effect.lost <= care.max_fpr * (effect.lost + effect.pages):
+            return True
+        return rule.learned_by not in PUBLISHED and self.restless.excuses(effect.lost, effect.pages)
 
     def _is_diverse(self, effect: Effect, rule: Rule) -> bool:
         """Return whether a parameter that is dropped whatever its value was seen to be idle with several.

@@ -38,6 +38,8 @@ class Pages:
         self.speaks = np.zeros(self.count, np.bool_)
         """Pages whose URLs are known to be one page; those of distrusted content prove nothing."""
         self.speaks[self.of_url[~site.distrusted[nodes]]] = True
+        self.silent = np.zeros(self.count, np.bool_)
+        """Pages that are another one at every fetch; nothing is lost with them."""
         self.has_sketches = bool((site.sketch_row[nodes] >= 0).any())
         self.sketch = np.full(self.count, -1, np.int64)
         rows = np.flatnonzero(site.sketch_row[nodes] >= 0)[::-1]

@@ -258,5 +258,6 @@ def _lost(group: Ints, page: Ints, weight: Ints, pages: Pages) -> Bools:
     starts = np.concatenate(([True], group[order][1:] != group[order][:-1]))
     main = page[order[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]]
     others = page[order] != main
-    lost[order[others]] = ~pages.near(page[order[others]], main[others])
+    left, right = page[order[others]], main[others]
+    lost[order[others]] = ~pages.near(left, right) & ~pages.silent[left] & ~pages.silent[right]
     return lost

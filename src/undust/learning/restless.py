@@ -1,0 +1,114 @@
+"""Pages that are another one at every fetch, wherever on the site they are: their content proves nothing.
+
+If a page shows new text each time, every rule that moves one of its URLs seems to fail. One rule that fails
+there may be wrong; but where no single rule explains why all the URLs of a page differ, and those rules hold
+elsewhere, it is the page. Such pages are silent: they speak neither for a rule nor against it. How many
+pages are so tells how many failures a true rule may show on pages where nobody can tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from undust.rules import RuleSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from undust.learning.state import State
+    from undust.rules import Rule
+
+    Ints = NDArray[np.int64]
+
+PAGES, FAILING = 10, 0.35
+"""Rules are asked that hold for so many pages, and fail for no more than this share."""
+RULES = 24
+GROUPS, RESTLESS = 30, 3
+"""So many pages must be tried by several rules, and so many of them be restless, before anything is said."""
+SEVERAL = 3
+
+
+@dataclass(frozen=True)
+class Restless:
+    """What is known about restless pages of a site."""
+
+    pages: Ints
+    """Those that are found out."""
+    rate: float
+    """Their share among pages where it can be seen."""
+
+    def excuses(self, lost: int, pages: int) -> bool:
+        """Return whether a rule that fails so often is far likelier to be true than to be false."""
+        trials = lost + pages
+        if not self.rate or lost > MOST * trials:
+            return False
+        true = lost * log(self.rate) + pages * log1p(-self.rate)
+        false = [lost * log(each) + pages * log1p(-each) for each in FALSE]
+        return true - max(false) > LIKELIER
+
+
+MOST = 0.2
+FALSE = (0.25, 0.35, 0.45, 0.6, 0.8)
+"""How often a false rule fails; one that fails less often is not told from a true one on a restless site."""
+LIKELIER = log(20)
+CALM = Restless(np.zeros(0, np.int64), 0.0)
+
+
+def restless_pages(state: State, rules: Sequence[Rule]) -> Restless:
+    """Return the pages whose URLs all differ for no single rule's fault."""
+    probable = _probable(state, rules)
+    if len(probable) < 2:  # noqa: PLR2004 -- two witnesses
+        return CALM
+    whole = _images(state, probable)
+    tested, accused, mixed = _suspects(state, whole)
+    for left_out in range(len(probable)):
+        if not len(tested):
+            break
+        fewer = _images(state, [rule for at, rule in enumerate(probable) if at != left_out])
+        tested = tested[_meet_again(whole, fewer, tested)]
+    accused, mixed = np.intersect1d(accused, tested), np.intersect1d(mixed, tested)
+    # Two wrong rules leave many groups in which some URLs agree; a restless page leaves none.
+    if len(tested) < GROUPS or len(accused) < max(RESTLESS, len(mixed)):
+        return CALM
+    pages = np.unique(state.page_of_image[np.isin(whole, accused)])
+    return Restless(pages, len(accused) / len(tested))
+
+
+def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
+    """Return the rules that hold in most places, those with most pages first."""
+    found = []
+    for rule, rows in zip(rules, state.touched(rules), strict=True):
+        effect = state.effect([rule], rows)
+        if effect.pages >= PAGES and effect.lost <= FAILING * (effect.lost + effect.pages):
+            found.append((-effect.pages, str(rule), rule))
+    return [rule for _, _, rule in sorted(found, key=lambda item: item[:2])[:RULES]]
+
+
+def _images(state: State, rules: Sequence[Rule]) -> Ints:
+    """Return where rules would send each image, as numbers."""
+    keeps = [rule for rule in state.rules if rule.kind == "keep"]
+    after = pa.array(RuleSet([*keeps, *rules]).program.batch(state.images, False, 1))  # noqa: FBT003
+    return np.asarray(after.dictionary_encode().indices, np.int64)
+
+
+def _suspects(state: State, whole: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the groups of several images; those in which no two show one page; those in which some do."""
+    size, count = np.bincount(whole), state.pages.count + 1
+    pages = np.unique(whole * count + state.page_of_image) // count
+    distinct = np.bincount(pages, minlength=len(size))
+    tested = np.flatnonzero(size >= SEVERAL)
+    differ = distinct[tested] == size[tested]
+    return tested, tested[differ], tested[~differ & (distinct[tested] > 1)]
+
+
+def _meet_again(whole: Ints, fewer: Ints, groups: Ints) -> NDArray[np.bool_]:
+    """Return of groups whether two of their images meet without one of the rules too."""
+    parts = np.unique(whole * (int(fewer.max()) + 1) + fewer) // (int(fewer.max()) + 1)
+    return np.bincount(parts, minlength=int(whole.max()) + 1)[groups] < np.bincount(whole)[groups]
