@@ -100,6 +100,22 @@ def test_a_rule_that_fails_in_one_place_is_narrowed() -> None:
     assert canonical("http://a.test/album/5?print=1") == "http://a.test/album/5?print=1"
 
 
+def test_few_failures_that_lie_together_become_an_exception() -> None:
+    """Case does not matter, except in one folder: too few of its pages to make the rule a bad one."""
+    rows = [
+        (url, f"page {n}") for n in range(500) for url in (f"http://a.test/Doc/{n}", f"http://a.test/doc/{n}")
+    ]
+    rows += [
+        (url, url)
+        for n in range(3)
+        for url in (f"http://a.test/raw/{'xyz'[n]}", f"http://a.test/raw/{'XYZ'[n]}")
+    ]
+    rules = learned(pa.table({"url": [url for url, _ in rows], "cluster": [page for _, page in rows]}))
+    canonical = rules.compile()
+    assert canonical("http://a.test/Doc/9999") == canonical("http://a.test/doc/9999")
+    assert canonical("http://a.test/raw/X") != canonical("http://a.test/raw/x")
+
+
 def test_mirrors_of_a_site_are_one() -> None:
     """A host label is learned like anything else."""
     rules = learned(site(forms=lambda n: [f"http://us.a.test/{n}", f"http://de.a.test/{n}"]))

@@ -9,7 +9,7 @@ pages are so tells how many failures a true rule may show on pages where nobody 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, log1p
+from math import exp, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-PAGES, FAILING = 10, 0.35
+PAGES, FAILING = 10, 0.2
 """Rules are asked that hold for so many pages, and fail for no more than this share."""
 RULES = 24
+SAME_WORK = 0.9
+"""Two rules do the same if they share so much of the smaller one's URLs."""
 GROUPS, RESTLESS = 30, 3
 """So many pages must be tried by several rules, and so many of them be restless, before anything is said."""
 SEVERAL = 3
@@ -50,14 +52,14 @@ class Restless:
         if not self.rate or lost > MOST * trials:
             return False
         true = lost * log(self.rate) + pages * log1p(-self.rate)
-        false = [lost * log(each) + pages * log1p(-each) for each in FALSE]
-        return true - max(false) > LIKELIER
+        false = [exp(lost * log(each) + pages * log1p(-each) - true) for each in FALSE]
+        return sum(false) / len(FALSE) < 1 / LIKELIER
 
 
 MOST = 0.2
 FALSE = (0.25, 0.35, 0.45, 0.6, 0.8)
 """How often a false rule fails; one that fails less often is not told from a true one on a restless site."""
-LIKELIER = log(20)
+LIKELIER = 20
 CALM = Restless(np.zeros(0, np.int64), 0.0)
 
 
@@ -82,13 +84,21 @@ def restless_pages(state: State, rules: Sequence[Rule]) -> Restless:
 
 
 def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
-    """Return the rules that hold in most places, those with most pages first."""
+    """Return rules that hold in most places and do not do each other's work, the simplest first."""
     found = []
     for rule, rows in zip(rules, state.touched(rules), strict=True):
         effect = state.effect([rule], rows)
-        if effect.pages >= PAGES and effect.lost <= FAILING * (effect.lost + effect.pages):
-            found.append((-effect.pages, str(rule), rule))
-    return [rule for _, _, rule in sorted(found, key=lambda item: item[:2])[:RULES]]
+        failed, tried = int(effect.blamed.sum()), int((effect.blamed | effect.merging).sum())
+        if effect.pages >= PAGES and failed <= FAILING * tried:
+            found.append((len(str(rule)), str(rule), rule, rows))
+    chosen: list[Rule] = []
+    work: list[Ints] = []
+    for _, _, rule, rows in sorted(found, key=lambda item: item[:2]):
+        # A second rule for the same URLs would speak for the first where that one is wrong.
+        if all(len(np.intersect1d(rows, other)) < SAME_WORK * min(len(rows), len(other)) for other in work):
+            chosen.append(rule)
+            work.append(rows)
+    return chosen[:RULES]
 
 
 def _images(state: State, rules: Sequence[Rule]) -> Ints:

@@ -1,0 +1,92 @@
+"""Pages that differ at every fetch are told from rules that are wrong."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+import undust
+from undust.learning import Care
+from undust.learning.loop import LOOKING_FOR_VOLATILE, TIERS, Learning
+from undust.learning.restless import CALM, Restless, restless_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MINIMA = 32
+
+
+def crawl(rows: Iterable[tuple[str, str]]) -> pa.Table:
+    """What a crawl saw: URLs, and of each the digest and the sketch of its content."""
+    urls, contents = zip(*rows, strict=True)
+    draws = [Random(text) for text in contents]
+    sketches = [[draw.getrandbits(32) for _ in range(MINIMA)] for draw in draws]
+    return pa.table({"url": urls, "digest": contents, "sketch": pa.array(sketches, pa.list_(pa.uint32()))})
+
+
+def shop(restless: float, seed: int = 1) -> list[tuple[str, str]]:
+    """Items under three forms; some of them show other text at every fetch. Page numbers matter."""
+    draw = Random(seed)
+    rows = []
+    for item in range(160):
+        forms = [
+            f"http://a.test/item/{item}{tail}" for tail in ("", f"?sid={item * 7919}", "?ref=mail", "?ref=x")
+        ]
+        changes = draw.random() < restless
+        rows += [(url, f"item {item} {place if changes else ''}") for place, url in enumerate(forms)]
+    rows += [
+        (f"http://a.test/list?page={n}{tail}", f"list {n}") for n in range(40) for tail in ("", f"&sid={n}x")
+    ]
+    return rows
+
+
+def restless_of(table: pa.Table) -> Restless:
+    """What is found about restless pages of a site."""
+    learning = Learning(undust.find_duplicates(table).sites[0], Care())
+    rules = [
+        rule
+        for name, propose in TIERS
+        if name in LOOKING_FOR_VOLATILE
+        for rule in learning._proposed(propose)  # noqa: SLF001
+    ]
+    return restless_pages(learning.state, rules)
+
+
+def test_true_rules_are_learned_though_one_page_in_seven_never_stays_the_same() -> None:
+    """Failures without a pattern are the pages' fault; a parameter that selects is kept all the same."""
+    canonical = undust.learn(crawl(shop(0.15))).compile()
+    assert canonical("http://a.test/item/999?sid=1") == "http://a.test/item/999"
+    assert canonical("http://a.test/item/999?ref=y") == "http://a.test/item/999"
+    assert canonical("http://a.test/list?page=7&sid=1") == "http://a.test/list?page=7"
+
+
+def test_how_many_are_restless_is_known_roughly() -> None:
+    """Three forms of a page and two rules tell it; a calm site has none."""
+    found = restless_of(crawl(shop(0.15)))
+    assert 0.05 < found.rate < 0.3
+    assert len(found.pages) > 30  # each form of such a page is a page of its own
+    assert restless_of(crawl(shop(0.0))) is CALM
+
+
+def test_two_wrong_rules_are_no_restless_site() -> None:
+    """Where two parameters matter on some pages each, some forms of those pages still agree."""
+    draw, rows = Random(3), []
+    for item in range(160):
+        matters = draw.random() < 0.25, draw.random() < 0.25
+        for sid in ("", "a", "b"):
+            for ref in ("", "c"):
+                tail = "&".join(filter(None, (sid and f"sid={sid}{item}", ref and f"ref={ref}")))
+                content = f"{item} {sid if matters[0] else ''} {ref if matters[1] else ''}"
+                rows.append((f"http://a.test/item/{item}{'?' * bool(tail)}{tail}", content))
+    assert restless_of(crawl(rows)) is CALM
+
+
+def test_an_excuse_needs_a_restless_site_and_few_failures() -> None:
+    """The same failures count on a calm site; and no site excuses one failure in two."""
+    restless = Restless(CALM.pages, 0.1)
+    assert restless.excuses(lost=4, pages=36)
+    assert not CALM.excuses(lost=4, pages=36)
+    assert not restless.excuses(lost=20, pages=20)
+    assert not restless.excuses(lost=1, pages=4), "too few pages to tell a true rule from a false one"
