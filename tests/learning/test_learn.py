@@ -287,3 +287,20 @@ def test_what_is_refused_is_remembered_with_its_reason() -> None:
     assert dropping.reason == "merged different pages"
     assert not {str(one.rule) for one in found.refused} & {str(rule) for rule in found.rules}
     assert sum(found.rejected.values()) >= len(found.refused)
+
+
+def test_the_form_that_the_site_prefers_is_written() -> None:
+    """Both directions save the same; rel=canonical says which form is the real one, though it is longer."""
+
+    def crawl(preferred: str, other: str) -> pa.Table:
+        rows = [
+            {"url": form.format(n), "digest": f"page {n}", "canonical": preferred.format(n)}
+            for n in range(60)
+            for form in (preferred, other)
+        ]
+        return pa.Table.from_pylist(rows)
+
+    article, printed = "http://a.test/magazine/article/{}", "http://a.test/p?id={}"
+    for preferred, other in ((article, printed), (printed, article)):
+        canonical = undust.learn(crawl(preferred, other)).compile()
+        assert canonical(other.format(999)) == canonical(preferred.format(999)) == preferred.format(999)

@@ -15,6 +15,7 @@ from undust.learning.equivalences import equivalences
 from undust.learning.forms import Forms, pieces_of
 from undust.learning.narrowing import by_chance, conditions_of, exceptions, where_it_holds
 from undust.learning.parameters import defaults, drops
+from undust.learning.published import published
 from undust.learning.templates import Sides, captured, forgetting
 from undust.learning.volatile import as_whole
 from undust.rules import Rule
@@ -181,3 +182,16 @@ def test_captures_take_the_longest_text_first() -> None:
     assert forgot is not None
     assert forgot.left_texts() == ["{*}/{*}/{a}"]
     assert forgot.forgotten == ["a", "the-title"]
+
+
+def test_the_published_learners_propose_from_the_forms_at_hand() -> None:
+    """Several of them see a session id; none may bring a rule that never ends, or a page's own name."""
+    seen = [f"http://a.test/item/{n}{tail}" for n in range(40) for tail in ("", f"?sid={n}", "?view=print")]
+    pages = [n for n in range(40) for _ in range(3)]
+    found = list(published(Forms("a.test", seen, pages)))
+    assert {rule.learned_by for rule in found} >= {"substring", "alignment"}
+    assert any("sid" in rule.source and "sid" not in (rule.target or "") for rule in found)
+    assert not any(rule.kind == "replace" and rule.source in (rule.target or "") for rule in found)
+    named = [f"http://a.test/{name}?p={n}" for n in range(40) for name in ("thenameofonepage", "q")]
+    names = list(published(Forms("a.test", named, [n // 2 for n in range(80)])))
+    assert not any("thenameofonepage" in f"{rule.source}{rule.target}" for rule in names)

@@ -295,8 +295,12 @@ class Learning:
 
 
 def _openness(rule: Rule) -> int:
-    """Return how much a rule leaves open; of rules with one effect the one that says most is taken."""
-    return 1000 * rule.source.count("{*}") + len(rule.source) + len(rule.target or "")
+    """Return how much a rule leaves open; of rules with one effect the one that says most is taken.
+
+    Of the two directions of a rule that are worth the same, the one that writes less is.
+    """
+    written = len(rule.target or "")
+    return 4000 * rule.source.count("{*}") + 2 * (len(rule.source) + written) + (written > len(rule.source))
 
 
 def learn_site(

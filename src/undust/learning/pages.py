@@ -44,6 +44,8 @@ class Pages:
         self.sketch = np.full(self.count, -1, np.int64)
         rows = np.flatnonzero(site.sketch_row[nodes] >= 0)[::-1]
         self.sketch[self.of_url[rows]] = site.sketch_row[nodes[rows]]
+        self.is_preferred = _preferred(site)[nodes]
+        """Of each URL: whether the site itself sends others to it, by a redirect or rel=canonical."""
         self.is_held = self._drawn(care)
         self._needed = needed(site.sketches.shape[1], FORGIVEN) if self.has_sketches else 0
 
@@ -60,6 +62,17 @@ class Pages:
         if len(both):
             near[both] |= agreement(self.site.sketches, a[both], b[both]) >= self._needed
         return near
+
+
+def _preferred(site: SiteClusters) -> Bools:
+    """Return of each node whether the site prefers it to others, and no other to it."""
+    preferred = np.zeros(len(site.node_urls), np.bool_)
+    statements = [edges for edges in site.edges if edges.kind in {"canonical", "redirect"}]
+    for edges in statements:
+        preferred[edges.hub] = True
+    for edges in statements:
+        preferred[edges.member] = False
+    return preferred
 
 
 def _numbered(site: SiteClusters, nodes: Ints) -> Ints:

@@ -33,6 +33,8 @@ LOST_WEIGHT = 10.0
 FEW = 8
 MOVED_WEIGHT = 0.01
 """A URL moved without need costs a little: of two rules that merge the same, the quieter one wins."""
+AGAINST_WEIGHT = 0.25
+"""What the site prefers is moved only if there is no other way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +61,17 @@ class Effect:
     """Of each: whether a page is lost because of it."""
     merging: Bools
     """Of each: whether it meets another image of its page."""
+    moved_urls: int = 0
+    """URLs whose image changes."""
     met: float = 0.0
     """Share of the images that merge which do so where a URL stood before: a form that the site knows."""
+    against: int = 0
+    """Images that change though the site sends others to them, to where it does not."""
 
     @property
     def value(self) -> float:
         """What the rules are worth beside others."""
-        return self.gain - MOVED_WEIGHT * self.moved
+        return self.gain - MOVED_WEIGHT * self.moved_urls - AGAINST_WEIGHT * self.against
 
     @property
     def gain(self) -> float:
@@ -98,6 +104,8 @@ class State:
         """Pairs of an image and a page on it, in the order of images."""
         self.urls_of_pair = counts
         self.first_pair = np.searchsorted(self.at, np.arange(len(self.images) + 1))
+        self.is_preferred = np.zeros(len(self.images), np.bool_)
+        self.is_preferred[self.image[self.pages.is_preferred]] = True
         self.__dict__.pop("texts", None)
         self.__dict__.pop("row_of", None)
         self.__dict__.pop("page_of_image", None)
@@ -178,7 +186,9 @@ class State:
         page, urls = self.on[row], self.urls_of_pair[row]
         effect = self._counted(moved, inverse, of, page, urls, saved)
         is_known = target[effect.merging] < len(self.images)
-        return replace(effect, met=float(is_known.mean()) if len(is_known) else 0.0)
+        stands = np.append(self.is_preferred, np.zeros(int(is_new.sum()), np.bool_))
+        against = int((self.is_preferred[moved] & ~stands[target]).sum())
+        return replace(effect, met=float(is_known.mean()) if len(is_known) else 0.0, against=against)
 
     def _counted(self, moved: Ints, group: Ints, of: Ints, page: Ints, urls: Ints, saved: int) -> Effect:  # noqa: PLR0913, PLR0917 -- columns
         pages = self.pages
@@ -216,6 +226,7 @@ class State:
             failing=is_bad[group[:count]],
             blamed=is_lost[:count] | (is_bad & ~is_told)[group[:count]],
             merging=merges[:count],
+            moved_urls=int(urls[of < count].sum()),
         )
 
     def accept(self, rule: Rule) -> None:
