@@ -168,6 +168,7 @@ ParsedRule parse_rule(const RuleText& text, Pieces& pieces, std::vector<Pattern>
   const auto add = [&](const Pattern& condition, const Captures&) { conditions.push_back(condition); };
   parse_conditions("when", text.when, pieces, add);
   parse_conditions("unless", text.unless, pieces, add);
+  rule.piece_count = static_cast<std::uint16_t>(pieces.all.size());
   return rule;
 }
 

@@ -25,6 +25,7 @@ struct ParsedRule {
   RuleKind kind = RuleKind::kKeep;
   bool is_mask = false;  // its right side says :any, so it makes keys only
   std::uint16_t when_count = 0, unless_count = 0;
+  std::uint16_t piece_count = 0;  // of its sides and conditions
   Pattern from, to;       // of rewrite and keep
   ReplaceText find, put;  // of replace
 };

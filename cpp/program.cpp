@@ -83,7 +83,8 @@ Program::Effect Program::apply_replace(const StoredRule& rule, const Lane& lane,
     result.append(replacement.to);
     result.append(url, place + replacement.from.size());
     if (reach != Reach::kLittle && (!settle(lane, scratch, out) || out == url)) return true;
-    effect = Effect::kChanged;
+    const bool is_in_path = reach == Reach::kLittle && url.data() + place < lane.view.path.data() + lane.view.path.size();
+    effect = is_in_path ? changed_by(rule, lane) : Effect::kChanged;
     return false;
   });
   return effect;
@@ -101,47 +102,53 @@ Program::Effect Program::apply(const StoredRule& rule, const Lane& lane, Scratch
   if (!write_url(rule->to, rule.pieces(), lane.view, scratch.match, scratch.write, out)) return Effect::kNone;
   if (!rule.head().keeps_normal || !has_same_authority(out, lane.view)) {
     scratch.written.swap(out);
-    if (!settle(lane, scratch, out)) return Effect::kNone;
+    return settle(lane, scratch, out) ? Effect::kChanged : Effect::kNone;
   }
-  return Effect::kChanged;
+  return changed_by(rule, lane);
+}
+
+// What the rule did, if its result is in normal form and has the authority of the URL.
+Program::Effect Program::changed_by(const StoredRule& rule, const Lane& lane) const {
+  const bool is_only_one = lane.suspects.size() == 1 && !shared_;
+  return is_only_one && rule.head().is_final ? Effect::kFinished : Effect::kChanged;
 }
 
 // f of the URL in lane.view: the rule that changed it, with the result in `out`.
-std::uint32_t Program::change(Lane& lane, Scratch& scratch, std::string& out) const {
+Program::Change Program::change(Lane& lane, Scratch& scratch, std::string& out) const {
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     if (!lane.has_candidates) find_rules(*block, lane);
     lane.has_candidates = false;
     for (const std::uint32_t place : lane.candidates) {
-      const StoredRule rule = block->rule(place);
+      const StoredRule rule = rule_at(*block, place);
       if (rule->is_mask) continue;
       const Effect effect = apply(rule, lane, scratch, out);
-      if (effect == Effect::kKept) {
-        out = lane.view.url;
-        return rule.head().number;
-      }
-      if (effect == Effect::kChanged && out != lane.view.url) return rule.head().number;
+      if (effect == Effect::kNone) continue;
+      if (effect == Effect::kKept) out = lane.view.url;
+      if (effect == Effect::kKept || out != lane.view.url) return {rule.head().number, effect};
     }
   }
-  return kNoRule;
+  return {};
 }
 
 // The orbit of its first text, which is in the view; scratch.result becomes the place of c(u) in it.
 Outcome Program::walk(Lane& lane, Scratch& scratch) const {
   scratch.hashes.clear();
-  const std::string* current = &scratch.orbit[0];
   for (std::size_t step = 1; step <= kMostSteps; ++step) {
     std::string& next = scratch.orbit.add();
-    const std::uint32_t rule = change(lane, scratch, next);
-    const bool is_kept = rule != kNoRule && next == *current;
-    if (rule == kNoRule || is_kept) {
+    const auto [rule, effect] = change(lane, scratch, next);
+    scratch.result = step - 1;
+    if (effect == Effect::kNone || effect == Effect::kKept) {
       scratch.orbit.drop_last();
-      if (is_kept) scratch.steps.push_back({rule, step - 1});
-      scratch.result = step - 1;
+      if (effect == Effect::kKept) scratch.steps.push_back({rule, scratch.result});
       return Outcome::kResolved;
     }
     scratch.steps.push_back({rule, step});
     if (next.size() > kLongestUrl) break;
+    if (effect == Effect::kFinished) {
+      scratch.result = step;
+      return Outcome::kResolved;
+    }
     if (const std::size_t earlier = scratch.find_earlier(step); earlier < step) {
       scratch.result = earlier;
       for (std::size_t member = earlier + 1; member < step; ++member) {
@@ -150,8 +157,8 @@ Outcome Program::walk(Lane& lane, Scratch& scratch) const {
       return Outcome::kCycle;
     }
     lane.view.read(next);
-    current = &next;
   }
+  scratch.result = 0;
   return Outcome::kUnresolved;
 }
 
@@ -164,7 +171,7 @@ std::size_t Program::mask(Lane& lane, Scratch& scratch) const {
     find_rules(*block, lane);
     for (std::size_t i = 0; i < lane.candidates.size(); ++i) {
       const std::uint32_t place = lane.candidates[i];
-      const StoredRule rule = block->rule(place);
+      const StoredRule rule = rule_at(*block, place);
       if (!rule->is_mask && rule->kind != RuleKind::kKeep) continue;
       std::string& next = scratch.orbit.add();
       const Effect effect = apply(rule, lane, scratch, next);
@@ -221,7 +228,7 @@ std::uint32_t Program::step(std::string_view url, Scratch& scratch, std::string&
   out = lane.outcome == Outcome::kNotUrl ? url : std::string_view(lane.normal);
   if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return kNoRule;
   std::string& next = scratch.orbit.add();
-  const std::uint32_t rule = change(lane, scratch, next);
+  const std::uint32_t rule = change(lane, scratch, next).rule;
   if (rule != kNoRule) out = next;
   return rule;
 }
@@ -237,7 +244,7 @@ std::vector<std::pair<std::uint32_t, std::string>> Program::matches(std::string_
     if (!*block) continue;
     std::uint32_t place = block->first_rule();
     for (std::uint32_t left = block->rule_count(); left > 0; --left) {
-      const StoredRule rule = block->rule(place);
+      const StoredRule rule = rule_at(*block, place);
       place += rule.head().size;
       const Effect effect = apply(rule, lane, scratch, next);
       if (effect == Effect::kNone) continue;
@@ -257,8 +264,9 @@ void Program::touching(std::string_view url, Scratch& scratch, std::vector<std::
     if (!*block) continue;
     find_rules(*block, lane);
     for (const std::uint32_t place : lane.candidates) {
-      const StoredRule rule = block->rule(place);
-      if (apply(rule, lane, scratch, next) != Effect::kChanged) continue;
+      const StoredRule rule = rule_at(*block, place);
+      const Effect effect = apply(rule, lane, scratch, next);
+      if (effect == Effect::kNone || effect == Effect::kKept) continue;
       const bool masks_scheme = rule->is_mask && rule->to.scheme_form == Form::kMask;
       if (masks_scheme || next != lane.view.url) found.push_back(rule.head().number);
     }

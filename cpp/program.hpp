@@ -128,7 +128,12 @@ class Program {
 
  private:
   friend class Course;
-  enum class Effect { kNone, kKept, kChanged };
+  enum class Effect { kNone, kKept, kChanged, kFinished };  // finished: changed, and no rule sees the result
+
+  struct Change {
+    std::uint32_t rule = kNoRule;
+    Effect effect = Effect::kNone;
+  };
 
   // The stages before the first rule is tried; see program_stages.cpp.
   void begin(std::span<const std::string_view> urls, Lanes& lanes) const;
@@ -140,7 +145,11 @@ class Program {
   [[nodiscard]] bool read_any(Lane& lane) const;
   void gather(Lane& lane) const;
 
-  [[nodiscard]] std::uint32_t change(Lane& lane, Scratch& scratch, std::string& out) const;
+  [[nodiscard]] StoredRule rule_at(const Block& block, std::uint32_t place) const {
+    return {block.address(place), shapes_};
+  }
+  [[nodiscard]] Change change(Lane& lane, Scratch& scratch, std::string& out) const;
+  [[nodiscard]] Effect changed_by(const StoredRule& rule, const Lane& lane) const;
   [[nodiscard]] Effect apply(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Effect apply_replace(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] bool settle(const Lane& lane, Scratch& scratch, std::string& out) const;
@@ -150,6 +159,7 @@ class Program {
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;
   std::uint64_t identity_;  // no other program of this process has it
+  ShapeTable shapes_;
   SiteTable sites_;
   std::vector<std::vector<std::string>> except_sites_;
   Block shared_;

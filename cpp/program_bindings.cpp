@@ -191,8 +191,10 @@ void count_uses(const Program& program, const Scratch& scratch, std::vector<std:
 // A rows function for map_texts and map_lines.
 auto rows_of(const Program& program, bool keys, bool uses) {
   return [&program, keys, uses](std::span<const std::string_view> texts, std::string& out, Counts& counts, auto&& end_row) {
-    thread_local Scratch scratch;
-    thread_local Lanes lanes;
+    thread_local Scratch scratch_here;
+    thread_local Lanes lanes_here;
+    Scratch& scratch = scratch_here;  // found once, not for each row
+    Lanes& lanes = lanes_here;
     std::vector<std::uint32_t> rules;
     Course course(program, texts, lanes);
     for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -1,8 +1,8 @@
-// All that is known of one site, in one stretch of memory, and in it each rule in one stretch,
-// so that a site which nobody asked for in a while costs few cache misses:
+// All that is known of one site alone, in one stretch of memory, so that a site which nobody asked
+// for in a while costs few cache misses:
 //
 //   header | tags of the guards | site name | always | lists | slots of the guards | rules …
-//   rule   = its head | conditions | pieces | text
+//   rule   = its head | its texts
 //
 // A URL that no rule guards against needs the beginning only; one that a rule is for, a slot and
 // the rule besides.
@@ -17,38 +17,38 @@
 #include <vector>
 
 #include "pattern_rule.hpp"
+#include "program_follow.hpp"
 #include "program_guards.hpp"
 #include "program_index.hpp"
 #include "program_memory.hpp"
+#include "program_shapes.hpp"
 
 namespace undust {
 
 struct RuleHead {
-  ParsedRule parsed;
-  std::uint16_t piece_count = 0;
-  bool keeps_normal = false;     // with the same authority its result is in normal form
+  std::uint32_t shape = 0;       // its place
   std::uint32_t number = 0;      // in the list that the program was made of
-  std::uint32_t size = 0;        // of the rule in its block, in units
   std::uint32_t exceptions = 0;  // which list of excepted sites, from 1 on
+  std::uint16_t size = 0;        // of the rule in its block, in units
+  bool keeps_normal = false;     // with the same authority its result is in normal form
+  bool is_final = false;         // no rule of the site sees its result (see program_follow.hpp)
 };
 
 // A rule, wherever it lies.
 class StoredRule {
  public:
-  explicit StoredRule(const std::byte* at) : head_(reinterpret_cast<const RuleHead*>(at)) {
-    const std::size_t condition_count = std::size_t{head_->parsed.when_count} + head_->parsed.unless_count;
-    const std::byte* pieces = at + sizeof(RuleHead) + condition_count * sizeof(Pattern);
-    pieces_ = {reinterpret_cast<const Piece*>(pieces),
-               reinterpret_cast<const char*>(pieces + head_->piece_count * sizeof(Piece))};
-  }
+  StoredRule(const std::byte* at, const ShapeTable& shapes)
+      : head_(reinterpret_cast<const RuleHead*>(at)), shape_(shapes[head_->shape]),
+        pieces_{shape_.pieces(), reinterpret_cast<const char*>(head_ + 1)} {}
 
   [[nodiscard]] const RuleHead& head() const { return *head_; }
-  [[nodiscard]] const ParsedRule* operator->() const { return &head_->parsed; }
-  [[nodiscard]] const Pattern* conditions() const { return reinterpret_cast<const Pattern*>(head_ + 1); }
+  [[nodiscard]] const ParsedRule* operator->() const { return &shape_.sides(); }
+  [[nodiscard]] const Pattern* conditions() const { return shape_.conditions(); }
   [[nodiscard]] const PieceView& pieces() const { return pieces_; }
 
  private:
   const RuleHead* head_;
+  RuleShape shape_;
   PieceView pieces_;
 };
 
@@ -83,7 +83,6 @@ class Block {
   [[nodiscard]] const std::byte* address(std::uint32_t place) const {
     return reinterpret_cast<const std::byte*>(header_) + std::size_t{place} * kUnit;
   }
-  [[nodiscard]] StoredRule rule(std::uint32_t place) const { return StoredRule(address(place)); }
   [[nodiscard]] const IndexView& index() const { return index_; }
   [[nodiscard]] bool has_masks() const { return header_->has_masks; }
 
@@ -105,6 +104,8 @@ class Block {
 // Takes the rules of a site one after the other, then appends the block of them.
 class BlockBuilder {
  public:
+  explicit BlockBuilder(ShapeTable& shapes) : shapes_(shapes) {}
+
   void clear() {
     rules_.clear();
     rule_count_ = 0;
@@ -112,18 +113,15 @@ class BlockBuilder {
   }
   [[nodiscard]] bool is_empty() const { return rule_count_ == 0; }
 
-  void add_rule(RuleHead head, const Pieces& pieces, std::span<const Pattern> conditions) {
-    const std::size_t start = rules_.size();
-    head.piece_count = static_cast<std::uint16_t>(pieces.all.size());
-    head.size = units(aligned(sizeof head + conditions.size_bytes() + pieces.all.size() * sizeof(Piece) + pieces.text.size()));
-    append_bytes(std::as_bytes(std::span(&head, 1)), rules_);
-    append_bytes(std::as_bytes(conditions), rules_);
-    append_bytes(std::as_bytes(std::span(pieces.all)), rules_);
-    append_bytes(std::as_bytes(std::span(pieces.text)), rules_);
-    align(rules_);
-    index_.add_rule(head.parsed, pieces.view(), units(start));
+  void add_rule(RuleHead head, const ParsedRule& rule, const Pieces& pieces, std::span<const Pattern> conditions) {
+    const std::uint32_t start = units(rules_.size());
+    head.shape = shapes_.add(rule, conditions, pieces.all);
+    head.size = static_cast<std::uint16_t>(units(sizeof head + pieces.text.size()));
+    append(std::span<const RuleHead>(&head, 1), rules_);
+    append(std::span<const char>(pieces.text), rules_);
+    index_.add_rule(rule, pieces.view(), start);
     ++rule_count_;
-    has_masks_ |= head.parsed.is_mask;
+    has_masks_ |= rule.is_mask;
   }
 
   // `memory` keeps a size that is a whole number of lines.
@@ -133,8 +131,8 @@ class BlockBuilder {
     header.site_size = static_cast<std::uint32_t>(site.size());
     header.has_masks = has_masks_;
     const IndexTables& tables = index_.tables();
-    header.first_rule = units(aligned(sizeof header + size_of(tables.tags) + Block::padded(site.size()) +
-                                      size_of(tables.always) + size_of(tables.lists) + size_of(tables.slots)));
+    header.first_rule = units(sizeof header + size_of(tables.tags) + Block::padded(site.size()) + size_of(tables.always) +
+                              size_of(tables.lists) + size_of(tables.slots));
     index_.move_rules(header.first_rule);
 
     const std::size_t start = memory.size();
@@ -144,16 +142,29 @@ class BlockBuilder {
     append(std::span(tables.always), memory);
     append(std::span(tables.lists), memory);
     append(std::span(tables.slots), memory);
-    align(memory);
     append_bytes(rules_, memory);
+    align(memory);
     // Sites with like rules have blocks of like sizes. An odd number of lines keeps their beginnings
     // from falling on the same few places of the cache.
     const std::size_t lines = (memory.size() - start) / FarMemory::kLine;
     if (lines % 2 == 0) memory.resize(memory.size() + FarMemory::kLine);
+    mark_final(memory.data() + start);
   }
 
  private:
-  // Blocks and rules begin on a line of the cache.
+  void mark_final(std::byte* at) const {
+    const Block block(at);
+    std::byte* place = at + std::size_t{block.first_rule()} * Block::kUnit;
+    for (std::uint32_t left = block.rule_count(); left > 0; --left) {
+      auto& head = *reinterpret_cast<RuleHead*>(place);
+      const StoredRule rule(place, shapes_);
+      const bool is_little = rule->kind == RuleKind::kReplace || head.keeps_normal;
+      head.is_final = is_little && is_final(*rule.operator->(), rule.pieces(), block.index());
+      place += std::size_t{head.size} * Block::kUnit;
+    }
+  }
+
+  // Blocks begin on a line of the cache.
   [[nodiscard]] static std::size_t aligned(std::size_t size) {
     return (size + FarMemory::kLine - 1) / FarMemory::kLine * FarMemory::kLine;
   }
@@ -175,6 +186,7 @@ class BlockBuilder {
     memory.resize(Block::padded(memory.size()));
   }
 
+  ShapeTable& shapes_;
   std::vector<std::byte> rules_;
   IndexBuilder index_;
   std::size_t rule_count_ = 0;

@@ -68,7 +68,8 @@ struct SiteOrder {
 // Makes the block of one site after the other, in buffers that are used again.
 class SiteCompiler {
  public:
-  explicit SiteCompiler(std::vector<std::vector<std::string>>& except_sites) : except_sites_(except_sites) {}
+  SiteCompiler(ShapeTable& shapes, std::vector<std::vector<std::string>>& except_sites)
+      : except_sites_(except_sites), block_(shapes) {}
 
   // False if the site has no rule that could ever do anything.
   bool append_site(std::string_view site, std::span<const RuleSource> rules, std::span<const std::uint32_t> numbers,
@@ -89,18 +90,18 @@ class SiteCompiler {
  private:
   void add_rule(const RuleSource& rule, std::uint32_t number) {
     RuleHead head;
-    head.parsed = parse_rule(rule.text, pieces_, conditions_);
+    const ParsedRule parsed = parse_rule(rule.text, pieces_, conditions_);
     head.number = number;
     std::vector<std::string> exceptions = exceptions_of(rule);
     // A rule that is switched off was checked all the same, and keeps its number.
-    if (!rule.is_active || does_nothing(head.parsed)) return;
-    head.keeps_normal = head.parsed.kind == RuleKind::kRewrite && head.parsed.to.scheme_form == Form::kNone &&
-                        !moves_host(head.parsed.to, pieces_.view());
+    if (!rule.is_active || does_nothing(parsed)) return;
+    head.keeps_normal = parsed.kind == RuleKind::kRewrite && parsed.to.scheme_form == Form::kNone &&
+                        !moves_host(parsed.to, pieces_.view());
     if (!exceptions.empty()) {
       except_sites_.push_back(std::move(exceptions));
       head.exceptions = static_cast<std::uint32_t>(except_sites_.size());
     }
-    block_.add_rule(head, pieces_, conditions_);
+    block_.add_rule(head, parsed, pieces_, conditions_);
   }
 
   [[nodiscard]] bool does_nothing(const ParsedRule& rule) const {
@@ -135,7 +136,7 @@ Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
   const SiteOrder order(rules);
   std::vector<std::byte> blocks;
   std::vector<std::pair<std::uint64_t, std::size_t>> places;
-  SiteCompiler compiler{except_sites_};
+  SiteCompiler compiler(shapes_, except_sites_);
   std::optional<ProgramProblem> first_problem;
   std::optional<std::size_t> shared;
   for (std::size_t at = 0; at < order.numbers.size();) {
@@ -155,6 +156,7 @@ Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
     at = end;
   }
   if (first_problem) throw *first_problem;
+  shapes_.finish();
   sites_ = SiteTable(places, blocks);
   if (shared) shared_ = sites_.block_at(*shared);
 }

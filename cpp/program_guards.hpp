@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "bytes.hpp"
 #include "hash.hpp"
 
 namespace undust {
@@ -31,6 +32,18 @@ inline constexpr std::size_t kLongestGuard = 63;  // of prefixes and tokens
 // Words that begin with the same two letters share a bit.
 [[nodiscard]] inline std::uint64_t token_bit(const char* word) {
   return std::uint64_t{1} << ((static_cast<unsigned char>(word[0]) * 7u + static_cast<unsigned char>(word[1])) & 63);
+}
+
+// Calls use(word) for each run of letters and digits outside triplets.
+template <typename Use>
+void for_each_word(std::string_view text, Use&& use) {
+  constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t start = at;
+    while (at < text.size() && has(kWordBytes, text[at])) ++at;
+    if (at > start) use(text.substr(start, at - start));
+    if (at < text.size() && text[at] == '%') at += 2;
+  }
 }
 
 // Where the table of guards keeps one: in groups of eight, of each of which a byte, its tag,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "bytes.hpp"
 #include "program_guards.hpp"
 
 namespace undust {
@@ -11,22 +10,10 @@ namespace {
 constexpr std::size_t kDeepest = 16;    // segments further in are no guards
 constexpr std::uint32_t kFewRules = 4;  // so many are tried without asking
 constexpr std::size_t kGuardsInGroup = 5;
-constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
 
 // How common a guard is in URLs: a parameter is the rarest sight, a number of segments the most common.
 constexpr std::uint32_t kNameWeight = 1, kSegmentWeight = 2, kTokenWeight = 2, kHostWeight = 10, kCommonWeight = 30,
                         kCountWeight = 40;
-
-// Calls use(word) for each run of letters and digits outside triplets.
-template <typename Use>
-void for_each_word(std::string_view text, Use&& use) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::size_t start = at;
-    while (at < text.size() && has(kWordBytes, text[at])) ++at;
-    if (at > start) use(text.substr(start, at - start));
-    if (at < text.size() && text[at] == '%') at += 2;
-  }
-}
 
 std::uint64_t bit_of(std::size_t size) { return std::uint64_t{1} << std::min(size, kLongestGuard); }
 

@@ -6,8 +6,8 @@
 // one is taken that the fewest URLs and the fewest other rules have; a rule that needs nothing
 // is always tried.
 //
-// The look-up has two halves, so that of many URLs the first half of each can be done before
-// the second half of any: between them the memory has time to bring the slots.
+// The look-up has two halves, the tags and the slots, so that of many URLs the first half of each
+// can be done before the second half of any.
 #pragma once
 
 #include <cstdint>
@@ -58,11 +58,14 @@ struct Suspect {
   std::uint32_t guard, slot;
 };
 
-// First half: the slots to look at, which the memory is asked for.
+// First half: the slots to look at.
 void find_suspects(const IndexView& index, const UrlView& url, std::vector<Suspect>& out);
 
 // Second half: the places of the rules that may match, in order.
 void find_candidates(const IndexView& index, const std::vector<Suspect>& suspects, std::vector<std::uint32_t>& out);
+
+// Whether some rule stands under the guard; the index has one at least.
+[[nodiscard]] bool has_guard(const IndexView& index, std::uint32_t guard);
 
 // Takes the rules of a site one after the other, then makes the index of them.
 class IndexBuilder {

@@ -8,31 +8,38 @@
 namespace undust {
 namespace {
 
+// Calls use(slot) for each slot whose tag is that of the guard, until it answers false.
+//
+// Eight tags are compared at once: x - 1 borrows into the top bit of a byte of x that is 0. (Of
+// a byte above such a one as well, now and then; the slot itself will tell.)
+template <typename Use>
+void for_each_slot(const IndexView& index, std::uint32_t guard, Use&& use) {
+  const std::uint32_t group_count = index.site->group_count;
+  const std::uint64_t wanted = tag_of(guard) * kEachByte;
+  for (std::uint32_t group = group_of(guard, group_count);; group = group_after(group, group_count)) {
+    const std::uint64_t tags = hash_detail::load_8(index.tags + group * kGroup);
+    const std::uint64_t other = tags ^ wanted;
+    for (std::uint64_t same = (other - kEachByte) & ~other & (kEachByte << 7); same; same &= same - 1) {
+      if (!use(group * kGroup + static_cast<std::uint32_t>(std::countr_zero(same)) / 8)) return;
+    }
+    const bool is_full = (tags & (kEachByte << 7)) == kEachByte << 7;
+    if (!is_full) return;
+  }
+}
+
 class LookUp {
  public:
-  LookUp(const IndexView& index, std::vector<Suspect>& out)
-      : index_(index), group_count_(index.site->group_count), out_(out) {}
+  LookUp(const IndexView& index, std::vector<Suspect>& out) : index_(index), out_(out) {}
 
-  // Eight tags are compared at once: x - 1 borrows into the top bit of a byte of x that is 0. (Of
-  // a byte above such a one as well, now and then; the slot itself will tell.)
   void add(std::uint32_t guard) {
-    const std::uint64_t wanted = tag_of(guard) * kEachByte;
-    for (std::uint32_t group = group_of(guard, group_count_);; group = group_after(group, group_count_)) {
-      const std::uint64_t tags = hash_detail::load_8(index_.tags + group * kGroup);
-      const std::uint64_t other = tags ^ wanted;
-      for (std::uint64_t same = (other - kEachByte) & ~other & (kEachByte << 7); same; same &= same - 1) {
-        const std::uint32_t slot = group * kGroup + static_cast<std::uint32_t>(std::countr_zero(same)) / 8;
-        __builtin_prefetch(index_.slots + slot);
-        out_.push_back({guard, slot});
-      }
-      const bool is_full = (tags & (kEachByte << 7)) == kEachByte << 7;
-      if (!is_full) return;
-    }
+    for_each_slot(index_, guard, [&](std::uint32_t slot) {
+      out_.push_back({guard, slot});
+      return true;
+    });
   }
 
  private:
   const IndexView& index_;
-  std::uint32_t group_count_;
   std::vector<Suspect>& out_;
 };
 
@@ -92,6 +99,15 @@ void find_candidates(const IndexView& index, const std::vector<Suspect>& suspect
   // Few, and each perhaps found more than once.
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+bool has_guard(const IndexView& index, std::uint32_t guard) {
+  bool is_there = false;
+  for_each_slot(index, guard, [&](std::uint32_t slot) {
+    is_there = index.slots[slot].guard == guard;
+    return !is_there;
+  });
+  return is_there;
 }
 
 }  // namespace undust

@@ -56,8 +56,12 @@ bool match_whole_run(const Piece& run, const PieceView& pieces, std::string_view
     }
     case RunClass::kOneOf:
       return std::any_of(&run + 1, &run + 1 + run.size, [&](const Piece& item) { return pieces.text_of(item) == text; });
-    default:
-      return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) { return is_in(run.run_class, c); });
+    default: {
+      const unsigned bit = 1u << static_cast<unsigned>(run.run_class);
+      return !text.empty() && std::all_of(text.begin(), text.end(), [bit](char c) {
+        return (kClassBits[static_cast<unsigned char>(c)] & bit) != 0;
+      });
+    }
   }
 }
 

@@ -123,6 +123,7 @@ class Writer {
   }
 
   [[nodiscard]] static bool has_dot_segment(std::string_view path) {
+    if (path.find('.') == std::string_view::npos) return false;
     for (auto at = path.find("/."); at != std::string_view::npos; at = path.find("/.", at + 1)) {
       std::string_view rest = path.substr(at + 2);
       if (rest.starts_with('.')) rest.remove_prefix(1);

@@ -79,15 +79,19 @@ inline void UrlMasks::read(std::string_view text, bool with_specials) {
     kinds.questions = chunk.mask([](Bytes16 c) { return c == '?'; });
     kinds.ands = chunk.mask([](Bytes16 c) { return c == '&'; });
     kinds.equals = chunk.mask([](Bytes16 c) { return c == '='; });
-    const std::uint64_t percents = chunk.mask([](Bytes16 c) { return c == '%'; });
     const std::uint64_t words = chunk.mask([](Bytes16 c) { return ((c | 0x20) - 'a' < 26) | (c - '0' < 10); });
+    std::uint64_t forbidden = ~std::uint64_t{0};  // a percent sign is too: where nothing is, none is looked for
+    if (with_specials) {
+      forbidden = chunk.mask([](Bytes16 c) {
+        return (c - 0x21 > 0x5D) | ((c | 1) == '#') | (c == '%') | ((c & 0xFD) == '<') | (c - '[' < 4) | (c == '`') |
+               (c - '{' < 3);
+      });
+      const std::uint64_t dots = chunk.mask([](Bytes16 c) { return c == '.'; });
+      kinds.specials = forbidden | (dots & (kinds.slashes << 1 | slash));
+    }
+    const std::uint64_t percents = forbidden ? chunk.mask([](Bytes16 c) { return c == '%'; }) : 0;
     kinds.words = words & ~(digits | percents << 1 | percents << 2);
     digits = percents >> 63 | percents >> 62;
-    if (!with_specials) continue;
-    const std::uint64_t dots = chunk.mask([](Bytes16 c) { return c == '.'; });
-    kinds.specials = percents | (dots & (kinds.slashes << 1 | slash)) | chunk.mask([](Bytes16 c) {
-      return (c - 0x21 > 0x5D) | (c == '"') | (c == '#') | (c == '<') | (c == '>') | (c - '[' < 4) | (c == '`') | (c - '{' < 3);
-    });
     slash = kinds.slashes >> 63;
   }
 }

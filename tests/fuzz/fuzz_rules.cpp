@@ -60,9 +60,13 @@ std::string site_of(std::string_view url, const SuffixList& suffixes) {
 
 void check(const Program& program, std::string_view url, const SuffixList& suffixes) {
   Scratch scratch, other;
-  const std::string once(program.canonical(url, scratch).url);
+  const Result result = program.canonical(url, scratch);
+  const std::string once(result.url);
   const std::string key(program.key(url, scratch).url);
   promise(program.canonical(once, scratch).url == once, "a canonical form is its own");
+  std::string after;
+  const bool is_end = program.step(once, other, after) == kNoRule || after == once;
+  promise(is_end || result.outcome != Outcome::kResolved, "no rule is left to act");
   promise(program.key(once, scratch).url == key, "the key of a canonical form is the key");
   promise(program.canonical(url, other).url == once, "what was asked before changes nothing");
   promise(site_of(once, suffixes) == site_of(url, suffixes), "no rule leaves the site");
@@ -97,14 +101,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (read_rule(rest.substr(0, end), rule) && rules.size() < kMostRules) rules.push_back(std::move(rule));
     rest.remove_prefix(end + 1);
   }
-  std::vector<RuleSource> sources;
-  for (const CanonicalRule& rule : rules) {
-    const bool is_shared = sources.size() % 4 == 3;
-    sources.push_back({is_shared ? "*" : "example.com", text_of(rule), {}, true});
+  // Some rules for all sites, and, where more is known of what follows a rule, none.
+  for (const std::size_t each : {std::size_t{4}, kMostRules + 1}) {
+    std::vector<RuleSource> sources;
+    for (const CanonicalRule& rule : rules) {
+      const bool is_shared = sources.size() % each == each - 1;
+      sources.push_back({is_shared ? "*" : "example.com", text_of(rule), {}, true});
+    }
+    const Program program(sources, suffixes);
+    check(program, rest, suffixes);
+    check_batch(program, rest);
+    check(program, "http://www.example.com/a/b/index.html?sid=1&x=2;y&utm_a=b&&x", suffixes);
   }
-  const Program program(sources, suffixes);
-  check(program, rest, suffixes);
-  check_batch(program, rest);
-  check(program, "http://www.example.com/a/b/index.html?sid=1&x=2;y&utm_a=b&&x", suffixes);
   return 0;
 }
