@@ -184,11 +184,15 @@ def main() -> None:
         )
     else:
         _print(results, costs)
+    off = [each.kind for each in results if abs(each.saved_percent - each.predicted_percent) > REACH_POINTS]
+    losing = [each.kind for each in results if each.lost]
     missed = [
-        each.kind for each in results if abs(each.saved_percent - each.predicted_percent) > REACH_POINTS
+        f"more than {REACH_POINTS} points from what was predicted: {', '.join(off)}" if off else "",
+        f"pages lost: {', '.join(losing)}" if losing else "",
+        "a fingerprint costs more than Scrapy's own" if costs["undust"][0] > costs["scrapy"][0] else "",
     ]
-    if missed:
-        sys.exit(f"more than {REACH_POINTS} points from what was predicted: {', '.join(missed)}")
+    if any(missed):
+        sys.exit("; ".join(filter(None, missed)))
 
 
 def _print(results: list[Result], costs: Mapping[str, tuple[float, float]]) -> None:
