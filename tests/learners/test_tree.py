@@ -253,8 +253,27 @@ def test_a_large_site_is_learned_from_whole_clusters() -> None:
     assert sizes.sum() == 99
     assert set(sizes) == {3}
     proposal = propose(site, ["tree"], {"tree.max_urls": 100})["tree"]
-    assert "learned from a sample of 99 of 600 URLs" in proposal.notes
+    assert "learned from a sample of 99 of 600 URLs, proved on all of them" in proposal.notes
     assert proposal.candidates
+
+
+def test_what_a_sample_hides_is_seen_by_the_proof_on_all_urls() -> None:
+    """Two pages share each number; in a sample of few pages hardly any pair of them is there."""
+    pages = {}
+    for page in range(1200):
+        for form in ("a", "b"):
+            pages[f"http://s.test/{form}/{page // 2}?x={page}"] = str(page)
+            pages[f"http://s.test/{form}/{page // 2}?x={page}{form}"] = str(page)
+    site = site_of(pages)
+    part = propose(sampled(site, 120), ["tree"], {"tree.max_urls": 0})["tree"]
+    proposal = propose(site, ["tree"], {"tree.max_urls": 120})["tree"]
+    assert len(proposal.candidates) < len(part.candidates)
+    assert proposal.cut["too many false pairs beyond the sample"] > 0
+    for candidate in proposal.candidates:
+        key = RuleSet(candidate.rules).compile().key
+        support, false = oracle.pairs_by_image({url: key(url) for url in pages}, pages)
+        assert candidate.fpr == pytest.approx(false / support)
+        assert false <= 0.05 * support
 
 
 @settings(max_examples=40)
