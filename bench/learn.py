@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 MOST_ELSEWHERE = 0.2
 GROWTH = 5.0
 PART = 4
-LEARNING = ("reading", "learning")
+LEARNING = ("reading", "learning", "across sites")
+"""Stages that may take their time: what a site shows of all sites is learned too."""
 
 
 def write(path: Path, rows: int, sites: int) -> None:

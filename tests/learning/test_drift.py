@@ -184,6 +184,15 @@ def test_rules_for_all_sites_are_proved_again_too() -> None:
     assert "bad0.test" in gone.extra["retired"]["reason"]
 
 
+@pytest.mark.parametrize("said", ["nonsense", {}, {"sites": "many", "failing": None}, {"sites": -1}])
+def test_what_somebody_wrote_there_does_no_harm(said: object) -> None:
+    """The key `across` is a note like any other in a file that people edit."""
+    star = rule("{s}://{h}/{p**}?sid={**} → {s}://{h}/{p}", site="*")
+    odd = Rule.from_json(star.to_json() | {"learned_by": "across", "across": said})
+    later = undust.learn(table_of(labelled(idle("a.test"))), update=undust.RuleSet([odd]))
+    assert later.find(star.id).extra["across"]["sites"] == 3
+
+
 def test_a_flip_is_sudden() -> None:
     """Three of ten or fewer are drift; most of them at once are not."""
     holds: tuple[Fate, Rule] = ("holds", SID)

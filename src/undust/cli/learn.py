@@ -149,7 +149,7 @@ def command(  # noqa: PLR0913 -- one argument per option
             seed=seed,
             threads=threads,
         )
-        rules = learned.rules if keep_values else RuleSet(map(masked, learned.rules))
+        rules = learned.rules if keep_values else RuleSet(masked(learned.rules))
         refusals = pipeline.refusals_of_verdicts(learned)
     if outcome and outcome.drift and outcome.drift.is_sudden and not yes:
         _ask(outcome.drift, str(update), is_silent=is_silent)

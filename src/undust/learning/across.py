@@ -136,8 +136,8 @@ def proved_again_across(
 
 
 def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) -> tuple[Fate, Rule]:
-    trials, before = _trials(sites, care), rule.extra.get(BY, {})
-    count, share = float(before.get("sites", SITES)), float(before.get("failing", FAILING))
+    trials, before = _trials(sites, care), _known_of(rule)
+    count, share = before["sites"], before["failing"]
     failing = Prior(share * count, (1 - share) * count).failing(trials)
     if failing > FAILING:
         failed = [each.site for each in sites if opposes(each, care)]
@@ -146,9 +146,20 @@ def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) ->
     proved = replace(
         rule,
         validated={"how": "new evidence", "when": today} if today else rule.validated,
-        extra={**rule.extra, BY: {**before, "failing": round(failing, 4)}},
+        extra={**rule.extra, BY: {"sites": int(count), "failing": round(failing, 4)}},
     )
     return "holds", excepting([proved], sites, care)[0]
+
+
+def _known_of(rule: Rule) -> dict[str, float]:
+    """Return what the file says of a rule; somebody may have changed it."""
+    said = rule.extra.get(BY)
+    found = {"sites": float(SITES), "failing": FAILING}
+    for name in found:
+        value = said.get(name) if isinstance(said, dict) else None
+        if isinstance(value, int | float) and 0 < value < float("inf"):
+            found[name] = min(float(value), 1.0) if name == "failing" else float(value)
+    return found
 
 
 def wanted(rules: Iterable[Rule], off: Sequence[Rule]) -> tuple[Rule, ...]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undust.intervals import upper_bound
+from undust.rules.language import ANY_SITE
 from undust.rules.privacy import forgotten_names, without_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -79,8 +80,21 @@ def pairs_of(image: Ints, page: Ints) -> tuple[int, int]:
     return support, int((together * (together - 1) // 2).sum()) - support
 
 
-def masked(rule: Rule) -> Rule:
-    """Return a rule whose examples do not show the values of parameters that it drops."""
-    names = forgotten_names([rule])
-    examples = [(without_values(source, names), target) for source, target in rule.examples]
-    return replace(rule, examples=tuple(examples))
+def masked(rules: Iterable[Rule]) -> list[Rule]:
+    """Return rules whose examples show no value of a parameter that any of them drops there."""
+    found = list(rules)
+    by_site: dict[str, list[Rule]] = {}
+    for rule in found:
+        by_site.setdefault(rule.site, []).append(rule)
+    for_all = forgotten_names(by_site.get(ANY_SITE, ()))
+    # The examples of a rule for all sites are of any of them.
+    names = {site: (*forgotten_names(some), *for_all) for site, some in by_site.items()}
+    names[ANY_SITE] = forgotten_names(found)
+    return [_without_secrets(rule, names[rule.site]) for rule in found]
+
+
+def _without_secrets(rule: Rule, names: Sequence[str]) -> Rule:
+    examples = tuple(
+        (without_values(url, names), without_values(becomes, names)) for url, becomes in rule.examples
+    )
+    return replace(rule, examples=examples) if examples != rule.examples else rule

@@ -39,7 +39,7 @@ class Outcome:
         found: Iterable[Rule] = (*(rule for site in self.sites for rule in site.rules), *self.across)
         if self.drift is not None:
             found = (rule for _, rule in self.drift.fates)
-        return self.before.with_rules(found if self.keeps_values else map(masked, found))
+        return self.before.with_rules(found if self.keeps_values else masked(found))
 
     @property
     def rejected(self) -> Counter[str]:

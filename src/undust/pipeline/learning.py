@@ -112,7 +112,7 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     support = demands_from(min_support).min_support
     demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
     rules = learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
-    return rules if keep_values else RuleSet(map(masked, rules))
+    return rules if keep_values else RuleSet(masked(rules))
 
 
 def require_methods(names: Iterable[str]) -> None:

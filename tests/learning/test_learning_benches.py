@@ -1,0 +1,38 @@
+"""The benchmarks of learning run, and tell what they promise to tell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def lines_of(repository: Path, command: str) -> list[dict[str, Any]]:
+    """The JSON lines that a benchmark prints."""
+    words = [sys.executable, "-m", *command.split(), "--json"]
+    done = subprocess.run(
+        words, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, timeout=300
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_rules_for_all_sites_reach_a_kind_left_out(repository: Path) -> None:
+    """What four kinds of sites teach removes something on a fifth, and loses nothing there."""
+    kinds = "blog cms mirrors news academic"
+    rows = lines_of(repository, f"bench.across --generated --copies 1 --urls 1200 --kinds {kinds}")
+    assert [row["site"] for row in rows] == [*kinds.split(), "macro"]
+    removed, lost = rows[-1]["never seen"]
+    assert removed > rows[-1]["standard form"][0] + 0.02
+    assert lost <= 0.001
+
+
+def test_time_is_told_by_stage(repository: Path) -> None:
+    """The shares are those of the whole, and the counts those of the outcome."""
+    (run,) = lines_of(repository, "bench.learn --rows 900 --sites 3 --no-growth")
+    assert (run["rows"], run["sites"]) == (900, 3)
+    assert abs(sum(run["stages"].values()) - 1) < 0.01
+    assert run["stages"]["learning"] > run["stages"]["writing"]
