@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from time import process_time
@@ -30,6 +31,10 @@ from undust.rules import Rule, RuleSet
 DATA = ("lists/reddit_links_dev.tsv.gz", "mirrors/momopeds.jsonl.gz", "crawls/docs.jsonl.gz")
 COLUMNS = {"lists/reddit_links_dev.tsv.gz": {"digest": "thumb_digest"}}
 COMMON = "rewrite {s}://{h}/{p**}?{**:utm_*|fbclid|gclid|sid|PHPSESSID|ref}&{rest**} -> {s}://{h}/{p}?{rest}"
+
+
+MOST_TIMES, MOST_MEGABYTES = 2, 3
+"""What the first paint may take, in times of an empty page's, and the size of the file."""
 
 
 def measured(name: str, rules: RuleSet, rounds: int) -> dict[str, Any]:
@@ -69,7 +74,11 @@ def main() -> None:
     options = parser.parse_args()
     rules = undust.load(options.rules) if options.rules else RuleSet([Rule.parse(COMMON, site="*")])
     if not options.json:
-        print(f"{machine()}\n{'data':<34}{'URLs':>9}{'sites':>7}{'in full':>9}{'s':>7}{'MB':>7}{'paint':>8}")
+        print(
+            f"{machine()}\n{'data':<34}{'URLs':>9}{'sites':>7}{'in full':>9}{'s':>7}{'MB':>7}{'paint':>8}",
+            flush=True,
+        )
+    missed = False
     for name in options.data:
         if not (data_folder() / name).exists():
             print(f"{name}: not here; UNDUST_DATA names the folder of real data")
@@ -79,7 +88,9 @@ def main() -> None:
             print(json.dumps(row))
         else:
             cells = f"{row['urls']:>9,}{row['sites']:>7,}{row['in_full']:>9,}{row['processor_seconds']:>7}"
-            print(f"{name:<34}{cells}{row['megabytes']:>7}{row['first_paint_ratio']:>6} ×")
+            print(f"{name:<34}{cells}{row['megabytes']:>7}{row['first_paint_ratio']:>6} ×", flush=True)
+        missed |= row["megabytes"] > MOST_MEGABYTES or row["first_paint_ratio"] > MOST_TIMES
+    sys.exit(f"missed: {MOST_TIMES} × an empty page, {MOST_MEGABYTES} MB" if missed else 0)
 
 
 if __name__ == "__main__":

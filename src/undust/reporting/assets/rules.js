@@ -4,6 +4,7 @@ const PROPOSERS = {
   parameters: "parameters that were seen to do nothing",
   defaults: "values of parameters that are there anyway",
   differences: "what separates two URLs of one page",
+  across: "what holds on many sites, tested on this one",
   volatile: "URLs whose pages were seen to change between fetches",
   segments: "parts of the path that were seen to do nothing",
   substring: "the substring learner (Bar-Yossef, Keidar and Schonfeld)",
