@@ -53,7 +53,7 @@ def paths(ended: Ended) -> list[str]:
 
 def test_a_crawl_teaches_the_next(tmp_path: Path) -> None:
     """Rules learned from what crawl 1 wrote down save crawl 2 the predicted share, and lose no page."""
-    linked = LinkedSite(site("shop", 160, seed=5))
+    linked = LinkedSite(site("shop", 200, seed=5))
     observations = tmp_path / "seen.jsonl.gz"
     first = crawled(linked, {"UNDUST_OBSERVATIONS": observations})
     rules = learned(observations, tmp_path / "rules.json")
