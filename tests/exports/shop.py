@@ -33,12 +33,14 @@ MORE = (
     "rewrite {s}://{h}/view?b={y}&a={x:int} → {s}://{h}/view/{x}?b={y}",
     "rewrite {s}://{h}/item?pid={v}&{rest**} → {s}://{h}/item?id={v}&{rest}",
     'replace "/guides/" → "/guide/"',
+    "rewrite {s}://{h}/{*}/view/{n:int}?{rest**} → {s}://{h}/any/view/{n}?{rest}",
+    "rewrite {s}://{h}/{p**}?token={*}&{rest**} → {s}://{h}/{p}?token=0&{rest}",
 )
 
 REFUSED = (
     "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:sorted}",
     "rewrite {s}://{h}/wiki/{t} → {s}://{h}/wiki/{t:lower}",
-    "rewrite {s}://{h}/{p**}?token={v}&{rest**} → {s}://{h}/{p}?token={v:any}&{rest}",
+    "rewrite {s}://{h}/{p**}?skin={v}&{rest**} → {s}://{h}/{p}?skin={v:any}&{rest}",
     "rewrite {s}://{h}/a/{x} → {s}://{h}/b/{x}",
     "rewrite {s}://{h}/b/{x} → {s}://{h}/a/{x}",
 )
@@ -85,7 +87,7 @@ VALUES = (
 )  # fmt: skip
 PATHS = (
     "/old/{}", "/{}/dp/7", "/{}/index.html", "/index.html", "/w/index.php", "/secure/{}", "/cart/{}",
-    "/guides/{}", "/story_5.html", "/page.htm", "/..htm", "/view", "/item", "/showthread.php", "/{}",
+    "/guides/{}", "/story_5.html", "/page.htm", "/..htm", "/{}/view/5", "/view", "/item", "/showthread.php", "/{}",
     "/{}/{}", "/a/{}", "/old/guides/{}",
 )  # fmt: skip
 QUERIES = (

@@ -102,6 +102,17 @@ def test_no_circle_is_exported(target: str, texts: tuple[str, ...]) -> None:
     assert len(export(shop.rules_of(*texts), target).rules) < len(texts)
 
 
+def test_only_the_rule_that_grows_is_left_out() -> None:
+    """Of rules that together might never end, the one without which they do is refused."""
+    texts = [
+        *shop.ESSENTIAL.values(),
+        "rewrite {s}://{h}/x/{p**}?{rest**} → {s}://{h}/{p}/x?{rest}",
+        shop.MORE[3],
+    ]
+    exported = export(shop.rules_of(*texts), "nginx")
+    assert [refusal.number for refusal in exported.refused] == [7]
+
+
 def test_disabled_rules_and_other_sites_stay_at_home() -> None:
     """Only active rules are exported, and with a site only those that concern it."""
     drop = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"

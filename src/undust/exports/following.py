@@ -29,6 +29,8 @@ def _may_follow(each: Said, other: Said, *, is_before: bool) -> bool:
 
     If it is tried before, it had nothing to do until then; and no `keep` before both kept it from acting.
     """
+    if other is each:
+        return each.acts_on_own_result
     if is_before:
         return may_wake(each, other)
     return each.image is not None and may_meet(each.image, other.source)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from undust.exports.contract import Numbered
     from undust.rules import Rule
 
+MOST_TRIED = 20
+"""Rules of a circle that are tried, one by one, as the one to leave out."""
 MASK = "it changes the key of a URL, not the URL"
 _SHIELD = "the keep of rule {} is left out, and this rule would act on what it keeps"
 _CIRCLE = "it is not certain that {} to an end, and a URL must not go round in circles"
@@ -56,18 +58,30 @@ def _ending(found: list[Said], refused: list[Refusal]) -> list[Said]:
     """Return the rules that come to an end, site by site; the others are added to the refused."""
     gone: set[int] = set()
     for places in by_site(found):
-        while circle := _endless(
-            [found[place] for place in places if found[place].numbered.number not in gone]
-        ):
-            last = circle[-1].numbered
-            gone.add(last.number)
+        own = [found[place] for place in places if found[place].numbered.number not in gone]
+        while circle := _endless(own):
+            last = _breaking(circle, own)
+            own = [each for each in own if each is not last]
+            gone.add(last.numbered.number)
             numbers = sorted(each.numbered.number for each in circle)
             if len(numbers) == 1:
                 what = f"rule {numbers[0]} comes"
             else:
                 what = f"rules {', '.join(map(str, numbers))} together come"
-            refused.append(Refusal(last.number, last.rule, _CIRCLE.format(what)))
+            refused.append(Refusal(last.numbered.number, last.rule, _CIRCLE.format(what)))
     return [each for each in found if each.numbered.number not in gone]
+
+
+def _breaking(circle: list[Said], own: list[Said]) -> Said:
+    """Return the rule of a circle without which all is well; else one that is likely to be in the way."""
+    # Of a `replace` the least is known; of others, the last is preferred least.
+    likely = sorted(
+        circle, key=lambda each: (each.rule.kind == "replace", each.numbered.number), reverse=True
+    )
+    for each in likely[:MOST_TRIED]:
+        if not _endless([other for other in own if other is not each]):
+            return each
+    return likely[0]
 
 
 def _said(each: Numbered, before: Sequence[Said], *, lean: bool) -> Said:
@@ -102,7 +116,7 @@ def _without_idle_checks(found: Said) -> Said:
     )
     if ending.is_idle_at_root(sides):
         return found
-    if found.acts_on_own_result and not shrinks:
+    if found.matches_own_result and not shrinks:
         return found
     steps, single = (
         tuple(replace(step, may_stay=False) for step in some)

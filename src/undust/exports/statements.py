@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from undust.exports import ending
 from undust.exports.meeting import may_meet
+from undust.exports.settling import settles
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Pattern
 
@@ -47,9 +48,15 @@ class Said:
         return (*self.compiled.escaping, *self.compiled.steps)
 
     @cached_property
+    def matches_own_result(self) -> bool:
+        """Whether the rule may match what it wrote."""
+        return self.image is not None and may_meet(self.image, self.source)
+
+    @cached_property
     def acts_on_own_result(self) -> bool:
         """Whether the rule may have to act again on what it wrote."""
-        return self.image is not None and may_meet(self.image, self.source)
+        is_settled = self.target is not None and settles(self.source, self.target)
+        return self.matches_own_result and not is_settled
 
     @cached_property
     def only_takes_parameters(self) -> bool:
