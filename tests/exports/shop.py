@@ -33,9 +33,13 @@ MORE = (
     "rewrite {s}://{h}/view?b={y}&a={x:int} → {s}://{h}/view/{x}?b={y}",
     "rewrite {s}://{h}/item?pid={v}&{rest**} → {s}://{h}/item?id={v}&{rest}",
     'replace "/guides/" → "/guide/"',
+)
+
+SETTLING = (
     "rewrite {s}://{h}/{*}/view/{n:int}?{rest**} → {s}://{h}/any/view/{n}?{rest}",
     "rewrite {s}://{h}/{p**}?token={*}&{rest**} → {s}://{h}/{p}?token=0&{rest}",
 )
+"""Rules that write one value for what does not matter, and match their own result."""
 
 REFUSED = (
     "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:sorted}",
@@ -87,7 +91,8 @@ VALUES = (
 )  # fmt: skip
 PATHS = (
     "/old/{}", "/{}/dp/7", "/{}/index.html", "/index.html", "/w/index.php", "/secure/{}", "/cart/{}",
-    "/guides/{}", "/story_5.html", "/page.htm", "/..htm", "/{}/view/5", "/view", "/item", "/showthread.php", "/{}",
+    "/guides/{}", "/story_5.html", "/page.htm", "/..htm", "/{}/view/5",
+    "/view", "/item", "/showthread.php", "/{}",
     "/{}/{}", "/a/{}", "/old/guides/{}",
 )  # fmt: skip
 QUERIES = (

@@ -53,8 +53,9 @@ def test_answers_are_canonical(target: str, rules: str, tmp_path: Path) -> None:
 def test_what_must_be_said(target: str) -> None:
     """The six changes that every site has are never refused, alone or together."""
     assert export(shop.essential(), target).refused == ()
-    for text in shop.ESSENTIAL.values():
+    for text in (*shop.ESSENTIAL.values(), *shop.SETTLING):
         assert export(shop.rules_of(text), target).refused == (), text
+    assert export(shop.rules_of(*shop.ESSENTIAL.values(), *shop.SETTLING), "nginx").refused == ()
 
 
 @pytest.mark.parametrize("target", ["nginx", "apache", "regex", "nutch", "heritrix", "sql"])
@@ -184,6 +185,7 @@ SIMPLE = st.sampled_from(
     [
         *shop.ESSENTIAL.values(),
         *shop.MORE,
+        *shop.SETTLING,
         *shop.REFUSED,
         "rewrite {s}://{h}/{p**}/ → {s}://{h}/{p}",
         "rewrite {s}://www.{h**}/{p**}?{rest**} → {s}://{h}/{p}?{rest}",

@@ -55,29 +55,44 @@ Measure = tuple["Callable[[Sides], int | None]", "Callable[[TextSides], int | No
 """What a rule can add to something that is counted, for a rewrite and for a `replace`."""
 
 
-def endless(sides: Sequence[Sides | TextSides], edges: Sequence[frozenset[int]]) -> list[int]:
+def endless(
+    sides: Sequence[Sides | TextSides],
+    edges: Sequence[frozenset[int]],
+    known: Sequence[Sequence[int | None]] = (),
+) -> list[int]:
     """Return rules that may go round in circles, or nothing if all come to an end.
 
-    `edges` tells for each rule which rules may act on its result.
+    `edges` tells for each rule which rules may act on its result; `known` are further things to count, each
+    with what every rule adds to it at most.
     """
     waiting = [list(range(len(sides)))]
     while waiting:
         for circle in _circles(waiting.pop(), edges):
-            left = _without_shrinking([sides[place] for place in circle])
+            left = _without_shrinking(
+                [sides[place] for place in circle], [[row[place] for place in circle] for row in known]
+            )
             if left is None:
                 return circle
             waiting.append([circle[place] for place in left])
     return []
 
 
-def _without_shrinking(sides: list[Sides | TextSides]) -> list[int] | None:
+def _without_shrinking(sides: list[Sides | TextSides], known: list[list[int | None]]) -> list[int] | None:
     """Return the rules that do not make something less, or None if there is nothing to count."""
+    return next(
+        (
+            [place for place, delta in enumerate(deltas) if delta == 0]
+            for deltas in (*_counted(sides), *known)
+            if all(delta is not None and delta <= 0 for delta in deltas) and any(deltas)
+        ),
+        None,
+    )
+
+
+def _counted(sides: list[Sides | TextSides]) -> Iterator[list[int | None]]:
     rewrites = [each for each in sides if not isinstance(each, TextSides)]
     for of_rewrite, of_replace in _measures(rewrites):
-        deltas = [of_replace(each) if isinstance(each, TextSides) else of_rewrite(each) for each in sides]
-        if all(delta is not None and delta <= 0 for delta in deltas) and any(deltas):
-            return [place for place, delta in enumerate(deltas) if delta == 0]
-    return None
+        yield [of_replace(each) if isinstance(each, TextSides) else of_rewrite(each) for each in sides]
 
 
 def _measures(sides: list[Sides]) -> Iterator[Measure]:

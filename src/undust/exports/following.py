@@ -45,6 +45,8 @@ def may_wake(each: Said, other: Said) -> bool:
 
 def _without_safe(each: Said, other: Said) -> Parts:
     """Return what `other` watches; not the query, if it needs parameters and `each` only takes some away."""
-    if each.only_takes_parameters and other.needs_parameters:
+    # If `other` moves a parameter to the front, taking that one away lets another take its place.
+    is_safe = each.only_takes_parameters and other.needs_parameters
+    if is_safe and (not other.settles or each.takes_none_of(other)):
         return replace(other.watches, names=other.watches.names - {"query"})
     return other.watches

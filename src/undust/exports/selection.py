@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from undust.errors import CannotExpress
 from undust.exports import ending, parts
 from undust.exports.contract import Refusal
-from undust.exports.following import edges_between
+from undust.exports.following import edges_between, may_wake
 from undust.exports.halfway import without_half_done
 from undust.exports.meeting import EVERYTHING, image, may_meet
 from undust.exports.parts import Parts
@@ -73,15 +73,14 @@ def _ending(found: list[Said], refused: list[Refusal]) -> list[Said]:
 
 
 def _breaking(circle: list[Said], own: list[Said]) -> Said:
-    """Return the rule of a circle without which all is well; else one that is likely to be in the way."""
+    """Return the rule of a circle without which the fewest rules are left in one."""
     # Of a `replace` the least is known; of others, the last is preferred least.
     likely = sorted(
         circle, key=lambda each: (each.rule.kind == "replace", each.numbered.number), reverse=True
     )
-    for each in likely[:MOST_TRIED]:
-        if not _endless([other for other in own if other is not each]):
-            return each
-    return likely[0]
+    return min(
+        likely[:MOST_TRIED], key=lambda each: len(_endless([other for other in own if other is not each]))
+    )
 
 
 def _said(each: Numbered, before: Sequence[Said], *, lean: bool) -> Said:
@@ -128,7 +127,13 @@ def _without_idle_checks(found: Said) -> Said:
 def _endless(found: Sequence[Said]) -> list[Said]:
     writing = [each for each in found if each.image is not None]
     sides = [_sides(each) for each in writing]
-    return [writing[place] for place in ending.endless(sides, edges_between(writing))]
+    known = [_settled(each, writing) for each in writing if each.settles]
+    return [writing[place] for place in ending.endless(sides, edges_between(writing), known)]
+
+
+def _settled(rule: Said, found: Sequence[Said]) -> list[int | None]:
+    """Return what each rule adds to the turns of one that is done after its turn, if none wakes it."""
+    return [-1 if each is rule else None if may_wake(each, rule) else 0 for each in found]
 
 
 def _sides(found: Said) -> ending.Sides | ending.TextSides:

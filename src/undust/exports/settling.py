@@ -3,8 +3,8 @@
     rewrite {s}://{h}/p/{*}/{id} → {s}://{h}/p/x/{id}
     rewrite {s}://{h}/{p**}?sid={*}&{rest**} → {s}://{h}/{p}?sid=0&{rest}
 
-Where a part that does not matter cannot be dropped, a rule writes one value for it: at the same place, with all
-else as it was. Done again, it writes the same.
+Where a part that does not matter cannot be dropped, a rule writes one value for it: at the same place, with
+all else as it was. Done again, it writes the same.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from undust.exports import ending
-from undust.exports.meeting import may_meet
+from undust.exports.meeting import is_listed, may_meet
 from undust.exports.settling import settles
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Pattern
@@ -55,8 +55,12 @@ class Said:
     @cached_property
     def acts_on_own_result(self) -> bool:
         """Whether the rule may have to act again on what it wrote."""
-        is_settled = self.target is not None and settles(self.source, self.target)
-        return self.matches_own_result and not is_settled
+        return self.matches_own_result and not self.settles
+
+    @cached_property
+    def settles(self) -> bool:
+        """Whether it leaves its own result alone."""
+        return self.target is not None and settles(self.source, self.target)
 
     @cached_property
     def only_takes_parameters(self) -> bool:
@@ -65,11 +69,21 @@ class Said:
 
     @cached_property
     def needs_parameters(self) -> bool:
-        """Whether it acts because of parameters that are there, and always takes some away."""
+        """Whether it acts because of parameters that are there, and never because others are not."""
         conditions = [Pattern.parse(text, is_condition=True) for text in self.rule.unless]
         if self.target is None or any(pattern.query for pattern in conditions):
             return False
-        return self.source.is_open and (ending.parameters((self.source, self.target)) or 0) < 0
+        takes_some = (ending.parameters((self.source, self.target)) or 0) < 0
+        return self.source.is_open and (takes_some or self.settles)
+
+    def takes_none_of(self, other: Said) -> bool:
+        """Whether it takes no parameter away that the other rule names."""
+        names = [entry.name for entry in other.source.query or () if entry.several is None]
+        for entry in self.source.query or ():
+            taken = entry.name if entry.several is None else entry.several.detail
+            if taken and any(is_listed(name, taken) for name in names):
+                return False
+        return True
 
 
 def in_order(rules: Iterable[Numbered]) -> list[Numbered]:
