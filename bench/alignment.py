@@ -232,7 +232,7 @@ def main() -> None:
     ask.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; without any, all")
     ask.add_argument("--urls", type=int, default=6_000, help="of each site, for table and decisions")
     ask.add_argument("--clusters", type=int, default=100_000, help="for speed")
-    ask.add_argument("--compared", type=int, default=200, help="clusters for the oracle")
+    ask.add_argument("--compared", type=int, default=20, help="clusters for the oracle")
     ask.add_argument("--json", action="store_true")
     told = ask.parse_args()
     if unknown := set(told.parts) - set(PARTS):

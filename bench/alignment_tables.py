@@ -136,6 +136,7 @@ DECISIONS: Mapping[str, Mapping[str, object]] = {
     "max_members=20": {"max_members": 20},
     "max_forms=2": {"max_forms": 2},
     "max_forms=64": {"max_forms": 64},
+    "halves=no": {"halves": False},
     "min_clusters=1": {"min_clusters": 1},
     "min_clusters=5": {"min_clusters": 5},
     "constant_share=0.9": {"constant_share": 0.9},
@@ -146,6 +147,7 @@ DECISIONS: Mapping[str, Mapping[str, object]] = {
     "samples=1": {"samples": 1},
     "samples=10": {"samples": 10},
     "whole clusters: sample=1000": {"sample": 1000},
+    "… and halves=no": {"sample": 1000, "halves": False},
 }
 """What was left open, each decided the other way."""
 
