@@ -96,7 +96,7 @@ def samples_of(site: SiteClusters, clusters: int) -> list[rules_oracle.Sample]:
     urls = site.node_urls.to_pylist()
     by_cluster: dict[int, list[str]] = {}
     for url, cluster in zip(urls, site.cluster_of_node.tolist(), strict=True):
-        if cluster < clusters:
+        if 0 <= cluster < clusters:
             by_cluster.setdefault(cluster, []).append(url)
     return list(by_cluster.items())
 
