@@ -38,7 +38,7 @@ def write(rules: Sequence[Numbered]) -> Written:
         "format": "undust-regex",
         "version": 1,
         "how": HOW,
-        "standard_form": f"^(?!{NOT_STANDARD}){STANDARD_FORM}$",
+        "standard_form": rf"^(?!{NOT_STANDARD}){STANDARD_FORM}$(?!\n)",
         "pairs": pairs,
     }
     return Written(json.dumps(content, indent=2, ensure_ascii=False) + "\n", tuple(refused))
