@@ -67,8 +67,8 @@ def test_the_file_is_updated_in_place(crawl: Path, rules: Path) -> None:
     """What a person switched off stays off, the rest holds, and the report says so."""
     run("rules", "disable", rules, undust.load(rules).ids[0])
     text = run("learn", crawl, "--update", rules, "--today", "2026-11-15").out.decode()
-    assert "4 rules hold on the new evidence" in text
-    assert "1 rules stay off" in text
+    assert "4 held on the new evidence" in text
+    assert "1 still off" in text
     later = undust.load(rules)
     assert [rule.status for rule in later] == ["disabled", *["active"] * 4]
     assert later[1].validated == {"how": "new evidence", "when": "2026-11-15"}

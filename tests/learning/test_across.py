@@ -96,7 +96,7 @@ def test_a_lone_rule_holds_where_the_open_one_fails() -> None:
 
     def forms(site: str) -> list[tuple[str, str]]:
         lists = [
-            (f"http://{site}/list?page={n}{more}", f"{n}{more}")
+            (f"http://{site}/list?page={n}{more}", f"list {n}{more}")
             for n in range(40)
             for more in ("", "&ref=a", "&ref=b")
         ]

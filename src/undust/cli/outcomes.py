@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 SHOWN_RETIRED = 10
 FATES = {
-    "holds": "hold on the new evidence",
-    "not seen": "were not put to the test",
-    "retired": "were retired",
-    "back": "were retired once, and are back",
-    "off": "stay off",
-    "new": "are new",
+    "holds": "held on the new evidence",
+    "not seen": "not put to the test",
+    "retired": "retired",
+    "back": "retired once, and back",
+    "off": "still off",
+    "new": "new",
 }
 
 
@@ -61,7 +61,8 @@ def why_nothing(outcome: Outcome) -> str | None:
 def drifted(drift: Drift) -> list[str]:
     """Return what became of the rules from before, in lines."""
     counts = {str(fate): count for fate, count in drift.counts.items()}
-    said = [f"{counts[fate]:7,} rules {words}" for fate, words in FATES.items() if fate in counts]
+    said = ["what became of the rules from before:"]
+    said += [f"{counts[fate]:7,} {words}" for fate, words in FATES.items() if fate in counts]
     for rule in drift.of("retired")[:SHOWN_RETIRED]:
         said += [f"retired: {rule.site}: {rule}", f"         {rule.extra['retired']['reason']}"]
     return said

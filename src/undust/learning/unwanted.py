@@ -32,9 +32,15 @@ def work_of(rules: Sequence[Rule], urls: pa.Array) -> Work:
 
 
 def does(rule: Rule, work: Iterable[tuple[str, str]]) -> bool:
-    """Return whether a rule does any of this work."""
+    """Return whether a rule does any of this work, or a part of it.
+
+    One that changes a URL, and leaves alone what the work would make of it, is about the same part.
+    """
     pairs = tuple(work)
     if not pairs:
         return False
     canonical = RuleSet([rule]).compile()
-    return any(canonical(url) == becomes for url, becomes in pairs)
+    return any(
+        (image := canonical(url)) == becomes or (image != url and canonical(becomes) == becomes)
+        for url, becomes in pairs
+    )
