@@ -60,6 +60,14 @@ learner_options = click.option(
     callback=_said,
     help="An option of a learner; may be repeated.",
 )
+one_site = click.option("--site", metavar="NAME", help="Only this site, as in shop.example.")
+compared = click.option(
+    "--compare",
+    "compared",
+    metavar="FILE",
+    type=click.Path(),
+    help="What 'undust compare --json' printed, to show methods side by side.",
+)
 keep_values = click.option(
     "--keep-values", is_flag=True, help="Show values of dropped parameters in examples, not ***."
 )

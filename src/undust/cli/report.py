@@ -30,14 +30,8 @@ DEFAULT = "report.html"
     show_default=True,
     help="Write the page to FILE. It appears, or is replaced, only when complete.",
 )
-@click.option("--site", metavar="NAME", help="Only this site, as in shop.example.")
-@click.option(
-    "--compare",
-    "compared",
-    metavar="FILE",
-    type=click.Path(),
-    help="What 'undust compare --json' printed, to show methods side by side.",
-)
+@options.one_site
+@options.compared
 @options.keep_values
 @options.threads
 @click.option("--json", "as_json", is_flag=True, help="Print what is on the page as JSON, and nothing else.")
@@ -71,6 +65,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     from undust.pipeline import report  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
 
+    if as_json and output == STANDARD:
+        message = "--json needs stdout for itself, so name a file with -o"
+        raise click.UsageError(message)
     require_readable([rules])
     options.require_folder(output)
     comparison = None if compared is None else read_comparison(compared)

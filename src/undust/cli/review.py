@@ -22,14 +22,8 @@ PORTS = 65535
 @click.command("review")
 @click.argument("rules", metavar="RULES", type=click.Path())
 @with_inputs
-@click.option("--site", metavar="NAME", help="Only this site, as in shop.example.")
-@click.option(
-    "--compare",
-    "compared",
-    metavar="FILE",
-    type=click.Path(),
-    help="What 'undust compare --json' printed, to show methods side by side.",
-)
+@options.one_site
+@options.compared
 @click.option(
     "--port", metavar="N", type=click.IntRange(0, PORTS), default=0, help="Instead of any port that is free."
 )
