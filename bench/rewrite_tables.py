@@ -196,8 +196,8 @@ def generated(kinds: Iterable[str], urls: int) -> Iterator[pa.Table]:
 
 
 def real() -> Iterator[pa.Table]:
-    """Yield the same of the real sites, if there is the folder with them."""
-    for path in sorted(data_folder().glob("*/*.labels.tsv.gz")):
+    """Yield the same of the real crawls, if there is the folder with them."""
+    for path in sorted(data_folder().glob("crawls/*.labels.tsv.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             next(lines)
             rows = [line.rstrip("\n").split("\t") for line in lines]
