@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import undust
 from bench.sites import Crawl
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bench.sites import Site
     from undust.candidates import Candidate
     from undust.duplicates import SiteClusters
+    from undust.learners.substring import LikelyPairs
     from undust.validation.sampling import Answer, Judge, Sampled
 
 LISTS = 3
@@ -35,6 +37,8 @@ MOST_REDIRECTS = 5
 LOG = ("status", "size")
 CRAWL = ("status", "size", "digest", "sketch", "redirect")
 RANKS = (10, 50, 100)
+TOKENS_MORE = (8, 16)
+"""By so many tokens, half in the host and half in the path, URLs are made longer: `www.a.b.c.org/x/y/`."""
 FEW = 40
 """Samples after which the paper saw no change any more."""
 
@@ -106,6 +110,7 @@ def _figures(wanted: Published, urls: int) -> dict[str, Any]:
         "likely": likely,
         "left": left,
         "eliminated": round(1 - left / max(1, likely), 3),
+        "in_longer_urls": _in_longer_urls(detection, options),
         "precision": precision,
         "likely_without_evidence": without[0],
         "precision_without_evidence": without[2],
@@ -160,9 +165,7 @@ def _detected(
     site: SiteClusters, options: SubstringOptions, judge: Judge, proof: SiteClusters, sampling: Sampling
 ) -> tuple[int, int, dict[str, float]]:
     """Return how many pairs are likely, how many are left, and the precision of the best before any fetch."""
-    nodes = np.flatnonzero(site.cluster_of_node >= 0)
-    view = TokenView.of(site.node_urls.take(pa.array(nodes)))
-    pairs = likely_pairs(view, cues_of(site, nodes, options.evidence, options.delta), options)
+    pairs = _pairs(site, options)
     both = _pairs_of(propose_substrings(site, options).candidates)
     few = Sampling(FEW, sampling.epsilon)
     is_valid = [
@@ -171,6 +174,25 @@ def _detected(
     ]
     precision = {f"@{rank}": round(float(np.mean(is_valid[:rank])), 2) for rank in RANKS if is_valid}
     return len(pairs), len(pairs) - int(pairs.is_redundant.sum()), precision
+
+
+def _pairs(site: SiteClusters, options: SubstringOptions, tokens_more: int = 0) -> LikelyPairs:
+    """Return what phases 1 and 2 find; with longer URLs, as if the site had a longer name and lay deeper."""
+    nodes = np.flatnonzero(site.cluster_of_node >= 0)
+    urls = site.node_urls.take(pa.array(nodes))
+    name, folder = ".x" * (tokens_more // 4), "/y" * (tokens_more // 4)
+    view = TokenView.of(pc.replace_substring_regex(urls, r"^(https?://[^/]+)/", rf"\1{name}{folder}/"))
+    return likely_pairs(view, cues_of(site, nodes, options.evidence, options.delta), options)
+
+
+def _in_longer_urls(site: SiteClusters, options: SubstringOptions) -> str:
+    """Return likely pairs, those left and the share eliminated, by how much longer every URL is made."""
+    told = []
+    for more in TOKENS_MORE:
+        pairs = _pairs(site, options, more)
+        gone = int(pairs.is_redundant.sum())
+        told.append(f"+{more}: {len(pairs):,}, {len(pairs) - gone:,}, {gone / max(1, len(pairs)):.1%}")
+    return "; ".join(told)
 
 
 def _pairs_of(candidates: tuple[Candidate, ...]) -> list[list[Candidate]]:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["SubstringOptions", "likely_pairs", "propose_substrings"]
+__all__ = ["LikelyPairs", "SubstringOptions", "likely_pairs", "propose_substrings"]
 
 LONGEST_URL = 1 << 16
 """Bytes; no rule changes a longer URL."""
