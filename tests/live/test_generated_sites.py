@@ -16,13 +16,14 @@ from undust.rules.reversing import reversed_rule
 @pytest.mark.parametrize("kind", KINDS)
 def test_true_and_false_rules(kind: str) -> None:
     """At the published N = 100: no wrong verdict in either direction, none missing but for want of URLs."""
-    found = prove(site(kind, urls=300, seed=3), samples=100)
+    found = prove(site(kind, urls=200, seed=3), samples=100)
     assert found.wrong == []
     assert found.done.fetches == found.requests
     decided = [each for each in found.done.outcomes if each.verdict != "undecided"]
     assert len(decided) > len(found.done.outcomes) / 2
     for each in found.done.outcomes:
-        assert each.verdict != "undecided" or each.positives + each.negatives < 3, each
+        is_open = each.positives + each.negatives < 3 or "different pages" in each.reason
+        assert is_open or each.verdict != "undecided", each
 
 
 def test_fewer_samples() -> None:

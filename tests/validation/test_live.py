@@ -263,6 +263,15 @@ def test_refinements_are_not_tried() -> None:
     assert [(each.verdict, each.positives) for each in done.outcomes] == [("confirmed", 30), ("undecided", 0)]
 
 
+def test_one_page_is_not_enough() -> None:
+    """A wall that is all that a rule's URLs show confirms nothing, however many they are."""
+    wall = rule("rewrite {s}://{h}/basket?user={*} -> {s}://{h}/basket?user=1")
+    urls = [f"http://shop.test/basket?user={number}" for number in range(200)]
+    found = proved([wall], urls, lambda _: "please log in").outcomes[0]
+    assert (found.verdict, found.positives) == ("undecided", 95)
+    assert found.reason == "its 95 URLs show only 1 different pages"
+
+
 def test_masks_are_proved_by_pairs() -> None:
     """A mask changes no URL; two URLs that it makes equal are compared."""
     mask = rule("rewrite {s}://{h}/{p**}?sid={v}&{rest**} -> {s}://{h}/{p}?sid={v:any}&{rest}")

@@ -8,7 +8,7 @@ that shrinks a URL comes first.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from undust.candidates import Candidate
@@ -35,6 +35,8 @@ class Asked(Protocol):
 
     because: str
     """Why it said what it said last."""
+    content: object
+    """What the two showed that were compared last; another page, another content."""
     time: float
     """Of the newest thing it knows."""
 
@@ -88,6 +90,7 @@ class Proof:
         self.watch(rule)
         reasons: Counter[str] = Counter()
         against: list[tuple[str, str]] = []
+        contents: set[object] = set()
         before = self.judge.fetches
 
         def judge(left: str, right: str) -> Answer:
@@ -96,15 +99,22 @@ class Proof:
                 reasons[self.judge.because] += 1
             elif said == "different":
                 against.append((left, right))
+            else:
+                contents.add(self.judge.content)
             self.note(rule, left, right, said)
             return said
 
         pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
         sampled = decide(Candidate((rule,), 0, "pairs"), pairs, judge, self.sampling)
+        reason = _reason(sampled, reasons, against)
+        if sampled.found == "valid" and len(contents) < self.sampling.least:
+            # One form to log in is shown for any number of URLs.
+            reason = f"its {sampled.positive} URLs show only {len(contents)} different pages"
+            sampled = replace(sampled, found="undecided")
         found = RuleOutcome(
             rule,
             VERDICTS.get(sampled.found, "undecided"),
-            _reason(sampled, reasons, against),
+            reason,
             sampled.positive,
             sampled.negative,
             sampled.unknown,
