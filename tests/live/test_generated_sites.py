@@ -12,17 +12,22 @@ from bench.proving import prove
 from bench.sites import KINDS, site
 from undust.rules.reversing import reversed_rule
 
+OFTEN = {"forum", "shop", "wiki", "soft_404", "jsessionid"}
+"""The kinds that are tried at every run: pages that change, facets, redirects, notices, walls."""
 
-@pytest.mark.parametrize("kind", KINDS)
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=() if kind in OFTEN else pytest.mark.slow) for kind in KINDS]
+)
 def test_true_and_false_rules(kind: str) -> None:
     """At the published N = 100: no wrong verdict in either direction, none missing but for want of URLs."""
-    found = prove(site(kind, urls=200, seed=3), samples=100)
+    found = prove(site(kind, urls=400, seed=1), samples=100)
     assert found.wrong == []
     assert found.done.fetches == found.requests
     decided = [each for each in found.done.outcomes if each.verdict != "undecided"]
     assert len(decided) > len(found.done.outcomes) / 2
     for each in found.done.outcomes:
-        is_open = each.positives + each.negatives < 3 or "different pages" in each.reason
+        is_open = each.positives + each.negatives < 3 or "all lead to one page" in each.reason
         assert is_open or each.verdict != "undecided", each
 
 

@@ -78,11 +78,9 @@ class Known:
 
     def __init__(self, judge: Judge, time: float = 0.0) -> None:
         self._judge, self.time = judge, time
-        self.content: object = None
 
     def __call__(self, left: str, right: str) -> Answer:
         """Return whether two URLs show one page."""
-        self.content = right
         return self._judge(left, right)
 
 
@@ -117,7 +115,6 @@ class _General:
         self._group, self._judges = group, judges
         self._own: dict[str, Asked] = {}
         self.because = ""
-        self.content: object = None
         self.time = 0.0
 
     @property
@@ -133,5 +130,4 @@ class _General:
         judge = self._own[site]
         said = judge(left, right)
         self.because, self.time = judge.because, max(self.time, judge.time)
-        self.content = judge.content
         return said

@@ -79,7 +79,6 @@ class LiveJudge:
         self.opinion: Opinion | None = None
         """The last one."""
         self.because = ""
-        self.content: object = None
         self.time = 0.0
 
     @property
@@ -100,7 +99,6 @@ class LiveJudge:
         """Return whether two URLs show one page."""
         self.opinion = self._thought(left, right)
         self.because = self.opinion.because
-        self.content = next(reversed(_contents(self.opinion.left.last)), None)
         self.time = max(self.time, self.opinion.time)
         return self.opinion.said
 

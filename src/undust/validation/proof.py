@@ -35,8 +35,6 @@ class Asked(Protocol):
 
     because: str
     """Why it said what it said last."""
-    content: object
-    """What the two showed that were compared last; another page, another content."""
     time: float
     """Of the newest thing it knows."""
 
@@ -90,7 +88,7 @@ class Proof:
         self.watch(rule)
         reasons: Counter[str] = Counter()
         against: list[tuple[str, str]] = []
-        contents: set[object] = set()
+        targets: set[str] = set()
         before = self.judge.fetches
 
         def judge(left: str, right: str) -> Answer:
@@ -100,16 +98,16 @@ class Proof:
             elif said == "different":
                 against.append((left, right))
             else:
-                contents.add(self.judge.content)
+                targets.add(right)
             self.note(rule, left, right, said)
             return said
 
         pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
         sampled = decide(Candidate((rule,), 0, "pairs"), pairs, judge, self.sampling)
         reason = _reason(sampled, reasons, against)
-        if sampled.found == "valid" and len(contents) < self.sampling.least:
+        if sampled.found == "valid" and len(targets) == 1:
             # One form to log in is shown for any number of URLs.
-            reason = f"its {sampled.positive} URLs show only {len(contents)} different pages"
+            reason = f"its {sampled.positive} URLs all lead to one page"
             sampled = replace(sampled, found="undecided")
         found = RuleOutcome(
             rule,
