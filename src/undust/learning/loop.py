@@ -27,7 +27,7 @@ from undust.learning.published import published
 from undust.learning.refusals import MERGED, Refusals, Refused, refused
 from undust.learning.restless import CALM, restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
-from undust.learning.unwanted import does, work_of
+from undust.learning.unwanted import Unwanted
 from undust.learning.volatile import volatile_class
 from undust.learning.writing import with_conditions
 
@@ -100,7 +100,7 @@ class Learning:
         self.ledger = Ledger(self.pages)
         self.tried = {str(rule) for rule in self.given}
         self.restless = CALM
-        self.unwanted_work = work_of(self.unwanted, self.pages.urls)
+        self.off = Unwanted(self.unwanted, self.pages.urls)
 
     def run(self) -> SiteRules:
         """Return the rules of the site."""
@@ -209,7 +209,7 @@ class Learning:
         if str(rule) in self.tried or len(self.state.rules) >= self.care.most_rules:
             return False
         self.tried.add(str(rule))
-        if does(rule, self.unwanted_work):
+        if self.off.done_by(rule, self.state.rules):
             return False
         effect = self.state.effect([rule])
         images, lost, before = len(self.state.images), self.state.lost(), self.state.image

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     Work = tuple[tuple[str, str], ...]
 
-SHOWN = 50
-"""So many of the URLs that a rule changes stand for all of them."""
+SHOWN = 200
+"""So many of the URLs that a rule changes stand for all of them, from all over the site; and the first so
+many, among which are neighbours that it brings together."""
 
 
 def work_of(rules: Sequence[Rule], urls: pa.Array) -> Work:
@@ -26,7 +27,8 @@ def work_of(rules: Sequence[Rule], urls: pa.Array) -> Work:
     for rule in rules:
         canonical = RuleSet([rule.with_status("active")]).compile()
         rows = np.unique(canonical.touched(urls)[0].to_numpy())
-        some = rows[np.unique(np.linspace(0, len(rows) - 1, SHOWN).astype(np.int64))] if len(rows) else rows
+        spread = np.linspace(0, max(len(rows) - 1, 0), SHOWN).astype(np.int64)
+        some = rows[np.union1d(spread, np.arange(SHOWN))] if len(rows) > SHOWN else rows
         found += ((url, canonical(url)) for url in urls.take(pa.array(some)).to_pylist())
     return tuple(found)
 
@@ -44,3 +46,25 @@ def does(rule: Rule, work: Iterable[tuple[str, str]]) -> bool:
         (image := canonical(url)) == becomes or (image != url and canonical(becomes) == becomes)
         for url, becomes in pairs
     )
+
+
+class Unwanted:
+    """Rules that are off, and URLs of a site that they would bring together."""
+
+    def __init__(self, rules: Sequence[Rule], urls: pa.Array) -> None:
+        self.rules = [rule.with_status("active") for rule in rules]
+        self.urls = sorted({url for pair in work_of(rules, urls) for url in pair})
+
+    def done_by(self, rule: Rule, others: Sequence[Rule]) -> bool:
+        """Return whether a rule beside others brings together what was to stay apart, in whatever form."""
+        if not self.urls:
+            return False
+        together, before, after = (
+            list(map(RuleSet(rules).compile(), self.urls))
+            for rules in ([*others, *self.rules], others, [*others, rule])
+        )
+        met: dict[tuple[str, str], str] = {}
+        return any(
+            met.setdefault((group, now), stood) != stood
+            for group, now, stood in zip(together, after, before, strict=True)
+        )
