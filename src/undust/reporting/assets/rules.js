@@ -16,7 +16,7 @@ const RULE_COLUMNS = [
   ["#", (rule) => rule.place, false],
   ["Rule", (rule) => rule.words, false],
   ["Saves", (rule) => savesOf(rule), true],
-  ["False positives below", (rule) => rule.bound, true],
+  ["Risk below", (rule) => rule.bound, true],
   ["Proposed by", (rule) => rule.by || "", false],
 ];
 const savesOf = (rule) => (rule.alone ? rule.alone.saved : rule.saves);
@@ -53,7 +53,7 @@ function rulesSection(facts) {
   }
   paint();
   const intro = `${rules.length < facts.rule_count ? `The first ${count(rules.length)} of ${many(facts.rule_count, "rule")}` : many(rules.length, "rule")}, in use from top to bottom in the order of #. ` +
-    "Saves: URLs that the rule alone makes superfluous here. False positives below: with 95 % confidence, from the pages held out when it was learned; few pages give a wide bound.";
+    "Saves: URLs that the rule alone makes superfluous here. Risk below: the bound on its false positives, with 95 % confidence, from the pages held out when it was learned; few pages give a wide one.";
   return section("rules", "Rules", intro,
     el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with what each saves and how sure that is"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
 }
@@ -73,7 +73,7 @@ function ruleRows(rule) {
     el("td", { class: "number quiet", "data-name": "Number" }, String(rule.place)),
     el("th", { scope: "row" }, opener),
     el("td", { class: "right number", "data-name": "Saves" }, savesOf(rule) === null || savesOf(rule) === undefined ? "" : count(savesOf(rule)), wrong && el("div", {}, el("span", { class: "badge risk" }, `loses ${count(rule.alone.lost)}`))),
-    el("td", { class: "right number", "data-name": "False positives below" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
+    el("td", { class: "right number", "data-name": "Risk below" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
     el("td", { "data-name": "Proposed by" }, el("span", { class: "strange" }, rule.by || "not known"), !FACTS.served && !rule.on && el("div", {}, el("span", { class: "badge" }, "switched off"))),
     FACTS.served && el("td", { "data-name": "On" }, ruleSwitch(rule)));
   row.openRule = open;
