@@ -260,6 +260,8 @@ class Learning:
         least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
         if conditions := len(rule.when) + len(rule.unless):
             least = max(least, care.narrowed_support) * conditions
+        if _adds_a_value(rule):
+            least = max(least, care.literal_support)
         if rule.learned_by in PUBLISHED:
             least = max(least, care.published_support)
             if effect.lost:
@@ -292,6 +294,13 @@ class Learning:
                     proved[parameter] += proves
         others = proved.total() - max(proved.values(), default=0)
         return len(values) <= 1 or (others >= LEAST_SAVED and others >= 0.15 * proved.total())
+
+
+def _adds_a_value(rule: Rule) -> bool:
+    """Return whether a rule writes a parameter with a value that it did not read."""
+    parameters = [set((side or "").partition("?")[2].split("&")) for side in (rule.source, rule.target)]
+    added = parameters[1] - parameters[0]
+    return any("=" in each and "{" not in each for each in added)
 
 
 def _openness(rule: Rule) -> int:

@@ -17,6 +17,8 @@ class Care:
     """The same where there are no sketches, so that near copies cannot be recognised."""
     narrowed_support: int = 7
     """The same for each condition of a rule that failed without it."""
+    literal_support: int = 10
+    """The same for a rule that writes a parameter with a value that it did not read, such as `page=2`."""
     published_support: int = 8
     """The same for what the published learners propose, whose rules say where they hold by names of pages."""
     held_pages: int = 1
