@@ -297,10 +297,10 @@ class Learning:
 
 
 def _adds_a_value(rule: Rule) -> bool:
-    """Return whether a rule writes a parameter with a value that it did not read."""
-    parameters = [set((side or "").partition("?")[2].split("&")) for side in (rule.source, rule.target)]
-    added = parameters[1] - parameters[0]
-    return any("=" in each and "{" not in each for each in added)
+    """Return whether a rule writes a parameter, with its value, of which it read nothing."""
+    left, right = ((side or "").partition("?")[2].split("&") for side in (rule.source, rule.target))
+    read = {parameter.partition("=")[0] for parameter in left}
+    return any("=" in each and "{" not in each and each.partition("=")[0] not in read for each in right)
 
 
 def _openness(rule: Rule) -> int:

@@ -18,7 +18,7 @@ class Care:
     narrowed_support: int = 7
     """The same for each condition of a rule that failed without it."""
     literal_support: int = 10
-    """The same for a rule that writes a parameter with a value that it did not read, such as `page=2`."""
+    """The same for a rule that writes a parameter of which it read nothing, such as `page=2`."""
     published_support: int = 8
     """The same for what the published learners propose, whose rules say where they hold by names of pages."""
     held_pages: int = 1
