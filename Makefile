@@ -29,7 +29,7 @@ run: $(INSTALLED)
 	@$(BIN)/python examples/tour.py
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

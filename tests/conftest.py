@@ -72,6 +72,18 @@ def _fail_if_skipped(report: Report) -> Report:
     return report
 
 
+LONG = ("fuzz", "integrations", "live", "reporting", "review", "exports", "validation")
+"""Folders whose files take longest; begun first, no worker is left alone with one of them at the end."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, in the order of `LONG`."""
+    items.sort(
+        key=lambda item: LONG.index(item.path.parent.name) if item.path.parent.name in LONG else len(LONG)
+    )
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Count a skipped test as failed when the run is strict."""

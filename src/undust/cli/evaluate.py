@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 from operator import attrgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -73,7 +73,7 @@ def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
         "classes": [figures_of_rule(row) for row in found.classes],
         "by_rule": [figures_of_rule(row) for row in found.rules],
         "seconds": round(seconds, 3),
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_memory_bytes": peak_memory_bytes(),
     }
 
 

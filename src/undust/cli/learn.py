@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.memory import peak_memory_bytes
 from undust.cli.outcomes import drifted, told
 from undust.errors import UndustError
 
@@ -236,7 +236,7 @@ def _figures(outcome: Outcome | None, rules: RuleSet, seconds: float, output: st
     return found | {
         "output": output,
         "seconds": round(seconds, 3),
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_memory_bytes": peak_memory_bytes(),
     }
 
 

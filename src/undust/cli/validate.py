@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 from contextlib import contextmanager
 from textwrap import wrap
@@ -14,6 +13,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import reading
+from undust.cli.memory import peak_memory_bytes
 from undust.rules import load
 from undust.streams import STANDARD, require_readable
 
@@ -145,7 +145,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     \b
     Examples:
       undust validate rules.json --sample urls.txt --contact you@example.org
-      undust validate rules.json --sample crawl.cdxj --samples 40 --max-fetches 2000
+      undust validate rules.json --sample crawl.cdxj --max-fetches 2000
       undust validate rules.json --sample urls.txt --resume
       undust validate rules.json --sample urls.txt --from crawl.warc.gz
     """  # noqa: D301 -- click keeps the lines behind a \b
@@ -178,7 +178,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         figures = {
             "output": target,
             "seconds": round(seconds, 3),
-            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "peak_memory_bytes": peak_memory_bytes(),
         }
         click.echo(
             json.dumps(done.to_json() | figures, ensure_ascii=False).encode("utf-8", "backslashreplace")
