@@ -189,14 +189,18 @@ class Learning:
             else:
                 self._accept(self._spared(rule))
 
+    def _where(self, effect: Effect) -> tuple[list[str], list[str]]:
+        """Return the images where rules hold, and those where they fail."""
+        holds, fails = effect.merging & ~effect.blamed, effect.blamed
+        return self.state.some_texts(effect.sources[holds]), self.state.some_texts(effect.sources[fails])
+
     def _spared(self, rule: Rule) -> Rule:
         """Return a good rule with exceptions where its few failures lie together."""
         for _ in range(SPARED):
             effect = self.state.effect([rule])
             if not effect.lost:
                 break
-            good = self.state.some_texts(effect.sources[effect.merging & ~effect.blamed])
-            bad = self.state.some_texts(effect.sources[effect.blamed])
+            good, bad = self._where(effect)
             exception = worst_exception(good, bad)
             spared = with_conditions(rule, unless=(exception,)) if exception else None
             if spared is None or self.state.effect([spared]).value <= effect.value:
@@ -233,8 +237,7 @@ class Learning:
                 return self._accept(rule) or accepted
             if effect.pages < self.care.narrowed_support:
                 break
-            good = self.state.some_texts(effect.sources[effect.merging & ~effect.blamed])
-            bad = self.state.some_texts(effect.sources[effect.blamed])
+            good, bad = self._where(effect)
             trials = [
                 with_conditions(rule, when=(pattern,))
                 for pattern in where_it_holds(good, bad, self.care.narrowed_support)

@@ -175,9 +175,6 @@ def by_chance(trials: int, failures: int, kept: int) -> float:
     >>> round(by_chance(trials=10, failures=2, kept=5), 3)
     0.222
     """
-    left = trials - kept
-    if kept <= 0 or left < failures:
+    if kept <= 0 or trials - kept < failures:
         return 1.0
-    return exp(
-        lgamma(left + 1) - lgamma(left - failures + 1) - lgamma(trials + 1) + lgamma(trials - failures + 1)
-    )
+    return exp(_drawn(trials, failures, kept, 0))

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from undust.duplicates import find_in_site
 from undust.learners import LEARNERS, propose
+from undust.learning.differences import LONG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 CANDIDATES = 300
 """Of each learner, the best so many."""
-LONG_NAME = 14
 _CAPTURE = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
