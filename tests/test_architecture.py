@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "intervals": "",
     "notebook": "",
     "packing": "errors",
+    "resources": "",
     "streams": "errors packing",
     "observations": "errors",
     "urls": "errors _core",
@@ -31,10 +32,10 @@ MAY_IMPORT = {
     "tree": "errors _core urls",
     "candidates": "rules",
     "selection": "errors urls duplicates rules candidates",
-    "learners": "errors _core urls duplicates rules tree candidates selection",
+    "learners": "errors resources _core urls duplicates rules tree candidates selection",
     "validation": "errors intervals urls content live duplicates rules candidates",
     "learning": "errors intervals _core urls duplicates rules candidates learners validation selection",
-    "single": "errors duplicates rules candidates learners validation",
+    "single": "errors resources duplicates rules candidates learners validation",
     "evaluation": "errors intervals notebook urls duplicates rules",
     "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
     "signatures": "errors evaluation observations urls",
@@ -49,7 +50,7 @@ MAY_IMPORT = {
     ),
     "cli": (
         "errors streams observations engines urls rules tree signatures live learning validation evaluation"
-        " comparison exports imports reporting review pipeline"
+        " single comparison exports imports reporting review pipeline"
     ),
     "__main__": "cli",
     "__init__": "pipeline rules urls errors engines exports imports",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from undust.learners import propose
+from undust.resources import Resources
 from undust.rules import RuleSet
 from undust.rules.algebra import is_opposite, refines
 from undust.validation import Demands, prove_site
@@ -38,6 +39,13 @@ class Job:
     threads: int = 1
     min_support: int | None = None
     """What a person demands of any method; without it, each has its own measure."""
+    memory: int | None = None
+    folder: str | None = None
+
+    @property
+    def resources(self) -> Resources:
+        """What it may use of the machine."""
+        return Resources(self.memory, self.threads, self.folder)
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,21 @@ class Learned:
         """The accepted rules, each once, by site and learner and then as the learner applies them."""
         return RuleSet(_each_once(rule for verdict in self._ordered() for rule in verdict.rules))
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts for machines, with what the learners noted and left out."""
+        return {
+            "sites": len(self.proposals),
+            "candidates": self.candidates,
+            "accepted": len(self.accepted),
+            "notes": {
+                site: {
+                    name: {"notes": list(each.notes), "left_out": dict(each.cut)}
+                    for name, each in found.items()
+                }
+                for site, found in self.proposals.items()
+            },
+        }
+
     def under(self, demands: Demands) -> Learned:
         """Return the same candidates judged by other demands; nothing is measured again."""
         again = tuple(verdict.under(demands) for verdict in self.verdicts)
@@ -91,7 +114,7 @@ def learn_sites(sites: Iterable[SiteClusters], job: Job) -> Learned:
     proposals = {}
     for site in sites:
         training, held_out = site.split(job.held_out, job.seed)
-        proposals[site.site] = propose(training, job.methods, job.options)
+        proposals[site.site] = propose(training, job.methods, job.options, job.resources)
         for proposal in proposals[site.site].values():
             verdicts += prove_site(proposal.candidates, held_out, job.demands, job.threads)
     return Learned(tuple(verdicts), proposals, job.methods)

@@ -61,6 +61,22 @@ def test_one_published_learner(sample: str, tmp_path: Path) -> None:
     assert "substring" in sentence(wrong, code=1)
 
 
+def test_a_learner_in_little_memory(sample: str, tmp_path: Path) -> None:
+    """The same rules, whatever may be used; and what the learner noted is told."""
+    free, bound = tmp_path / "free.json", tmp_path / "bound.json"
+    single = ("learn", sample, "--method", "substring", "--option", "substring.memory_mb=1")
+    told = run(*single, "-o", free).out.decode()
+    assert "envelopes" in told
+    assert "likely pairs" in told
+    noted = json.loads(
+        run(*single, "--memory", "384MB", "--threads", "2", "--tmp", tmp_path, "-o", bound, "--json").out
+    )
+    assert free.read_bytes() == bound.read_bytes()
+    assert [each for site in noted["notes"].values() for each in site["substring"]["notes"]]
+    assert "write it like 4GB" in sentence(run(*single, "--memory", "much"), code=2)
+    assert "does not exist" in sentence(run(*single, "--tmp", tmp_path / "no"), code=2)
+
+
 def test_without_evidence_it_says_what_is_missing(tmp_path: Path) -> None:
     """A bare list of URLs teaches nothing, and the file is empty rather than missing."""
     urls, path = tmp_path / "urls.txt", tmp_path / "rules.json"

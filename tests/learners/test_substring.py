@@ -13,13 +13,17 @@ import pytest
 from tests.learners.labelled import labelled, proposed, rules_of, site_of_rows
 from tests.oracles import substring as oracle
 from undust.errors import UndustError
+from undust.learners import propose
+from undust.learners.options import options_from
 from undust.learners.substring import SubstringOptions, likely_pairs
 from undust.learners.substring.cues import Cues, cues_of
 from undust.learners.substring.saying import Pieces
+from undust.resources import Resources
 from undust.urls.views import TokenView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from undust.duplicates import SiteClusters
 
@@ -268,6 +272,18 @@ def test_a_large_site_is_sampled_by_cluster() -> None:
     assert any(note.startswith("learned from ") and " of 600 URLs" in note for note in told.notes)
 
 
+def test_bounds_of_the_program_are_those_of_the_learner(tmp_path: Path) -> None:
+    """Memory and threads that a job may use reach the learner; what the person says of it goes before."""
+    allowed = Resources(memory=1 << 20, threads=2, folder=str(tmp_path))
+    options = options_from(SubstringOptions, "substring", {"substring.threads": "3"}, allowed)
+    assert (options.memory_mb, options.threads, options.folder) == (1, 3, str(tmp_path))
+    site = labelled({f"http://s.test/{i}/{n}": str(i) for i in range(300) for n in ("", "index.html")})
+    told = propose(site, ["substring"], resources=allowed)["substring"]
+    assert 'replace "/index.html$" → "/$"' in rules_of(told)
+    assert [note for note in told.notes if note.startswith("learned from 2") and " of 600 URLs" in note]
+    assert not [note for note in proposed(site, "substring").notes if note.startswith("learned from ")]
+
+
 def test_a_dollar_sign_at_the_end_is_no_anchor() -> None:
     """What a rule would misread is counted, not proposed."""
     urls = {f"http://s.test/{i}{end}x": str(i) for i in range(4) for end in ("/a$", "/b$")}
@@ -281,6 +297,7 @@ def test_a_dollar_sign_at_the_end_is_no_anchor() -> None:
         ("evidence", "guess", "is one of auto, content, size, none"),
         ("tokens", "runs", "is one of triplets, words"),
         ("min_support", "0", "is at least 1"),
+        ("folder", "/no/such/folder", "which is no folder; make it first"),
         ("delta", "2", "is a share between 0 and 1"),
         ("max_buckets", "2", "has no option"),
     ],

@@ -24,15 +24,6 @@ WIDTH = 100
 """Of the summary where there is no terminal."""
 
 
-def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
-    from undust.engines.local import bytes_of  # noqa: PLC0415 -- slow to load, and not for --help
-
-    try:
-        return None if text is None else bytes_of(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
 def _require_folder(output: str) -> None:
     # Said now, and not after an hour of work.
     folder = Path(output).resolve().parent
@@ -61,9 +52,7 @@ def _require_folder(output: str) -> None:
     show_default=True,
     help="Suspect a group with N values of a part that matters elsewhere on the site.",
 )
-@click.option(
-    "--memory", metavar="SIZE", callback=_memory, help="Use no more than SIZE, such as 4GB; sort on disk."
-)
+@options.memory
 @options.threads
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the summary as JSON to stdout, and nothing else."

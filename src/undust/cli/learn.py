@@ -14,7 +14,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.memory import peak_memory_bytes
-from undust.cli.outcomes import drifted, told
+from undust.cli.outcomes import drifted, told, told_of_learners
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from undust.learning import Drift, Outcome
     from undust.observations import Observations
     from undust.rules import RuleSet
+    from undust.single import Learned
 
 SHOWN_RULES = 60
 
@@ -75,6 +76,8 @@ SHOWN_RULES = 60
     help="Write a page about the rules too, with what was rejected and why.",
 )
 @options.threads
+@options.memory
+@options.tmp
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON to stdout, and nothing else.")
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
@@ -92,6 +95,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     keep_values: bool,
     report: str | None,
     threads: int,
+    memory: int | None,
+    tmp: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -118,6 +123,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     pipeline.require_methods(methods)
     _require_owners(said, methods)
     _require_update(update, methods, today=today, yes=yes)
+    _require_bounded(methods, memory, tmp)
     before = RuleSet.load(update) if update is not None else None
     output = output or update
     options.require_folder(output)
@@ -125,11 +131,12 @@ def command(  # noqa: PLR0913 -- one argument per option
     is_silent = quiet or as_json
     started = perf_counter()
     seen = inputs.read(quiet=is_silent)
-    outcome: Outcome | None = None
+    found: Outcome | Learned
+    drift: Drift | None = None
     if methods == (pipeline.COMBINED,):
         care = care_from(max_fpr, min_support, seed)
         with _progress(seen, is_silent=is_silent) as watch:
-            outcome = pipeline.learn_combined(
+            found = pipeline.learn_combined(
                 seen,
                 care,
                 keep_values=keep_values,
@@ -138,9 +145,10 @@ def command(  # noqa: PLR0913 -- one argument per option
                 threads=threads,
                 watch=watch,
             )
-        rules, refusals = outcome.rules, pipeline.refusals_of(outcome)
+        rules, refusals = found.rules, pipeline.refusals_of(found)
+        drift = found.drift
     else:
-        learned = pipeline.learn_with(
+        found = pipeline.learn_with(
             seen,
             methods,
             options=said,
@@ -148,11 +156,13 @@ def command(  # noqa: PLR0913 -- one argument per option
             min_support=demands_from(min_support).min_support,
             seed=seed,
             threads=threads,
+            memory=memory,
+            folder=tmp,
         )
-        rules = learned.rules if keep_values else RuleSet(masked(learned.rules))
-        refusals = pipeline.refusals_of_verdicts(learned)
-    if outcome and outcome.drift and outcome.drift.is_sudden and not yes:
-        _ask(outcome.drift, str(update), is_silent=is_silent)
+        rules = found.rules if keep_values else RuleSet(masked(found.rules))
+        refusals = pipeline.refusals_of_verdicts(found)
+    if drift and drift.is_sudden and not yes:
+        _ask(drift, str(update), is_silent=is_silent)
     if output is not None:
         rules.save(output)
     if report is not None:
@@ -160,9 +170,9 @@ def command(  # noqa: PLR0913 -- one argument per option
         pipeline.report(named, seen, report, refusals=refusals, keep_values=keep_values, threads=threads)
     seconds = perf_counter() - started
     if as_json:
-        click.echo(json.dumps(_figures(outcome, rules, seconds, output), ensure_ascii=False))
+        click.echo(json.dumps(_figures(found, rules, seconds, output), ensure_ascii=False))
     elif not quiet:
-        _print(outcome, rules, seconds, output)
+        _print(found, rules, seconds, output)
         if report is not None:
             click.echo(f"\n{report}: a page about them, for a browser")
 
@@ -180,6 +190,15 @@ def _require_update(
         if is_said and update is None:
             message = f"{name} says something about --update, which is not used; add --update rules.json"
             raise click.UsageError(message)
+
+
+def _require_bounded(methods: tuple[str, ...], memory: int | None, tmp: str | None) -> None:
+    """Say that a bound would not be kept."""
+    from undust.pipeline import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if methods == (COMBINED,) and (memory is not None or tmp is not None):
+        message = "--memory and --tmp are for single methods; add --method substring, or leave them out"
+        raise click.UsageError(message)
 
 
 def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
@@ -231,19 +250,23 @@ def _progress(seen: Observations, *, is_silent: bool) -> Iterator[Callable[[str]
         yield lambda site: progress.update(task, advance=1, site=site)
 
 
-def _figures(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str | None) -> dict[str, Any]:
-    found = outcome.as_json() if outcome else {"rules": len(rules)}
-    return found | {
-        "output": output,
-        "seconds": round(seconds, 3),
-        "peak_memory_bytes": peak_memory_bytes(),
-    }
+def _figures(found: Outcome | Learned, rules: RuleSet, seconds: float, output: str | None) -> dict[str, Any]:
+    return (
+        {"rules": len(rules)}
+        | found.as_json()
+        | {
+            "output": output,
+            "seconds": round(seconds, 3),
+            "peak_memory_bytes": peak_memory_bytes(),
+        }
+    )
 
 
-def _print(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str | None) -> None:
+def _print(found: Outcome | Learned, rules: RuleSet, seconds: float, output: str | None) -> None:
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     from undust.cli.printing import show, show_lines  # noqa: PLC0415
+    from undust.learning import Outcome  # noqa: PLC0415
     from undust.rules.listing import listed  # noqa: PLC0415
 
     shown = list(rules[:SHOWN_RULES])
@@ -252,9 +275,7 @@ def _print(outcome: Outcome | None, rules: RuleSet, seconds: float, output: str 
     if len(rules) > SHOWN_RULES:
         show(Text(f"{len(rules) - SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
     said = [""]
-    if outcome:
-        said += told(outcome)
-        said += drifted(outcome.drift) if outcome.drift else []
+    said += told(found) if isinstance(found, Outcome) else told_of_learners(found)
     said += [f"{seconds:.1f} s"]
     if len(rules) and output is None:
         said += ["", "Nothing was written; name a file with -o rules.json."]

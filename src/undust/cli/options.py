@@ -25,6 +25,29 @@ threads = click.option(
     default=lambda: os.cpu_count() or 1,
     help="Work on N threads instead of all cores; the result is the same.",
 )
+
+
+def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
+    from undust.engines.local import bytes_of  # noqa: PLC0415 -- slow to load, and not for --help
+
+    try:
+        return None if text is None else bytes_of(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+memory = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=_memory,
+    help="Use no more than SIZE, such as 4GB; what does not fit goes to disk.",
+)
+tmp = click.option(
+    "--tmp",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, writable=True),
+    help="Put temporary files into FOLDER instead of the system's place for them.",
+)
 json_of_lines = click.option(
     "--json",
     "as_json",

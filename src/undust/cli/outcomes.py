@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.learning import Drift, Outcome
+    from undust.single import Learned
 
 SHOWN_RETIRED = 10
+SHOWN_NOTES = 20
 FATES = {
     "holds": "held on the new evidence",
     "not seen": "not put to the test",
@@ -36,6 +38,21 @@ def told(outcome: Outcome) -> list[str]:
             said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
     for site, count in counts["sampled"].items():
         said.append(f"{site} was learned from {count:,} of its URLs")
+    return said + (drifted(outcome.drift) if outcome.drift else [])
+
+
+def told_of_learners(learned: Learned) -> list[str]:
+    """Return what single learners found, left out and want a person to know, in lines."""
+    said = [f"{learned.candidates:,} candidates, {len(learned.accepted):,} of them held on pages kept apart"]
+    notes = [
+        f"{site}, {learner}: {note}"
+        for site, proposals in learned.proposals.items()
+        for learner, proposal in proposals.items()
+        for note in (*proposal.notes, *(f"{count:,} {what} left out" for what, count in proposal.cut.items()))
+    ]
+    said += notes[:SHOWN_NOTES]
+    if len(notes) > SHOWN_NOTES:
+        said.append(f"{len(notes) - SHOWN_NOTES:,} more such notes; --json has them all")
     return said
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from undust.candidates import Proposal
     from undust.duplicates import SiteClusters
+    from undust.resources import Resources
 
 
 class Learner(NamedTuple):
@@ -49,12 +50,19 @@ def learner_named(name: str) -> Learner:
 
 
 def propose(
-    site: SiteClusters, methods: Iterable[str] | None = None, options: Mapping[str, object] | None = None
+    site: SiteClusters,
+    methods: Iterable[str] | None = None,
+    options: Mapping[str, object] | None = None,
+    resources: Resources | None = None,
 ) -> dict[str, Proposal]:
     """Return what each of the named learners proposes for one site; without names, all of them.
 
-    Options are named as people write them: `{"substring.max_bucket": 6}`.
+    Options are named as people write them: `{"substring.max_bucket": 6}`. They go before what `resources`
+    would make of them.
     """
     said = dict(options or {})
     chosen = LEARNERS if methods is None else [learner_named(name) for name in methods]
-    return {each.name: each.propose(site, options_from(each.options, each.name, said)) for each in chosen}
+    return {
+        each.name: each.propose(site, options_from(each.options, each.name, said, resources))
+        for each in chosen
+    }

@@ -2,6 +2,9 @@
 
 Each learner states its options as a frozen dataclass whose defaults are the published values; a text
 from the command line becomes the type of the field, or one sentence says what is wrong with it.
+
+A learner that can keep to bounds has a class method `within` in its options: what they are then, where
+the person does not say otherwise.
 """
 
 from __future__ import annotations
@@ -14,15 +17,22 @@ from undust.errors import UndustError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from undust.resources import Resources
+
 Options = TypeVar("Options")
 
 _WORDS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 
-def options_from(kind: type[Options], learner: str, said: Mapping[str, object]) -> Options:
+def options_from(
+    kind: type[Options], learner: str, said: Mapping[str, object], resources: Resources | None = None
+) -> Options:
     """Return the options of a learner; those of others are left to them."""
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
     chosen: dict[str, Any] = {}
+    within = getattr(kind, "within", None)
+    if resources is not None and within is not None:
+        chosen |= within(resources)
     for name, value in said.items():
         owner, _, option = name.partition(".")
         if owner != learner:

@@ -136,6 +136,8 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
     held_out: float = HELD_OUT,
     seed: int = 0,
     threads: int = 1,
+    memory: int | None = None,
+    folder: str | None = None,
 ) -> Learned:
     """Return the rules of single learners, each proved on its own, in the order the learner publishes.
 
@@ -148,8 +150,20 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
         held_out: The share of the clusters that no learner sees, for the proof.
         seed: Another number holds out other clusters.
         threads: How many to use; the result is the same.
+        memory: Bytes that the program may use. A learner that needs more writes temporary files, and
+            above what fits with them learns from a sample; its notes say so.
+        folder: For those files, instead of the system's.
 
     """
     duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
-    job = Job(tuple(methods), dict(options or {}), Demands(max_fpr, min_support), held_out, seed, threads)
+    job = Job(
+        tuple(methods),
+        dict(options or {}),
+        Demands(max_fpr, min_support),
+        held_out,
+        seed,
+        threads,
+        memory=memory,
+        folder=folder,
+    )
     return learn_sites(duplicates, job)

@@ -95,7 +95,7 @@ class LikelyPairs:
 
     def __init__(self, view: TokenView, cues: Cues, options: SubstringOptions) -> None:
         rows = _rows(view)
-        with tempfile.TemporaryDirectory(prefix="undust-") as folder:
+        with tempfile.TemporaryDirectory(prefix="undust-", dir=options.folder or None) as folder:
             columns = _core.likely_substitutions(
                 *rows,
                 cues.columns,

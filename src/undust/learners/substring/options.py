@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
+    from undust.resources import Resources
     from undust.urls.views import TokenStyle
 
 Cue = Literal["auto", "content", "size", "none"]
 CUES: tuple[Cue, ...] = get_args(Cue)
 STYLES: tuple[TokenStyle, ...] = ("triplets", "words")
+COUNTING_SHARE = 0.25
+"""Of the memory that the program may use, what envelopes and counted pairs get."""
+BYTES_OF_URL = 4096
+"""For each so many bytes of that memory one URL is learned from; above that a sample."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,17 @@ class SubstringOptions:
     memory_mb: int = 1024
     """For envelopes and counted pairs; what does not fit is counted in passes or on disk."""
     threads: int = 1
+    folder: str = ""
+    """For counted pairs that do not fit; without it, that of the system for temporary files."""
+
+    @classmethod
+    def within(cls, resources: Resources) -> dict[str, object]:
+        """Return what follows from bounds on the whole program: the site and its clusters take the rest."""
+        chosen: dict[str, object] = {"threads": resources.threads, "folder": resources.folder or ""}
+        if resources.memory is not None:
+            chosen["memory_mb"] = max(1, int(resources.memory * COUNTING_SHARE) >> 20)
+            chosen["max_urls"] = max(1, resources.memory // BYTES_OF_URL)
+        return chosen
 
     def __post_init__(self) -> None:
         for name, known in (("evidence", CUES), ("tokens", STYLES)):
@@ -65,6 +82,9 @@ class SubstringOptions:
             if getattr(self, name) < smallest:
                 message = f"the option substring.{name} is at least {smallest}, not {getattr(self, name)}"
                 raise UndustError(message)
+        if self.folder and not Path(self.folder).is_dir():
+            message = f"the option substring.folder names {self.folder}, which is no folder; make it first"
+            raise UndustError(message)
         if not 0 <= self.delta <= 1:
             message = f"the option substring.delta is a share between 0 and 1, not {self.delta}"
             raise UndustError(message)
