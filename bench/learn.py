@@ -79,19 +79,19 @@ class Stages:
 def measure(path: Path) -> dict[str, Any]:
     """Learn from a file in this process, and return its figures."""
     import undust  # noqa: PLC0415 -- each run is a process of its own
-    from undust.pipeline import combined  # noqa: PLC0415
+    from undust.pipeline import learn_combined, one_site, together  # noqa: PLC0415
 
     stages = Stages()
-    for stage, name in {
-        "clustering": "find_in_site",
-        "learning": "learn_site",
-        "across sites": "shown_by",
-        "deciding for all": "rules_across",
-    }.items():
-        setattr(combined, name, stages.timed(stage, getattr(combined, name)))
+    for stage, module, name in (
+        ("clustering", one_site, "find_in_site"),
+        ("learning", one_site, "learn_site"),
+        ("across sites", one_site, "shown_by"),
+        ("deciding for all", together, "rules_across"),
+    ):
+        setattr(module, name, stages.timed(stage, getattr(module, name)))
     started = time.process_time()
     seen = stages.timed("reading", undust.read)(path)
-    outcome = combined.learn_combined(seen)
+    outcome = learn_combined(seen)
     with tempfile.TemporaryDirectory() as folder:
         stages.timed("writing", lambda: outcome.rules.save(Path(folder) / "rules.json"))()
     total = time.process_time() - started

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import signal
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from undust.engines import Engine, LocalEngine, local
+from undust.engines import Engine, LocalEngine, engine_named, local
 from undust.engines.local import bytes_of
 from undust.engines.spool import Spool
 from undust.errors import UndustError
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SCHEMA = pa.schema([("site", pa.string()), ("number", pa.int64()), ("text", pa.string())])
 RESULT = pa.schema([("site", pa.string()), ("rows", pa.int64()), ("total", pa.int64())])
 MIB = 1 << 20
+LARGER = sorted({n * 7919 % 23 for n in range(5000 % 23)})
+"""The sites of which 5000 rows have one more than of the others."""
 
 
 def rows(count: int, sites: int = 23) -> Iterator[pa.RecordBatch]:
@@ -168,6 +171,28 @@ def test_formats_by_name_and_by_word(tmp_path: Path) -> None:
     with pytest.raises(UndustError, match=r"t\.xls: its name tells no format; end it in \.parquet"):
         engine.write(table, str(tmp_path / "t.xls"))
     assert not (tmp_path / "t.xls").exists()
+
+
+def test_engines_by_name() -> None:
+    """A name that is none, and what an engine cannot take, are told in a sentence."""
+    with engine_named("local", memory=1 << 30, threads=3) as engine:
+        assert isinstance(engine, LocalEngine)
+        assert (engine.memory, engine.threads) == (1 << 30, 3)
+    with pytest.raises(UndustError, match=r"there is no engine 'abacus'; use local"):
+        engine_named("abacus")
+    with pytest.raises(UndustError, match="has no master"):
+        engine_named("local", master="yarn")
+
+
+def test_a_survey_counts_rows_by_site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of tables in memory and on disk; what is no URL has no site."""
+    nameless = pa.table({"site": ["", ""], "number": [1, 2], "text": ["", ""]}, SCHEMA).to_batches()
+    for kind in ("memory", "disk"):
+        with engine_of(kind, tmp_path, monkeypatch) as engine:
+            table = engine.read(["a"], lambda _: chain(rows(5000), nameless), SCHEMA)
+            assert engine.survey(table, 217) == (23, 5002, {f"site-{n:03}": 218 for n in LARGER})
+            longer = engine.map_rows(table, lambda batch: batch.slice(1), SCHEMA)
+            assert longer.num_rows == 5002 - sum(1 for _ in table.batches())
 
 
 @pytest.mark.parametrize(

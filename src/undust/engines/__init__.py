@@ -5,10 +5,38 @@ table, brings the rows of a site together, calls the function once per site, and
 came out. Whichever engine does it, the answer is the same.
 """
 
-from undust.engines.contract import SITE, Engine
-from undust.engines.local import LocalEngine
+from __future__ import annotations
 
-__all__ = ["ENGINES", "SITE", "Engine", "LocalEngine"]
+from undust.engines.contract import SITE, Engine, Survey
+from undust.engines.local import LocalEngine
+from undust.errors import UndustError
+
+__all__ = ["ENGINES", "SITE", "Engine", "LocalEngine", "Survey", "engine_named"]
 
 ENGINES = (LocalEngine,)
-"""The engines, each a class that has the four verbs of `Engine`."""
+"""The engines: each is a class with a `name`, the verbs of `Engine`, and `started`, which makes one."""
+
+
+def engine_named(
+    name: str,
+    *,
+    memory: int | None = None,
+    threads: int | None = None,
+    folder: str | None = None,
+    master: str | None = None,
+) -> Engine:
+    """Return an engine, to be used in a `with` block.
+
+    Args:
+        name: One of `ENGINES`.
+        memory: Bytes that it may use, on each machine.
+        threads: How many to use on each machine; all cores by default.
+        folder: Where files go that do not outlive the job.
+        master: The address of the cluster, for engines that work on one.
+
+    """
+    for engine in ENGINES:
+        if engine.name == name:
+            return engine.started(memory=memory, threads=threads, folder=folder, master=master)
+    message = f"there is no engine '{name}'; use {' or '.join(engine.name for engine in ENGINES)}"
+    raise UndustError(message)

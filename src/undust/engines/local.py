@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.engines.contract import SITE
+from undust.engines.contract import SITE, Survey
 from undust.engines.spool import ROWS, Spool, Spooled
 from undust.engines.writing import write_batches
 from undust.errors import UndustError
 from undust.observations import arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-    from undust.engines.contract import Reader, SiteFunction
+    from undust.engines.contract import Excuse, Reader, RowsFunction, SiteFunction
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 LEAST_MEMORY = 384 << 20
@@ -66,6 +66,8 @@ def bytes_of(text: str) -> int:
 class LocalEngine:
     """The engine of one machine; used in a `with` block, its files are gone at the end."""
 
+    name = "local"
+
     def __init__(
         self,
         memory: int | str | None = None,
@@ -79,6 +81,16 @@ class LocalEngine:
         self._room = None if self.memory is None else max(self.memory - PROGRAM_BYTES, self.memory // 2)
         self._spool = Spool(None if self._room is None else int(self._room * HELD_SHARE), folder)
 
+    @classmethod
+    def started(
+        cls, *, memory: int | None, threads: int | None, folder: str | None, master: str | None
+    ) -> Self:
+        """Return the engine as `engine_named` asks for it."""
+        if master is not None:
+            message = f"the engine 'local' has no master, so '{master}' says nothing; use the engine 'spark'"
+            raise UndustError(message)
+        return cls(memory, threads, folder)
+
     def __enter__(self) -> Self:
         return self
 
@@ -91,15 +103,44 @@ class LocalEngine:
 
     def map_sites(self, table: Any, function: SiteFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
         """Return what the function makes of each site, in the order of the sites."""
-        results = self.each_site(table, function)
+        results = self._in_order(table, function)
         return self._spool.keep((batch for result in results for batch in result.to_batches(ROWS)), schema)
 
-    def each_site(self, table: Any, function: SiteFunction) -> Iterator[pa.Table]:  # noqa: ANN401
-        """Yield what the function makes of the sites, in their order, some at a time, as it comes."""
+    def each_site(
+        self,
+        table: Any,  # noqa: ANN401
+        function: SiteFunction,
+        schema: pa.Schema,  # noqa: ARG002 -- the tables tell it themselves
+        done: Container[str] = (),
+        excuse: Excuse | None = None,  # noqa: ARG002
+    ) -> Iterator[pa.Table]:
+        """Yield what the function makes of the sites, some at a time, as it comes and in any order."""
+        yield from self._in_order(table, function, done)
+
+    def survey(self, table: Any, most_rows: int) -> Survey:  # noqa: ANN401
+        """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""
+        sizes: Counter[str] = Counter()
+        for batch in _batches_of(table):
+            for each in pc.value_counts(batch.column(SITE)):
+                sizes[each["values"].as_py()] += each["counts"].as_py()
+        large = {site: rows for site, rows in sorted(sizes.items()) if rows > most_rows}
+        return Survey(len(sizes) - ("" in sizes), sizes.total(), large)
+
+    def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
+        """Return what the function makes of all rows."""
+        return self._spool.keep(map(function, _batches_of(table)), schema)
+
+    def _in_order(
+        self,
+        table: Any,  # noqa: ANN401
+        function: SiteFunction,
+        done: Container[str] = (),
+    ) -> Iterator[pa.Table]:
         spooled = (
             table if isinstance(table, Spooled) else self._spool.keep(_batches_of(table), _schema_of(table))
         )
-        yield from self._results(self.sites(spooled), function, spooled.num_rows)
+        sites = ((site, rows) for site, rows in self.sites(spooled) if site not in done)
+        yield from self._results(sites, function, spooled.num_rows)
 
     def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
         """Write a table to a file; its name tells the format unless it is given."""

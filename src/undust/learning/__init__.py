@@ -10,12 +10,14 @@ from undust.learning.generic import Shown, shown_by
 from undust.learning.loop import SiteRules, learn_site
 from undust.learning.options import Care, care_from
 from undust.learning.outcome import Outcome
+from undust.learning.refusals import Refused
 
 __all__ = [
     "SITES",
     "Care",
     "Drift",
     "Outcome",
+    "Refused",
     "Shown",
     "SiteRules",
     "care_from",

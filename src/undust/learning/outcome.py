@@ -10,7 +10,7 @@ from undust.learning.evidence import masked
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from undust.learning.drift import Drift
     from undust.learning.loop import SiteRules
@@ -32,6 +32,8 @@ class Outcome:
     """The rules that were there before."""
     drift: Drift | None = None
     """What became of them, if they were proved again."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Sites that gave nothing for an error, each with the reason."""
 
     @property
     def rules(self) -> RuleSet:
@@ -62,4 +64,5 @@ class Outcome:
             "candidates": sum(site.candidates for site in self.sites),
             "rejected": dict(sorted(self.rejected.items())),
             "sampled": {site.site: site.sampled for site in self.sites if site.sampled},
+            "failed": dict(sorted(self.failed.items())),
         } | ({"drift": self.drift.as_json()} if self.drift else {})

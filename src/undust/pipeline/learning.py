@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from undust.candidates import Proposal
+    from undust.engines import Engine
+    from undust.learning import Outcome
     from undust.single import Learned
     from undust.validation import Verdict
 
@@ -82,6 +84,7 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     keep_values: bool = False,
     update: RuleSet | None = None,
     today: str | None = None,
+    engine: Engine | None = None,
 ) -> RuleSet:
     """Return the rules that send the duplicate URLs of each site to one form.
 
@@ -97,6 +100,7 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
         update: Rules from before. They are proved again on what was seen now: those that fail are
             retired, what a person switched off stays off, and what is new comes behind them.
         today: The day that is written beside what was proved again or retired, as in `2026-11-15`.
+        engine: Where the work runs, if not in this process and others like it: what `read` was given.
 
     """
     names = tuple(methods)
@@ -104,15 +108,31 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     if names == (COMBINED,):
         care = care_from(max_fpr, min_support, seed)
         told = {"keep_values": keep_values, "update": update, "today": today, "threads": threads}
-        return learn_combined(seen, care, **told).rules  # type: ignore[arg-type]
-    if update is not None:
-        message = f"only the method '{COMBINED}' updates rules; leave the others out"
-        raise UndustError(message)
+        outcome = learn_combined(seen, care, engine=engine, **told)  # type: ignore[arg-type]
+        require_all(outcome)
+        return outcome.rules
+    for name, given in (("updates rules", update), ("runs on an engine", engine)):
+        if given is not None:
+            message = f"only the method '{COMBINED}' {name}; leave the others out"
+            raise UndustError(message)
     duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
     support = demands_from(min_support).min_support
     demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
     rules = learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
     return rules if keep_values else RuleSet(masked(rules))
+
+
+def require_all(outcome: Outcome) -> None:
+    """Raise if a site failed: rules that are handed over are those of all sites."""
+    if outcome.failed:
+        raise UndustError(failed_sites(outcome.failed))
+
+
+def failed_sites(failed: Mapping[str, str]) -> str:
+    """Return which sites failed and why, in a sentence."""
+    site, reason = min(failed.items())
+    others = f" and {len(failed) - 1:,} more" if len(failed) > 1 else ""
+    return f"{site}{others}: {reason}; leave it out of the input, or report this"
 
 
 def require_methods(names: Iterable[str]) -> None:

@@ -1,0 +1,49 @@
+"""What one site gave, as a text: it comes from another process or machine, or from a journal of yesterday.
+
+JSON, and not what Python pickles: a journal lies in a folder that others may write to, and a text of
+theirs can then be wrong but can do nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from undust.learning import Refused, Shown, SiteRules
+from undust.rules import Rule
+
+if TYPE_CHECKING:
+    from undust.learning.drift import Fate
+
+    Fated = list[tuple[Fate, Rule]]
+
+
+class Learned(NamedTuple):
+    """What one site gave."""
+
+    rules: SiteRules
+    again: Fated
+    """Its rules from before, with what became of them."""
+    shown: list[Shown]
+    """What it says of rules for all sites."""
+    has_evidence: bool
+
+
+def to_text(learned: Learned) -> str:
+    """Return what a site gave as a line of JSON."""
+    site: dict[str, Any] = {each.name: getattr(learned.rules, each.name) for each in fields(SiteRules)}
+    site["rules"] = [rule.to_json() for rule in learned.rules.rules]
+    site["rejected"] = dict(learned.rules.rejected)
+    site["refused"] = [asdict(one) | {"rule": one.rule.to_json()} for one in learned.rules.refused]
+    again = [(fate, rule.to_json()) for fate, rule in learned.again]
+    return json.dumps([site, again, learned.shown, learned.has_evidence], separators=(",", ":"))
+
+
+def from_text(text: str) -> Learned:
+    """Return what the line says."""
+    site, again, shown, has_evidence = json.loads(text)
+    site["rules"] = tuple(map(Rule.from_json, site["rules"]))
+    site["refused"] = tuple(Refused(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"])
+    fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
+    return Learned(SiteRules(**site), fated, [Shown(*row) for row in shown], has_evidence)
