@@ -73,7 +73,7 @@ FORCE:
 
 $(INSTALLED): .venv/python .venv/modules $(PACKAGE)
 	@echo "building undust and installing what its tests need (a minute or two)"
-	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint --editable '.[pandas,polars,scrapy]'
+	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint --editable '.[pandas,polars,scrapy,spark]'
 	@touch $@
 
 .venv/installed-%: $(INSTALLED)

@@ -7,6 +7,7 @@ missing fails instead; only data that is not part of the repository may be absen
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +16,8 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+
+    from pyspark.sql import SparkSession
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
@@ -61,6 +64,31 @@ def needs_data() -> Callable[[str], Path]:
 def repository() -> Path:
     """Return the folder that holds `src`, `cpp` and `tests`."""
     return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Generator[SparkSession]:
+    """Start Spark on two cores, once for all files that a worker runs; it takes its time."""
+    sql = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java; on Debian: apt-get install default-jre-headless")
+    folder = tmp_path_factory.mktemp("spark")
+    said = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        # What runs for seconds is not worth being compiled twice.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.local.dir": str(folder),
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    # A task may fail three times before the job does.
+    session = sql.SparkSession.builder.master("local[2, 4]").config(map=said).getOrCreate()
+    yield session
+    session.stop()
 
 
 def _fail_if_skipped(report: Report) -> Report:

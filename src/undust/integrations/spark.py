@@ -1,0 +1,121 @@
+"""Spark: the rules on a column of any DataFrame.
+
+    from undust.integrations.spark import key
+    key(spark.read.parquet("s3a://crawl/"), "rules.json").groupBy("key").count()
+
+The rules are broadcast once; each Python process of an executor compiles them once, whatever the number of
+its tasks and frames, and works on Arrow batches. A task has no side effect, so Spark may run it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from undust.extras import require
+
+require("pyspark", "4.1", extra="spark")
+
+from pyspark.sql.types import StringType, StructField, StructType  # noqa: E402 -- known to be there
+
+from undust.errors import UndustError  # noqa: E402
+from undust.rules import RuleSet  # noqa: E402
+from undust.rules.applying import canonicalizer  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame
+
+    from undust.rules import Canonicalizer
+    from undust.rules.applying import Rules
+
+MOST_SETS = 4
+"""Rule sets that a process keeps compiled; the one unused for longest is forgotten."""
+
+
+def canonicalize(frame: DataFrame, rules: Rules, column: str = "url", into: str = "canonical") -> DataFrame:
+    """Return the frame with one more column, the canonical form of each URL: what to fetch.
+
+    Args:
+        frame: Any DataFrame; its other columns stay, and what is null stays null.
+        rules: The path of a rule file that this program can read, a `RuleSet` or a `Canonicalizer`.
+        column: The column of URLs.
+        into: The column to write, which may be one that is there, `column` too.
+
+    """
+    return _mapped(frame, rules, column, into, keys=False)
+
+
+def key(frame: DataFrame, rules: Rules, column: str = "url", into: str = "key") -> DataFrame:
+    """Return the frame with one more column, the key of each URL: what to compare by.
+
+    Args:
+        frame: Any DataFrame; its other columns stay, and what is null stays null.
+        rules: The path of a rule file that this program can read, a `RuleSet` or a `Canonicalizer`.
+        column: The column of URLs.
+        into: The column to write, which may be one that is there, `column` too.
+
+    """
+    return _mapped(frame, rules, column, into, keys=True)
+
+
+def _mapped(frame: DataFrame, rules: Rules, column: str, into: str, *, keys: bool) -> DataFrame:
+    fields = frame.schema.fields
+    _require_texts(fields, column)
+    data = canonicalizer(rules).rules.dumps()
+    packed = frame.sparkSession.sparkContext.broadcast((hashlib.sha256(data).digest(), data))
+    written = StructField(into, StringType())
+    place = next((place for place, field in enumerate(fields) if field.name == into), len(fields))
+    schema = StructType([*fields[:place], written, *fields[place + 1 :]])
+    function = partial(_with_column, packed=packed, column=column, into=into, keys=keys)
+    return frame.mapInArrow(function, schema)
+
+
+def _require_texts(fields: list[StructField], column: str) -> None:
+    kinds = {field.name: field.dataType for field in fields}
+    if column not in kinds:
+        known = ", ".join(kinds) or "none"
+        message = f"there is no column '{column}' among {known}; name the one of URLs with column="
+        raise UndustError(message)
+    if not isinstance(kinds[column], StringType):
+        message = f"the column '{column}' is {kinds[column].simpleString()}; cast it to string first"
+        raise UndustError(message)
+
+
+def _with_column(
+    batches: Iterator[pa.RecordBatch],
+    packed: Broadcast[tuple[bytes, bytes]],
+    column: str,
+    into: str,
+    *,
+    keys: bool,
+) -> Iterator[pa.RecordBatch]:
+    apply = _compiled(Packed(*packed.value)).batch
+    for batch in batches:
+        urls = batch.column(column)
+        done = apply(urls, keys=keys).cast(urls.type)
+        place = batch.schema.get_field_index(into)
+        yield batch.append_column(into, done) if place < 0 else batch.set_column(place, into, done)
+
+
+class Packed:
+    """The bytes of a rule file, told from others by their digest alone."""
+
+    def __init__(self, digest: bytes, data: bytes) -> None:
+        self.digest = digest
+        self.data = data
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Packed) and self.digest == other.digest
+
+
+@lru_cache(MOST_SETS)
+def _compiled(packed: Packed) -> Canonicalizer:
+    return RuleSet.loads(packed.data).compile()
