@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench.common import machine
-from undust.engines.local import bytes_of
+from undust.engines.budget import bytes_of
 from undust.observations import BATCH_ROWS, SCHEMA
 
 if TYPE_CHECKING:

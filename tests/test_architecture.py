@@ -45,8 +45,8 @@ MAY_IMPORT = {
     "reporting": "errors intervals streams urls duplicates rules tree evaluation",
     "review": "errors rules evaluation reporting",
     "pipeline": (
-        "errors streams observations urls content sources live engines duplicates rules tree candidates"
-        " learners validation selection learning single evaluation comparison reporting"
+        "errors intervals streams observations urls content sources live engines duplicates rules tree"
+        " candidates learners validation selection learning single evaluation comparison reporting"
     ),
     "cli": (
         "errors streams observations engines urls rules tree signatures live learning validation evaluation"

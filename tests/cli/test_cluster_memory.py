@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from bench.cluster import ALLOWED, batches, measured
-from undust.engines.local import HELD_SHARE, LEAST_MEMORY, PROGRAM_BYTES, bytes_of
+from undust.engines.budget import HELD_SHARE, LEAST_MEMORY, PROGRAM_BYTES, bytes_of
 from undust.observations import SCHEMA
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from undust.engines import Engine, LocalEngine, engine_named, local
-from undust.engines.local import bytes_of
+from undust.engines import Engine, LocalEngine, budget, engine_named, local
+from undust.engines.budget import Budget, bytes_of
 from undust.engines.spool import Spool
 from undust.errors import UndustError
 
@@ -61,10 +61,10 @@ def failing(site: str, table: pa.Table) -> pa.Table:
 def engine_of(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
     """An engine that holds its rows in memory, or on disk, or hands them to other processes."""
     monkeypatch.setattr(local, "WORTH_PROCESSES", 0 if kind == "processes" else 1 << 60)
-    monkeypatch.setattr(local, "WORKER_BYTES", 1 if kind == "processes" else 1 << 60)
+    monkeypatch.setattr(budget, "WORKER_BYTES", 300 << 20 if kind == "processes" else 1 << 60)
     monkeypatch.setattr(local, "TASK_ROWS", 3000)
-    monkeypatch.setattr(local, "HELD_SHARE", 0.125 if kind == "memory" else 1e-6)
-    return LocalEngine("384MB", threads=2, folder=str(folder))
+    monkeypatch.setattr(budget, "HELD_SHARE", 0.125 if kind == "memory" else 1e-6)
+    return LocalEngine("384MB" if kind != "processes" else "2GB", threads=2, folder=str(folder))
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk", "processes"])
@@ -115,13 +115,22 @@ def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         engine.map_sites(engine.read(["a"], lambda _: rows(20_000), SCHEMA), killed, RESULT)
 
 
-def test_a_sort_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that was damaged meanwhile, a full disk: one sentence with the reason."""
+def test_a_damaged_temporary_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence with the file and the reason."""
     with engine_of("disk", tmp_path, monkeypatch) as engine:
         table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
         assert table.path is not None
         table.path.write_bytes(b"not parquet at all")
-        with pytest.raises(UndustError, match="sorting by site failed"):
+        with pytest.raises(UndustError, match=r"a temporary file was damaged .* check its disk"):
+            engine.map_sites(table, total, RESULT)
+
+
+def test_a_sort_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What DuckDB says, and what to do about it."""
+    with engine_of("disk", tmp_path, monkeypatch) as engine:
+        table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
+        monkeypatch.setattr(budget, "SORT_SHARE", 1e-9)
+        with pytest.raises(UndustError, match=f"sorting by site failed .* or make room in {tmp_path}"):
             engine.map_sites(table, total, RESULT)
 
 
@@ -131,8 +140,7 @@ def test_files_go_when_the_engine_is_forgotten(tmp_path: Path, monkeypatch: pyte
     table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
     assert table.path is not None
     assert table.path.exists()
-    with pytest.warns(ResourceWarning):
-        del engine
+    del engine
     assert list(tmp_path.iterdir()) == []
 
 
@@ -177,7 +185,7 @@ def test_engines_by_name() -> None:
     """A name that is none, and what an engine cannot take, are told in a sentence."""
     with engine_named("local", memory=1 << 30, threads=3) as engine:
         assert isinstance(engine, LocalEngine)
-        assert (engine.memory, engine.threads) == (1 << 30, 3)
+        assert engine.budget == Budget(1 << 30, 3)
     with pytest.raises(UndustError, match=r"there is no engine 'abacus'; use local"):
         engine_named("abacus")
     with pytest.raises(UndustError, match="has no master"):
@@ -220,5 +228,43 @@ def test_a_spool_keeps_what_fits_in_memory(tmp_path: Path) -> None:
     kept = large.keep(rows(5000), SCHEMA)
     assert kept.table().equals(whole)
     assert kept.table().equals(whole)
-    large.close()
+    large.scratch.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_largest_sites_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In memory and on disk; those of one size by name, and without those that are done."""
+    names = [*("b" * 3), *("a" * 3), *("c" * 9), "d", *("e" * 5)]
+    table = pa.table({"site": names, "number": range(len(names)), "text": ["x"] * len(names)}, SCHEMA)
+    for kind in ("memory", "disk"):
+        with engine_of(kind, tmp_path, monkeypatch) as engine:
+            kept = engine.map_rows(table, lambda batch: batch, SCHEMA)
+            assert (kept.path is None) == (kind == "memory")
+            came = list(engine.each_site(kept, total, RESULT, done={"e"}))
+            assert [each["site"][0].as_py() for each in came] == ["c", "a", "b", "d"]
+            assert engine.collect(engine.map_sites(kept, total, RESULT))["site"].to_pylist() == [*"abcde"]
+
+
+def killed_at_seven(site: str, table: pa.Table) -> pa.Table:
+    """One site that takes every process with it."""
+    return killed(site, table) if site == "site-007" else total(site, table)
+
+
+def test_the_others_complete_when_one_site_kills_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its task is tried again, site by site; then it is excused by name, and nobody else is."""
+
+    def excuse(site: str, reason: str) -> pa.Table:
+        assert "killed twice" in reason
+        return pa.table({"site": [site], "rows": [-1], "total": [0]}, RESULT)
+
+    with engine_of("processes", tmp_path, monkeypatch) as engine:
+        table = engine.read(["a"], lambda _: rows(20_000), SCHEMA)
+        expected = {each["site"][0].as_py(): each for each in engine.each_site(table, total, RESULT)}
+        came = list(engine.each_site(table, killed_at_seven, RESULT, excuse=excuse))
+    found = {each["site"][0].as_py(): each for each in came}
+    assert len(found) == len(came) == 23
+    assert found.pop("site-007")["rows"].to_pylist() == [-1]
+    expected.pop("site-007")
+    assert found == expected

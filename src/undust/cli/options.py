@@ -28,7 +28,7 @@ threads = click.option(
 
 
 def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
-    from undust.engines.local import bytes_of  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.engines.budget import bytes_of  # noqa: PLC0415 -- slow to load, and not for --help
 
     try:
         return None if text is None else bytes_of(text)

@@ -37,7 +37,7 @@ def told(outcome: Outcome) -> list[str]:
         if count:
             said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
     for site, count in counts["sampled"].items():
-        said.append(f"{site} was learned from {count:,} of its URLs")
+        said.append(f"{site} was learned from {count['sampled']:,} of its {count['urls']:,} URLs")
     return said + (drifted(outcome.drift) if outcome.drift else [])
 
 

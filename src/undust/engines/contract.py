@@ -44,6 +44,10 @@ class Engine(Protocol):
     def __exit__(self, *_: object) -> None:
         """Remove all that is left of the work."""
 
+    @property
+    def site_rows(self) -> int:
+        """How many rows of one site are looked at together; see `budget.site_rows`."""
+
     def read(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> Any:  # noqa: ANN401
         """Return the rows of all files as one table."""
 

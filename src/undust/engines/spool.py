@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from undust.engines.scratch import Scratch
+from undust.errors import UndustError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 ROWS = 16_384
+Piece = TypeVar("Piece")
 
 
 class Spool:
-    """A folder for tables that do not fit; it is removed with all its files when the program ends."""
+    """Tables in memory, or in a folder that is removed with all its files when the program ends."""
 
     def __init__(self, limit_bytes: int | None, parent: str | None = None) -> None:
         self.limit_bytes = limit_bytes
-        self._parent = parent
-        self._folder: TemporaryDirectory[str] | None = None
+        self.scratch = Scratch(parent)
         self._files = 0
-
-    @property
-    def folder(self) -> Path:
-        """The folder, made when it is first asked for."""
-        if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="undust-", dir=self._parent)
-        return Path(self._folder.name)
-
-    def close(self) -> None:
-        """Remove the folder."""
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
 
     def keep(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Spooled:
         """Return the batches as a table, in memory or in a file."""
@@ -49,13 +38,19 @@ class Spool:
                 return self._to_file(held, source, schema)
         return Spooled(schema, held)
 
+    def _new_file(self, ending: str) -> Path:
+        self._files += 1
+        return self.scratch.folder / f"{self._files}.{ending}"
+
     def _to_file(
         self, held: list[pa.RecordBatch], source: Iterator[pa.RecordBatch], schema: pa.Schema
     ) -> Spooled:
-        path = self.folder / f"{self._files}.parquet"
-        self._files += 1
+        path = self._new_file("parquet")
         rows = 0
-        with pq.ParquetWriter(path, schema, compression="zstd", compression_level=1) as writer:
+        with (
+            self.scratch.naming(),
+            pq.ParquetWriter(path, schema, compression="zstd", compression_level=1) as writer,
+        ):
             for batch in _draining(held, source):
                 writer.write_batch(batch, row_group_size=ROWS)
                 rows += batch.num_rows
@@ -63,8 +58,41 @@ class Spool:
         pa.default_memory_pool().release_unused()
         return Spooled(schema, (), path, rows)
 
+    def keep_in_order(self, pieces: Iterable[tuple[str, pa.Table]], schema: pa.Schema) -> Spooled:
+        """Return pieces that come in any order as one table, in the order of their names."""
+        held: list[tuple[str, pa.Table]] = []
+        size = 0
+        source = iter(pieces)
+        for name, table in source:
+            held.append((name, table))
+            size += table.nbytes
+            if self.limit_bytes is not None and size > self.limit_bytes:
+                return self._to_ordered_file(held, source, schema)
+        held.sort(key=lambda piece: piece[0])
+        return Spooled(schema, [batch for _, table in held for batch in table.to_batches(ROWS)])
 
-def _draining(held: list[pa.RecordBatch], source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _to_ordered_file(
+        self,
+        held: list[tuple[str, pa.Table]],
+        source: Iterator[tuple[str, pa.Table]],
+        schema: pa.Schema,
+    ) -> Spooled:
+        """Write pieces as they come; a file of Arrow's own gives them back in any order."""
+        path = self._new_file("arrow")
+        places: list[tuple[str, int]] = []
+        rows = 0
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with self.scratch.naming(), pa.ipc.new_file(path, schema, options=options) as writer:
+            for name, table in _draining(held, source):
+                for batch in table.cast(schema).to_batches(ROWS):
+                    places.append((name, len(places)))
+                    writer.write_batch(batch)
+                    rows += batch.num_rows
+        pa.default_memory_pool().release_unused()
+        return Spooled(schema, (), path, rows, [place for _, place in sorted(places)])
+
+
+def _draining(held: list[Piece], source: Iterator[Piece]) -> Iterator[Piece]:
     # What was written need not be held any longer.
     held.reverse()
     while held:
@@ -76,20 +104,41 @@ class Spooled:
     """A table in memory or in a file, that can be gone through again and again."""
 
     def __init__(
-        self, schema: pa.Schema, held: Iterable[pa.RecordBatch], path: Path | None = None, rows: int = 0
+        self,
+        schema: pa.Schema,
+        held: Iterable[pa.RecordBatch],
+        path: Path | None = None,
+        rows: int = 0,
+        order: list[int] | None = None,
     ) -> None:
         self.schema = schema
         self.path = path
         self._held = list(held)
+        self._order = order
+        """Of the batches of a file; as they were written, if there is none."""
         self.num_rows = rows + sum(batch.num_rows for batch in self._held)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows."""
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, with all columns or with some."""
         if self.path is None:
-            yield from self._held
+            yield from (batch.select(columns) if columns else batch for batch in self._held)
             return
-        with pq.ParquetFile(self.path) as file:
-            yield from file.iter_batches(ROWS)
+        try:
+            yield from self._read(self.path, columns)
+        except pa.ArrowInvalid as error:
+            reason = str(error).partition("\n")[0]
+            message = f"{self.path}: a temporary file was damaged ({reason}); check its disk and start again"
+            raise UndustError(message) from None
+
+    def _read(self, path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        if self._order is None:
+            with pq.ParquetFile(path) as file:
+                yield from file.iter_batches(ROWS, columns=columns)
+            return
+        with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
+            for place in self._order:
+                batch = file.get_batch(place)
+                yield batch.select(columns) if columns else batch
 
     def table(self) -> pa.Table:
         """Return the whole table in memory."""

@@ -10,16 +10,20 @@ from undust.learning.generic import Shown, shown_by
 from undust.learning.loop import SiteRules, learn_site
 from undust.learning.options import Care, care_from
 from undust.learning.outcome import Outcome
+from undust.learning.pages import Pages
 from undust.learning.refusals import Refused
+from undust.learning.state import State
 
 __all__ = [
     "SITES",
     "Care",
     "Drift",
     "Outcome",
+    "Pages",
     "Refused",
     "Shown",
     "SiteRules",
+    "State",
     "care_from",
     "is_off",
     "learn_site",

@@ -63,6 +63,8 @@ class Outcome:
             "rules_for_all_sites": len(self.across),
             "candidates": sum(site.candidates for site in self.sites),
             "rejected": dict(sorted(self.rejected.items())),
-            "sampled": {site.site: site.sampled for site in self.sites if site.sampled},
+            "sampled": {
+                site.site: {"sampled": site.sampled, "urls": site.urls} for site in self.sites if site.sampled
+            },
             "failed": dict(sorted(self.failed.items())),
         } | ({"drift": self.drift.as_json()} if self.drift else {})

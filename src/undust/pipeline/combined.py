@@ -15,12 +15,13 @@ from undust.engines.local import LocalEngine
 from undust.learning import Care, Outcome
 from undust.observations import Observations
 from undust.pipeline.finding import declared_in, table_with_site
+from undust.pipeline.giants import Giants
 from undust.pipeline.one_site import LEARNED, Task, failed_row, learn_clusters, learn_rows
 from undust.pipeline.records import from_text
 from undust.pipeline.together import outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from undust.engines import Engine
     from undust.pipeline.records import Learned
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 TASK_ROWS = 5_000
 """Observations that another process learns from before it tells; learning takes its time."""
-MOST_ROWS = 2_000_000
-"""Observations of one site that are looked at together."""
 
 
 def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
@@ -85,13 +84,22 @@ def _through(
     """Yield what each site gives, as an engine brings it; note the sites that failed."""
     is_sited = isinstance(seen, Observations) and SITE in seen.table.schema.names
     table = seen.table if is_sited else table_with_site(seen)
-    survey = engine.survey(table, MOST_ROWS)
-    function = partial(learn_rows, task=task.for_sites(survey.sites))
-    for rows in engine.each_site(table, function, LEARNED, excuse=failed_row):
-        for row in rows.to_pylist():
-            if watch:
-                watch(row[SITE])
-            if row["failure"] is None:
-                yield from_text(row["learned"])
-            else:
-                failed[row[SITE]] = row["failure"]
+    survey = engine.survey(table, engine.site_rows)
+    task = replace(task.for_sites(survey.sites), sampled=frozenset(survey.large))
+
+    def learned(rows: Any, done: Container[str] = ()) -> Iterator[Learned]:  # noqa: ANN401
+        function = partial(learn_rows, task=task)
+        for some in engine.each_site(rows, function, LEARNED, done, failed_row):
+            for row in some.to_pylist():
+                if watch:
+                    watch(row[SITE])
+                if row["failure"] is None:
+                    yield from_text(row["learned"])
+                else:
+                    failed[row[SITE]] = row["failure"]
+
+    if survey.large:
+        giants = Giants(engine, table, survey.large)
+        found = {each.rules.site: each for each in learned(giants.sample())}
+        yield from giants.held_against_all(found, task).values()
+    yield from learned(table, survey.large)

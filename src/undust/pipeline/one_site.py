@@ -17,6 +17,7 @@ from undust.duplicates.glue import VALUES
 from undust.engines import SITE
 from undust.learning import SITES, Care, is_off, learn_site, proved_again, shown_by
 from undust.pipeline.records import Learned, to_text
+from undust.pipeline.standing import held_against_all, standing
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Task:
     """What sites say about their own parameters."""
     keeps_refused: bool = True
     """Whether to tell the candidates that were not taken, one by one."""
+    sampled: frozenset[str] = frozenset()
+    """Sites of which only a sample of the observations is given."""
 
     @property
     def known_across(self) -> list[Rule]:
@@ -97,7 +100,10 @@ def learn_clusters(site: SiteClusters, task: Task) -> Learned:
     unwanted = [rule for _, rule in again if is_off(rule)]
     given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
     rules = learn_site(site, task.care, given, unwanted)
+    if rules.sampled:
+        rules = held_against_all(site, rules, task.care)
     shown = shown_by(site, task.care, rules.rules, task.known_across) if task.is_across else []
     has_evidence = bool(site.known.any()) or bool((site.sizes > 1).any())
     told = rules if task.keeps_refused else replace(rules, refused=())
-    return Learned(told, again, shown, has_evidence)
+    stands = standing(site, rules.rules, task.care) if site.site in task.sampled else None
+    return Learned(told, again, shown, has_evidence, stands)

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from undust.learning import Refused, Shown, SiteRules
+from undust.pipeline.standing import Standing
 from undust.rules import Rule
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Learned(NamedTuple):
     shown: list[Shown]
     """What it says of rules for all sites."""
     has_evidence: bool
+    stands: Standing | None = None
+    """How the URLs that it was learned from stand under its rules, if they are only some of the site's."""
 
 
 def to_text(learned: Learned) -> str:
@@ -37,13 +40,14 @@ def to_text(learned: Learned) -> str:
     site["rejected"] = dict(learned.rules.rejected)
     site["refused"] = [asdict(one) | {"rule": one.rule.to_json()} for one in learned.rules.refused]
     again = [(fate, rule.to_json()) for fate, rule in learned.again]
-    return json.dumps([site, again, learned.shown, learned.has_evidence], separators=(",", ":"))
+    return json.dumps([site, again, *learned[2:]], separators=(",", ":"))
 
 
 def from_text(text: str) -> Learned:
     """Return what the line says."""
-    site, again, shown, has_evidence = json.loads(text)
+    site, again, shown, has_evidence, stands = json.loads(text)
     site["rules"] = tuple(map(Rule.from_json, site["rules"]))
     site["refused"] = tuple(Refused(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"])
     fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
-    return Learned(SiteRules(**site), fated, [Shown(*row) for row in shown], has_evidence)
+    stood = stands and Standing(stands[0], tuple(stands[1]), tuple(stands[2]))
+    return Learned(SiteRules(**site), fated, [Shown(*row) for row in shown], has_evidence, stood)

@@ -1,0 +1,103 @@
+"""A folder for files that no run leaves behind.
+
+It is removed when the work ends, well or not, and when a polite signal ends the program. A program that is
+killed outright cannot clean up: its folder is recognised by a lock that nobody holds any longer, and the
+next run in the same place removes it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+import weakref
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from undust.errors import UndustError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PREFIX = "undust-scratch-"
+LOCK = "lock"
+YOUNG = 60.0
+"""Seconds in which a folder may be without its lock, for it is just being made."""
+
+
+class Scratch:
+    """The folder, made when it is first asked for."""
+
+    def __init__(self, parent: str | None = None) -> None:
+        self.parent = Path(parent or tempfile.gettempdir())
+        self._folder: Path | None = None
+        self._end: weakref.finalize[..., Scratch] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where files may go."""
+        if self._folder is None:
+            with self.naming():
+                remove_abandoned(self.parent)
+                folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.parent))
+                lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._folder = folder
+            self._end = weakref.finalize(self, _remove, folder, lock)
+        return self._folder
+
+    def close(self) -> None:
+        """Remove the folder."""
+        if self._end is not None:
+            self._end()
+            self._folder = self._end = None
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Say which folder has no room, or cannot be written to, and what to do."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+                message = (
+                    f"{self.parent}: there is no room for temporary files; free some, or name another --tmp"
+                )
+            elif error.errno in {errno.ENOENT, errno.ENOTDIR}:
+                message = f"{self.parent}: there is no such folder for temporary files; make it first"
+            elif error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+                message = f"{self.parent}: temporary files cannot be written there; name another --tmp"
+            else:
+                raise
+            raise UndustError(message) from None
+
+
+def _remove(folder: Path, lock: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Remove the folders of programs that were killed."""
+    for folder in sorted(parent.glob(f"{PREFIX}*")):
+        with suppress(OSError):
+            if folder.stat().st_uid == os.getuid() and _is_abandoned(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return time.time() - folder.stat().st_mtime > YOUNG
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(lock)
