@@ -23,6 +23,7 @@ void bind_program(nb::module_& m);
 void bind_alignment(nb::module_& m);
 void bind_rewrite(nb::module_& m);
 void bind_sources(nb::module_& m);
+void bind_standing(nb::module_& m);
 void bind_substrings(nb::module_& m);
 void bind_tree(nb::module_& m);
 
@@ -219,6 +220,7 @@ NB_MODULE(_core, m) {
   bind_alignment(m);
   bind_rewrite(m);
   bind_sources(m);
+  bind_standing(m);
   bind_substrings(m);
   bind_tree(m);
 }

@@ -132,11 +132,13 @@ Program::Change Program::change(Lane& lane, Scratch& scratch, std::string& out) 
 }
 
 // The orbit of its first text, which is in the view; scratch.result becomes the place of c(u) in it.
-Outcome Program::walk(Lane& lane, Scratch& scratch) const {
+// next_change(out) is what becomes of the URL in the view.
+template <typename Step>
+Outcome Program::walk_by(Lane& lane, Scratch& scratch, Step&& next_change) const {
   scratch.hashes.clear();
   for (std::size_t step = 1; step <= kMostSteps; ++step) {
     std::string& next = scratch.orbit.add();
-    const auto [rule, effect] = change(lane, scratch, next);
+    const auto [rule, effect] = next_change(next);
     scratch.result = step - 1;
     if (effect == Effect::kNone || effect == Effect::kKept) {
       scratch.orbit.drop_last();
@@ -160,6 +162,10 @@ Outcome Program::walk(Lane& lane, Scratch& scratch) const {
   }
   scratch.result = 0;
   return Outcome::kUnresolved;
+}
+
+Outcome Program::walk(Lane& lane, Scratch& scratch) const {
+  return walk_by(lane, scratch, [&](std::string& out) { return change(lane, scratch, out); });
 }
 
 // Each matching mask once, in order; where the last text it gave stands.
@@ -269,6 +275,65 @@ void Program::touching(std::string_view url, Scratch& scratch, std::vector<std::
       if (effect == Effect::kNone || effect == Effect::kKept) continue;
       const bool masks_scheme = rule->is_mask && rule->to.scheme_form == Form::kMask;
       if (masks_scheme || next != lane.view.url) found.push_back(rule.head().number);
+    }
+  }
+}
+
+// Whether a keep that stands before a rule, and that nobody asked for, matches the URL in the view.
+bool Program::is_kept(std::uint32_t before, const std::vector<bool>& asked, Lane& lane, Scratch& scratch) const {
+  for (const Block* block : lane.rules.in_order()) {
+    if (!*block) continue;
+    find_rules(*block, lane);
+    for (const std::uint32_t place : lane.candidates) {
+      const StoredRule rule = rule_at(*block, place);
+      if (rule.head().number == before) return false;
+      if (rule->kind != RuleKind::kKeep || asked[rule.head().number]) continue;
+      if (apply(rule, lane, scratch, scratch.first) == Effect::kKept) return true;
+    }
+  }
+  return false;
+}
+
+// The orbit under one rule, whose first result is in scratch.first.
+Outcome Program::walk_apart(const StoredRule& rule, Effect effect, const std::vector<bool>& asked, Scratch& scratch) const {
+  const std::uint32_t number = rule.head().number;
+  Lane& lane = scratch.apart;
+  bool is_first = true;
+  return walk_by(lane, scratch, [&](std::string& out) -> Change {
+    if (is_first) {
+      is_first = false;
+      out.swap(scratch.first);
+      return {number, effect};
+    }
+    if (has_keeps_ && is_kept(number, asked, lane, scratch)) return {};
+    lane.suspects.clear();  // nothing is known about what this rule alone would see again
+    const Effect again = apply(rule, lane, scratch, out);
+    return again == Effect::kNone || out == lane.view.url ? Change{} : Change{number, again};
+  });
+}
+
+void Program::apart(std::string_view url, const std::vector<bool>& asked, Scratch& scratch, const Use& use) const {
+  Lane& lane = scratch.lane;
+  begin(url, lane);
+  if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return;
+  scratch.apart.rules = lane.rules;
+  bool is_shielded = false;
+  for (const Block* block : lane.rules.in_order()) {
+    if (!*block) continue;
+    find_rules(*block, lane);
+    for (const std::uint32_t place : lane.candidates) {
+      const StoredRule rule = rule_at(*block, place);
+      const bool is_keep = rule->kind == RuleKind::kKeep;
+      if (is_keep || rule->is_mask || !asked[rule.head().number]) {
+        is_shielded = is_shielded || (is_keep && !asked[rule.head().number] &&
+                                      apply(rule, lane, scratch, scratch.first) == Effect::kKept);
+        continue;
+      }
+      const Effect effect = apply(rule, lane, scratch, scratch.first);
+      if (effect == Effect::kNone || scratch.first == lane.view.url) continue;
+      scratch.start(lane);
+      const Outcome outcome = is_shielded ? Outcome::kResolved : walk_apart(rule, effect, asked, scratch);
+      use(rule.head().number, {outcome, scratch.orbit[scratch.result]});
     }
   }
 }

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -86,10 +87,11 @@ class Texts {
 };
 
 struct Scratch {
-  Lane lane;  // of a URL that is asked for alone
+  Lane lane;   // of a URL that is asked for alone
+  Lane apart;  // of the same URL on its way under one rule
   Match match, condition;
   WriteScratch write;
-  std::string written;
+  std::string written, first;
   Texts orbit;  // n(u), f(n(u)), …, then the masked texts
   std::vector<std::uint64_t> hashes;  // of the orbit, as far as somebody asked
   // Of the last call: every step of the orbit, the one that closes a cycle and the keep that
@@ -124,6 +126,11 @@ class Program {
   // Adds the numbers of the rules that, each alone, would make something else of the normal form.
   void touching(std::string_view url, Scratch& scratch, std::vector<std::uint32_t>& found) const;
 
+  // For each rule that is asked for (by number) and alone would make something else of the normal
+  // form: use(its number, c(u) as this rule makes it together with the keeps that nobody asked for).
+  using Use = std::function<void(std::uint32_t rule, const Result& result)>;
+  void apart(std::string_view url, const std::vector<bool>& asked, Scratch& scratch, const Use& use) const;
+
   [[nodiscard]] std::size_t size() const { return rule_count_; }
 
  private:
@@ -153,11 +160,16 @@ class Program {
   [[nodiscard]] Effect apply(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Effect apply_replace(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] bool settle(const Lane& lane, Scratch& scratch, std::string& out) const;
+  template <typename Step>
+  [[nodiscard]] Outcome walk_by(Lane& lane, Scratch& scratch, Step&& next_change) const;
   [[nodiscard]] Outcome walk(Lane& lane, Scratch& scratch) const;
+  [[nodiscard]] Outcome walk_apart(const StoredRule& rule, Effect effect, const std::vector<bool>& asked, Scratch& scratch) const;
+  [[nodiscard]] bool is_kept(std::uint32_t before, const std::vector<bool>& asked, Lane& lane, Scratch& scratch) const;
   [[nodiscard]] std::size_t mask(Lane& lane, Scratch& scratch) const;
 
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;
+  bool has_keeps_ = false;
   std::uint64_t identity_;  // no other program of this process has it
   ShapeTable shapes_;
   SiteTable sites_;

@@ -132,7 +132,10 @@ void check_source(const RuleSource& rule) {
 }
 
 Program::Program(std::span<const RuleSource> rules, const SuffixList& suffixes)
-    : suffixes_(suffixes), rule_count_(rules.size()), identity_(next_identity()) {
+    : suffixes_(suffixes),
+      rule_count_(rules.size()),
+      has_keeps_(std::any_of(rules.begin(), rules.end(), [](const RuleSource& rule) { return rule.text.kind == "keep"; })),
+      identity_(next_identity()) {
   const SiteOrder order(rules);
   std::vector<std::byte> blocks;
   std::vector<std::pair<std::uint64_t, std::size_t>> places;

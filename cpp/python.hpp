@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "arrow.hpp"
 
@@ -40,6 +42,14 @@ using Numbers = nanobind::ndarray<const Number, nanobind::ndim<1>, nanobind::c_c
 template <typename Number>
 [[nodiscard]] std::span<const Number> span_of(const Numbers<Number>& numbers) {
   return {numbers.data(), numbers.size()};
+}
+
+// Our numbers as a NumPy array, which owns them from now on.
+template <typename Number>
+[[nodiscard]] nanobind::object array_of(std::vector<Number> numbers) {
+  auto* held = new std::vector<Number>(std::move(numbers));
+  const nanobind::capsule owner(held, [](void* self) noexcept { delete static_cast<std::vector<Number>*>(self); });
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, Number, nanobind::ndim<1>>(held->data(), {held->size()}, owner));
 }
 
 // The UTF-8 of a str; nothing for one with lone surrogates, which no URL has.

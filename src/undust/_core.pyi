@@ -185,6 +185,22 @@ class LogFormat:
         Whole lines to url, status, size, time and redirect; then the events: what, line, offset and length; last the number of lines.
         """
 
+class Standing:
+    """
+    The images of a site's URLs, the pages on them, and what rules would do there.
+    """
+
+    def __init__(self, images: object, first_pair: object, page: object, urls: object, is_preferred: object, speaks: object, is_held: object, is_silent: object, sketch: object, sketches: object, minima: int, needed: int) -> None: ...
+
+    def effects(self, program: Program, first: int, together: bool, rows: object | None) -> tuple[list[tuple[int, int, int, int, int, int, int, int, float]], object, object, object, object, object, object, object]:
+        """
+        What the rules from number `first` on would do, each alone or all together, to some images or all: counts, and
+        columns over what each moves, and touches.
+        """
+
+    def lost(self) -> int:
+        """How many pages lie under another one."""
+
 def likely_substitutions(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, max_length: int, low_bucket: int, high_bucket: int, min_support: int, memory_bytes: int, threads: int, folder: str) -> tuple[Column, Column, Column, Column, int, int, int, int]:
     """
     Pairs of pieces of token rows that share envelopes: the places of the longer and of the shorter one, their support in small and in larger buckets; how many envelopes there were, how many of them were compared, in how many passes, and bytes written to `folder`. A place is row << 32 | start << 12 | length.

@@ -73,13 +73,12 @@ def test_the_effect_of_a_rule_is_what_a_plain_recount_says(
         after[alone(image)].update(some)
         for page in some:
             images[alone(image), page] += 1
-    effect = state.effect([rule])
+    effect = state.effect(rule)
     assert effect.saved == len(before) - len(after)
     assert effect.lost == max(0, lost(after) - lost(before))
     assert effect.pages == len({page for (_, page), count in images.items() if count > 1})
     assert effect.moved == sum(alone(image) != image for image in before)
-    touched = state.touched([rule])[0]
-    again = state.effect([rule], touched)
+    again = state.effect(rule, effect.touched)
     assert (again.saved, again.lost, again.pages, again.met) == (
         effect.saved,
         effect.lost,
@@ -103,6 +102,6 @@ def test_a_kept_class_is_not_touched_by_later_rules() -> None:
     """A `keep` shields its URLs in what a candidate is judged by."""
     state = state_of({"http://a.test/x?s=1": 0, "http://a.test/x": 0})
     drop = Rule.parse(RULES[1], site="a.test")
-    assert state.effect([drop]).saved == 1
+    assert state.effect(drop).saved == 1
     state.keep(Rule.parse("keep {s}://{h}/{p**}?s={**}&{rest**}", site="a.test"))
-    assert state.effect([drop]).moved == 0
+    assert state.effect(drop).moved == 0

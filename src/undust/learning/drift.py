@@ -103,7 +103,7 @@ def _in_company(rule: Rule, rules: Sequence[Rule], pages: Pages) -> tuple[Effect
     """Return what a rule does beyond what all the others do without it, and the same in pairs of URLs."""
     without = State(pages, [other for other in rules if other.id != rule.id])
     # Those that keep are part of the state, which knows them.
-    effect = without.effect([other for other in rules if other.kind != "keep"])
+    effect = without.effect_of_all([other for other in rules if other.kind != "keep"])
     if not effect.moved:
         return effect, {}
     image = State(pages, rules).image
@@ -120,8 +120,8 @@ def _together(rules: list[Rule], pages: Pages, care: Care) -> dict[str, Effect]:
     blamed: dict[str, Effect] = {}
     bare = State(pages, [rule for rule in rules if rule.kind == "keep"])
     left = [rule for rule in rules if rule.kind != "keep"]
-    while left and _fails(bare.effect(left), care):
-        alone = {rule.id: bare.effect([rule]) for rule in left}
+    while left and _fails(bare.effect_of_all(left), care):
+        alone = {rule.id: bare.effect(rule) for rule in left}
         worst = max(left, key=lambda rule: (alone[rule.id].lost, rule.id))
         blamed[worst.id] = alone[worst.id]
         left.remove(worst)

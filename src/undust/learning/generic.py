@@ -121,15 +121,13 @@ def shown_by(
 
 def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State | None) -> Iterator[Shown]:
     rules = [shape.rule for shape in shapes]
-    touched = bare.touched(rules)
-    beside = own.touched(rules) if own else touched
+    alone = bare.effects(rules)
+    beside = own.effects(rules) if own else alone
     is_idle = False
-    for shape, alone, here_rows in zip(shapes, touched, beside, strict=True):
+    for shape, effect, here in zip(shapes, alone, beside, strict=True):
         if is_idle and shape.family.startswith(LONE):
             continue  # what does nothing with any query does nothing without one
         rule = shape.rule
-        effect = bare.effect([rule], alone)
-        here = own.effect([rule], here_rows) if own else effect
         is_idle = not (effect.pages or effect.lost or here.lost)
         if is_idle:
             continue

@@ -160,8 +160,7 @@ class Learning:
         heap: list[tuple[float, int, str, int]] = []
         failing: list[tuple[int, str, Refused]] = []
         by_text = {str(rule): rule for rule in rules}
-        for (text, rule), rows in zip(by_text.items(), self.state.touched(rules), strict=True):
-            effect = self.state.effect([rule], rows)
+        for (text, rule), effect in zip(by_text.items(), self.state.effects(rules), strict=True):
             if self._is_good(effect, rule) and effect.gain > 0:
                 heap.append((-effect.value, _openness(rule), text, len(self.state.rules)))
             elif effect.lost and effect.pages >= self.care.narrowed_support:
@@ -181,7 +180,7 @@ class Learning:
             _, openness, text, version = heapq.heappop(heap)
             rule = rules[text]
             if version != len(self.state.rules):
-                effect = self.state.effect([rule])
+                effect = self.state.effect(rule)
                 if self._is_good(effect, rule) and effect.gain > 0:
                     heapq.heappush(heap, (-effect.value, openness, text, len(self.state.rules)))
                 else:
@@ -197,13 +196,13 @@ class Learning:
     def _spared(self, rule: Rule) -> Rule:
         """Return a good rule with exceptions where its few failures lie together."""
         for _ in range(SPARED):
-            effect = self.state.effect([rule])
+            effect = self.state.effect(rule)
             if not effect.lost:
                 break
             good, bad = self._where(effect)
             exception = worst_exception(good, bad)
             spared = with_conditions(rule, unless=(exception,)) if exception else None
-            if spared is None or self.state.effect([spared]).value <= effect.value:
+            if spared is None or self.state.effect(spared).value <= effect.value:
                 break
             rule = spared
         return rule
@@ -215,7 +214,7 @@ class Learning:
         self.tried.add(str(rule))
         if self.off.done_by(rule, self.state.rules):
             return False
-        effect = self.state.effect([rule])
+        effect = self.state.effect(rule)
         images, lost, before = len(self.state.images), self.state.lost(), self.state.image
         before_texts = self.state.images
         self.state.accept(rule)
@@ -232,7 +231,7 @@ class Learning:
         """Accept a rule that fails somewhere under conditions; several times if several hold apart."""
         accepted = False
         for _ in range(3):
-            effect = self.state.effect([rule])
+            effect = self.state.effect(rule)
             if self._is_good(effect, rule):
                 return self._accept(rule) or accepted
             if effect.pages < self.care.narrowed_support:
@@ -248,7 +247,7 @@ class Learning:
             for narrowed in trials:
                 if narrowed is None or str(narrowed) in self.tried:
                     continue
-                got = self.state.effect([narrowed])
+                got = self.state.effect(narrowed)
                 holds = int((got.merging & ~got.failing).sum())
                 is_luck = by_chance(len(good) + len(bad), len(bad), holds) > BY_CHANCE
                 if not is_luck and self._is_good(got, narrowed) and got.value > 0:

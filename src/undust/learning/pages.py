@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.duplicates.near_copies import agreement, needed
+from undust.duplicates.near_copies import needed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,21 +47,12 @@ class Pages:
         self.is_preferred = _preferred(site)[nodes]
         """Of each URL: whether the site itself sends others to it, by a redirect or rel=canonical."""
         self.is_held = self._drawn(care)
-        self._needed = needed(site.sketches.shape[1], FORGIVEN) if self.has_sketches else 0
+        self.needed = needed(site.sketches.shape[1], FORGIVEN) if self.has_sketches else 0
 
     def _drawn(self, care: Care) -> Bools:
         """Return which pages are held out."""
         fractions = _fractions(self.urls, self.of_url, self.count, f"held out {care.seed}")
         return fractions < care.held_out
-
-    def near(self, left: Ints, right: Ints) -> Bools:
-        """Return of pairs of pages whether they are near copies."""
-        near: Bools = np.asarray(left == right)
-        a, b = self.sketch[left], self.sketch[right]
-        both = np.flatnonzero((a >= 0) & (b >= 0))
-        if len(both):
-            near[both] |= agreement(self.site.sketches, a[both], b[both]) >= self._needed
-        return near
 
 
 def _preferred(site: SiteClusters) -> Bools:

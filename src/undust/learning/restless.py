@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.rules import RuleSet
+from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,11 +86,10 @@ def restless_pages(state: State, rules: Sequence[Rule]) -> Restless:
 def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
     """Return rules that hold in most places and do not do each other's work, the simplest first."""
     found = []
-    for rule, rows in zip(rules, state.touched(rules), strict=True):
-        effect = state.effect([rule], rows)
+    for rule, effect in zip(rules, state.effects(rules), strict=True):
         failed, tried = int(effect.blamed.sum()), int((effect.blamed | effect.merging).sum())
         if effect.pages >= PAGES and failed <= FAILING * tried:
-            found.append((len(str(rule)), str(rule), rule, rows))
+            found.append((len(str(rule)), str(rule), rule, effect.touched))
     chosen: list[Rule] = []
     work: list[Ints] = []
     for _, _, rule, rows in sorted(found, key=lambda item: item[:2]):
@@ -104,7 +103,7 @@ def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
 def _images(state: State, rules: Sequence[Rule]) -> Ints:
     """Return where rules would send each image, as numbers."""
     keeps = [rule for rule in state.rules if rule.kind == "keep"]
-    after = pa.array(RuleSet([*keeps, *rules]).program.batch(state.images, False, 1))  # noqa: FBT003
+    after = pa.array(program_of([*keeps, *rules]).batch(state.images))
     return np.asarray(after.dictionary_encode().indices, np.int64)
 
 

@@ -7,15 +7,17 @@ bury under another. So what is accepted later is proved together with what was a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.rules import RuleSet
+from undust import _core
+from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+    Bytes = NDArray[np.uint8]
+    Counts = tuple[int, int, int, int, int, int, int, int, float]
+    _Answer = tuple[list[Counts], Ints, Ints, Bytes, Bytes, Bytes, Ints, Ints]
 
 LOST_WEIGHT = 10.0
 """A page lost weighs as much as so many URLs saved."""
-FEW = 8
 MOVED_WEIGHT = 0.01
 """A URL moved without need costs a little: of two rules that merge the same, the quieter one wins."""
 AGAINST_WEIGHT = 0.25
@@ -53,6 +57,12 @@ class Effect:
     """Distinct pages that would need fewer images."""
     pages_held: int
     """… held-out ones."""
+    moved_urls: int
+    """URLs whose image changes; not counted where no image meets another."""
+    against: int
+    """Images that change though the site sends others to them, to where it does not."""
+    met: float
+    """Share of the images that merge which do so where a URL stood before: a form that the site knows."""
     sources: Ints
     """The images that change."""
     failing: Bools
@@ -61,12 +71,8 @@ class Effect:
     """Of each: whether a page is lost because of it."""
     merging: Bools
     """Of each: whether it meets another image of its page."""
-    moved_urls: int = 0
-    """URLs whose image changes."""
-    met: float = 0.0
-    """Share of the images that merge which do so where a URL stood before: a form that the site knows."""
-    against: int = 0
-    """Images that change though the site sends others to them, to where it does not."""
+    touched: Ints
+    """The images that a rule would change, were none of them kept."""
 
     @property
     def value(self) -> float:
@@ -77,9 +83,6 @@ class Effect:
     def gain(self) -> float:
         """What the rules are worth at all."""
         return self.saved - LOST_WEIGHT * self.lost
-
-
-NOTHING = Effect(0, 0, 0, 0, 0, 0, np.zeros(0, np.int64), *np.zeros((3, 0), np.bool_))
 
 
 class State:
@@ -107,18 +110,13 @@ class State:
         self.is_preferred = np.zeros(len(self.images), np.bool_)
         self.is_preferred[self.image[self.pages.is_preferred]] = True
         self.__dict__.pop("texts", None)
-        self.__dict__.pop("row_of", None)
+        self.__dict__.pop("standing", None)
         self.__dict__.pop("page_of_image", None)
 
     @cached_property
     def texts(self) -> list[str]:
         """The images as Python strings."""
         return self.images.to_pylist()  # type: ignore[no-any-return]
-
-    @cached_property
-    def row_of(self) -> dict[str, int]:
-        """The row of each image; a candidate asks for a few, and there are thousands of candidates."""
-        return {text: row for row, text in enumerate(self.texts)}
 
     @cached_property
     def page_of_image(self) -> Ints:
@@ -128,106 +126,49 @@ class State:
         first: Bools = np.diff(at, prepend=-1) != 0
         return self.on[order[first]]
 
-    def touched(self, rules: Sequence[Rule]) -> list[Ints]:
-        """Return for each rule the images that it changes; most change a few only."""
-        if not rules:
-            return []
-        rows, numbers = RuleSet(rules).compile().touched(self.images)
-        order = np.argsort(numbers.to_numpy(), kind="stable")
-        ends = np.searchsorted(numbers.to_numpy()[order], np.arange(len(rules) + 1))
-        by_rule = rows.to_numpy()[order].astype(np.int64)
-        return [np.sort(by_rule[ends[at] : ends[at + 1]]) for at in range(len(rules))]
+    @cached_property
+    def standing(self) -> _core.Standing:
+        """The same columns as the core asks them."""
+        pages, sketches = self.pages, self.pages.site.sketches
+        return _core.Standing(
+            self.images,
+            self.first_pair,
+            self.on,
+            self.urls_of_pair,
+            self.is_preferred,
+            pages.speaks,
+            pages.is_held,
+            pages.silent,
+            pages.sketch,
+            np.ascontiguousarray(sketches).reshape(-1),
+            sketches.shape[1] if pages.has_sketches else 0,
+            pages.needed,
+        )
 
-    def effect(self, rules: Sequence[Rule], rows: Ints | None = None) -> Effect:
-        """Return what rules would do to the images, or to those in `rows`, if only they can match."""
-        sources = np.unique(np.concatenate(self.touched(rules))) if rows is None else rows
-        if not len(sources):
-            return NOTHING
-        some = self.images.take(pa.array(sources))
+    def effects(self, rules: Sequence[Rule], among: Ints | None = None) -> list[Effect]:
+        """Return what each of some rules would do, alone, to the images, or to those it is known to touch."""
+        return self._asked(rules, among, together=False) if rules else []
+
+    def effect(self, rule: Rule, among: Ints | None = None) -> Effect:
+        """Return what a rule would do to the images, or to those it is known to touch."""
+        return self.effects([rule], among)[0]
+
+    def effect_of_all(self, rules: Sequence[Rule]) -> Effect:
+        """Return what rules would do together."""
+        return self._asked(rules, None, together=True)[0]
+
+    def _asked(self, rules: Sequence[Rule], among: Ints | None, *, together: bool) -> list[Effect]:
         keeps = [rule for rule in self.rules if rule.kind == "keep"]
-        program = RuleSet([*keeps, *rules]).program
-        # A rule that grows without end takes all its steps with every URL, and is told by a few.
-        if program.batch_counted(some.slice(0, FEW), False, 1, False)[1].unresolved:  # noqa: FBT003
-            return NOTHING
-        after = pa.array(program.batch(some, False, 1))  # noqa: FBT003
-        changes = np.asarray(pc.not_equal(after, some.cast(after.type)))
-        if not changes.any():
-            return NOTHING
-        moved = sources[changes]
-        return self._judged(moved, after.filter(pa.array(changes)))
-
-    def _judged(self, moved: Ints, after: pa.Array) -> Effect:
-        encoded = after.dictionary_encode()
-        row_of = self.row_of
-        texts = encoded.dictionary.to_pylist()
-        place = np.fromiter((row_of.get(text, -1) for text in texts), np.int64, len(texts))
-        is_new = place < 0
-        place[is_new] = len(self.images) + np.arange(is_new.sum())
-        target = place[np.asarray(encoded.indices)]
-        if is_new.all() and len(place) == len(target):
-            nothing = np.zeros(len(moved), np.bool_)
-            return replace(
-                NOTHING, moved=len(moved), sources=moved, failing=nothing, blamed=nothing, merging=nothing
-            )
-        # The images that stay and are met by others take part as well.
-        stays = np.setdiff1d(np.unique(target[target < len(self.images)]), moved)
-        image = np.concatenate((moved, stays))
-        group = np.concatenate((target, stays))
-        size = np.unique(group, return_inverse=True, return_counts=True)
-        inverse, counts = size[1], size[2]
-        saved = int((counts - 1).sum())
-        # Pairs (group, page) over all images that take part.
-        starts, ends = self.first_pair[image], self.first_pair[image + 1]
-        length = ends - starts
-        row = np.repeat(starts - np.concatenate(([0], np.cumsum(length)[:-1])), length) + np.arange(
-            length.sum()
-        )
-        of = np.repeat(np.arange(len(image)), length)
-        page, urls = self.on[row], self.urls_of_pair[row]
-        effect = self._counted(moved, inverse, of, page, urls, saved)
-        is_known = target[effect.merging] < len(self.images)
-        stands = np.append(self.is_preferred, np.zeros(int(is_new.sum()), np.bool_))
-        against = int((self.is_preferred[moved] & ~stands[target]).sum())
-        return replace(effect, met=float(is_known.mean()) if len(is_known) else 0.0, against=against)
-
-    def _counted(self, moved: Ints, group: Ints, of: Ints, page: Ints, urls: Ints, saved: int) -> Effect:  # noqa: PLR0913, PLR0917 -- columns
-        pages = self.pages
-        total = pages.count + 1
-        after, place, images = np.unique(group[of] * total + page, return_inverse=True, return_counts=True)
-        after_group, after_page = np.divmod(after, total)
-        weight = np.bincount(place, urls, len(after))
-        lost_after = _lost(after_group, after_page, weight, pages)
-        before_pairs = np.unique(of * total + page, return_inverse=True)
-        before_image, before_page = np.divmod(before_pairs[0], total)
-        lost_before = _lost(before_image, before_page, np.bincount(before_pairs[1], urls), pages)
-        is_held = pages.is_held
-        merging = (images > 1) & pages.speaks[after_page]
-        merged_pages = np.unique(after_page[merging])
-        lost = int(lost_after.sum()) - int(lost_before.sum())
-        lost_held = int(is_held[after_page[lost_after]].sum()) - int(is_held[before_page[lost_before]].sum())
-        # Per image that moved: does it fail, does it merge?
-        # To blame are those whose page is lost; if that of one that stays is, then all who come to it.
-        count = len(moved)
-        is_lost = np.zeros(len(group), np.bool_)
-        is_lost[of[lost_after[place]]] = True
-        is_bad, is_told = np.zeros((2, int(group.max()) + 1), np.bool_)
-        is_bad[after_group[lost_after]] = True
-        is_told[group[:count][is_lost[:count]]] = True
-        merges = np.zeros(len(group), np.bool_)
-        merges[of[merging[place]]] = True
-        return Effect(
-            moved=count,
-            saved=saved,
-            lost=max(lost, 0),
-            lost_held=max(lost_held, 0),
-            pages=len(merged_pages),
-            pages_held=int(is_held[merged_pages].sum()),
-            sources=moved,
-            failing=is_bad[group[:count]],
-            blamed=is_lost[:count] | (is_bad & ~is_told)[group[:count]],
-            merging=merges[:count],
-            moved_urls=int(urls[of < count].sum()),
-        )
+        program = program_of([*keeps, *rules])
+        answer = cast("_Answer", self.standing.effects(program, len(keeps), together, among))
+        counts, offsets, sources, failing, blamed, merging, touched_offsets, touched = answer
+        moved = [slice(*ends) for ends in pairwise(offsets.tolist())]
+        asked = [slice(*ends) for ends in pairwise(touched_offsets.tolist())]
+        flags = [column.view(np.bool_) for column in (failing, blamed, merging)]
+        return [
+            Effect(*count, sources[rows], *(flag[rows] for flag in flags), touched[all_rows])  # type: ignore[call-arg, arg-type]
+            for count, rows, all_rows in zip(counts, moved, asked, strict=True)
+        ]
 
     def accept(self, rule: Rule) -> None:
         """Let a rule be the last of the accepted ones, and move the state on."""
@@ -250,25 +191,8 @@ class State:
 
     def images_under(self, rules: Sequence[Rule]) -> pa.Array:
         """Return the image of each URL under some rules."""
-        return pa.array(RuleSet(rules).program.batch(self.pages.urls, False, 1)).cast(pa.large_string())  # noqa: FBT003
+        return pa.array(program_of(rules).batch(self.pages.urls)).cast(pa.large_string())
 
     def lost(self) -> int:
         """Return how many pages lie under another now."""
-        return int(_lost(self.at, self.on, self.urls_of_pair, self.pages).sum())
-
-
-def _lost(group: Ints, page: Ints, weight: Ints, pages: Pages) -> Bools:
-    """Return of each pair of a group and a page whether the page is lost there; pairs are in group order."""
-    lost = np.zeros(len(group), np.bool_)
-    several = np.concatenate(([False], group[1:] == group[:-1]))
-    several |= np.concatenate((several[1:], [False]))
-    rows = np.flatnonzero(several)
-    if not len(rows):
-        return lost
-    order = rows[np.lexsort((page[rows], -weight[rows], group[rows]))]
-    starts = np.concatenate(([True], group[order][1:] != group[order][:-1]))
-    main = page[order[np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))]]
-    others = page[order] != main
-    left, right = page[order[others]], main[others]
-    lost[order[others]] = ~pages.near(left, right) & ~pages.silent[left] & ~pages.silent[right]
-    return lost
+        return self.standing.lost()

@@ -39,8 +39,7 @@ def volatile_class(
     fails: dict[str, Counter[int]] = defaultdict(Counter)
     holds: Counter[str] = Counter()
     failing: list[Rule] = []
-    for rule, rows in zip(rules, state.touched(rules), strict=True):
-        effect = state.effect([rule], rows)
+    for rule, effect in zip(rules, state.effects(rules), strict=True):
         if effect.pages < PAGES or not 0 < effect.lost <= FAILING * (effect.lost + effect.pages):
             continue
         for pattern, count in counted(state.some_texts(effect.sources[effect.failing])).items():
@@ -50,7 +49,7 @@ def volatile_class(
     shares = counted(state.texts) if fails else Counter()
     for pattern in _suspects(fails, holds, shares, len(state.texts)):
         spared = [with_conditions(rule, unless=(pattern,)) for rule in failing]
-        effects = [(state.effect([each]), rule) for each, rule in zip(spared, failing, strict=True) if each]
+        effects = [(state.effect(each), rule) for each, rule in zip(spared, failing, strict=True) if each]
         gain = sum(effect.saved for effect, rule in effects if is_good(effect, rule))
         if gain > WORTH * holds[pattern]:
             return keeping(rules[0].site, BY, as_whole(pattern))

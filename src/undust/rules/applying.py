@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from undust import _core
 from undust.rules.compiled import Canonicalizer
+from undust.rules.problems import asked
 from undust.rules.ruleset import RuleSet, load
+from undust.urls.site import suffixes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from os import PathLike
+
+    from undust.rules.language import Rule
 
     Rules = str | PathLike[str] | RuleSet | Canonicalizer
     """The path of a rule file, its rules, or those compiled."""
@@ -19,3 +25,8 @@ def canonicalizer(rules: Rules) -> Canonicalizer:
     if isinstance(rules, Canonicalizer):
         return rules
     return (rules if isinstance(rules, RuleSet) else load(rules)).compile()
+
+
+def program_of(rules: Iterable[Rule]) -> _core.Program:
+    """Return rules as the core runs them, with no set around them: who learns makes thousands."""
+    return asked(_core.Program, [rule.said for rule in rules], suffixes())

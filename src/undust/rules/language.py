@@ -75,17 +75,7 @@ class Rule:
     """Keys of the JSON object that undust does not know, kept as they are."""
 
     def __post_init__(self) -> None:
-        said: dict[str, object] = {
-            "site": self.site,
-            "kind": self.kind,
-            "from": self.source,
-            "to": self.target,
-            "when": self.when,
-            "unless": self.unless,
-            "except_sites": self.except_sites,
-            "status": self.status,
-        }
-        asked(_core.check_rule, said)
+        asked(_core.check_rule, self.said)
         for name in _LISTS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "examples", tuple(map(tuple, self.examples)))
@@ -116,6 +106,20 @@ class Rule:
             if value is not None and value != ():
                 data[key] = _plain(value)
         return data | dict(self.extra)
+
+    @property
+    def said(self) -> dict[str, object]:
+        """What the rule says, and whether it is on, as the core reads it."""
+        return {
+            "site": self.site,
+            "kind": self.kind,
+            "from": self.source,
+            "to": self.target,
+            "when": self.when,
+            "unless": self.unless,
+            "except_sites": self.except_sites,
+            "status": self.status,
+        }
 
     @property
     def id(self) -> str:
