@@ -35,6 +35,10 @@ MENDS = {
 class UndustError(Exception):
     """A problem that has a name; the root of all that undust raises on purpose."""
 
+    def __str__(self) -> str:
+        """Return the sentence, on one line: what it quotes may have been written to harm a terminal."""
+        return printable(super().__str__())
+
 
 class SourceError(UndustError):
     """The input cannot be read."""
@@ -77,6 +81,17 @@ class RefusedStart(UndustError, SystemExit):  # noqa: N818
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.code = f"undust: {sentence}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text with line feeds, escape sequences and all else that a terminal would obey written out.
+
+    >>> print(printable("caf\u00e9\n\x1b[31m"))
+    café\n\x1b[31m
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def file_sentence(error: OSError) -> str:

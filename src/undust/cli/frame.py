@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from undust.errors import UndustError, file_sentence
+from undust.errors import UndustError, file_sentence, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -104,11 +104,9 @@ def one_sentence() -> Iterator[None]:
 
 def fail(sentence: str, exit_code: int) -> NoReturn:
     """Say what is wrong, and end."""
-    # A file's name may hold line feeds, or worse: what makes a terminal do things.
-    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in sentence)
     # Without a stderr to say it on, the exit code alone has to do.
     with suppress(OSError):
-        click.echo(f"undust: {plain}", err=True)
+        click.echo(f"undust: {printable(sentence)}", err=True)
     raise click.exceptions.Exit(exit_code)
 
 

@@ -91,7 +91,7 @@ def read_comparison(path: str) -> dict[str, Any]:
     require_readable([path])
     try:
         found = json.loads(b"".join(read_blocks(path)))
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         message = f"{path}: not what `undust compare --json` prints; run it again and keep its output"

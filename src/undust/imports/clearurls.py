@@ -37,7 +37,7 @@ def read(text: str, name: str, site: str) -> Found:  # noqa: ARG001 -- the file 
     try:
         providers = json.loads(text)["providers"]
         items = list(providers.items())
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         message = f"{name}: no JSON with providers ({error}); give a file in the shape that ClearURLs reads"
         raise RuleError(message) from None
     found = Found([], [])

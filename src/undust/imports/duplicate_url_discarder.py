@@ -28,7 +28,7 @@ def read(text: str, name: str, site: str) -> Found:  # noqa: ARG001 -- the file 
     """Return the rules of a file."""
     try:
         entries = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"{name}: not JSON ({error}); give the file that duplicate-url-discarder reads"
         raise RuleError(message) from None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

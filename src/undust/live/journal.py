@@ -91,7 +91,7 @@ class JournalFile(Journal):
                     self._answers[answer.url, answer.turn] = answer
                 elif kind != "done":
                     self._written.add(_key(kind, said))
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 message = (
                     f"{self.path}:{number}: not a line of a journal; remove it, or begin without --resume"
                 )
@@ -101,7 +101,7 @@ class JournalFile(Journal):
         try:
             said = json.loads(line)["job"]
             format_, version, old = said["format"], said["version"], said["job"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             format_ = version = old = None
         if format_ != FORMAT or version != VERSION:
             message = f"{self.path}: not a journal of undust; name another file with --journal"

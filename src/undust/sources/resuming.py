@@ -165,6 +165,7 @@ class Archive(NamedTuple, Generic[Row]):
         is_found = True
         while is_found:
             pending: tuple[int, Row] | None = None
+            started = window.tell()
             try:
                 for record in self.records(window):
                     if pending:
@@ -194,7 +195,8 @@ class Archive(NamedTuple, Generic[Row]):
                 pending = None
             if pending:
                 yield pending[1]
-            is_found = is_found and window.find_start(begin, self.start)
+            # In what is packed as a whole, records tell where they are unpacked, which may be further back.
+            is_found = is_found and window.find_start(max(begin, started + 1), self.start)
             begin = window.tell()
 
     def _end(self, window: Window, offset: int) -> int | None:
