@@ -1,8 +1,9 @@
 """Rewrite rules by generalization: speed beside the plain algorithm, growth, a giant cluster, the tables.
 
-    python -m bench.rewrite                        all of it, some minutes
+    python -m bench.rewrite                        all of it, a quarter of an hour
     python -m bench.rewrite speed growth           only these parts
     python -m bench.rewrite tables --urls 40000    the tables of the paper on larger sites
+    python -m bench.rewrite variants               what their figures depend on, one property at a time
 
 The sites are generated, and labels are the truth. What is compared with the paper is the shape of its
 tables: its crawl of 360 hosts is not to be had.
@@ -27,15 +28,18 @@ import pyarrow as pa
 import undust
 from bench.common import machine
 from bench.rewrite_tables import tables
+from bench.rewrite_variants import variants
 from bench.sites import KINDS, site
 from tests.oracles import rewrite as oracle
 from undust.learners.rewrite import RewriteOptions, learn, tell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from undust.duplicates import SiteClusters
     from undust.learners.rewrite.qualified import Learned
 
-PARTS = ("speed", "growth", "giant", "tables")
+PARTS = ("speed", "growth", "giant", "tables", "variants")
 KIND, SEED = "mirrors", 1
 FASTER, SLOWER, LARGER, GIANT_BYTES = 30, 5.0, 4.5, 2 << 30
 """What is to be reached: times the oracle; time and memory from n to 4n; the memory of the giant."""
@@ -140,18 +144,22 @@ def show(name: str, figures: dict[str, Any], indent: str = "") -> None:
 
 
 def show_table(rows: dict[str, dict[str, str]]) -> None:
-    """Print our figures beside the published ones."""
+    """Print figures side by side."""
     columns = list(next(iter(rows.values())))
-    print(f"{'':44} " + "  ".join(f"{column:>16}" for column in columns))
-    for name, row in rows.items():
-        print(f"{name:44} " + "  ".join(f"{row[column]:>16}" for column in columns))
+    widths = [max(len(column), *(len(row[column]) for row in rows.values())) for column in columns]
+    first = max(map(len, rows))
+    for name, row in {"": dict(zip(columns, columns, strict=True)), **rows}.items():
+        cells = (f"{row[column]:>{width}}" for column, width in zip(columns, widths, strict=True))
+        print(f"{name:{first}}  " + "  ".join(cells))
 
 
 def main() -> None:
     """Run the parts that were asked for; fail if a bound was not kept."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; without any, all")
-    ask.add_argument("--urls", type=int, default=20_000, help="of each site for the tables")
+    ask.add_argument(
+        "--urls", type=int, default=24_000, help="of each site for the tables; a quarter for the variants"
+    )
     ask.add_argument("--kinds", nargs="*", default=list(KINDS), help="of generated sites, for the tables")
     ask.add_argument("--json", action="store_true")
     ask.add_argument("--make", nargs=4, metavar=("KIND", "URLS", "GIANT", "FILE"), help=argparse.SUPPRESS)
@@ -167,21 +175,20 @@ def main() -> None:
     if unknown := set(told.parts) - set(PARTS):
         ask.error(f"there is no part called {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
     parts = told.parts or PARTS
-    figures: dict[str, Any] = {}
-    if "speed" in parts:
-        figures["speed"] = speed(70_000)
-    if "growth" in parts:
-        figures["growth"] = growth(100_000)
-    if "giant" in parts:
-        figures["giant"] = alone("shop", 1_000_000, 300_000) | {"to reach": GIANT_BYTES}
-    if "tables" in parts:
-        figures["tables"] = tables(told.urls, told.kinds)
+    ways: dict[str, Callable[[], dict[str, Any]]] = {
+        "speed": lambda: speed(70_000),
+        "growth": lambda: growth(100_000),
+        "giant": lambda: alone("shop", 1_000_000, 300_000) | {"to reach": GIANT_BYTES},
+        "tables": lambda: tables(told.urls, told.kinds),
+        "variants": lambda: variants(told.urls // 4, told.kinds),
+    }
+    figures = {name: ways[name]() for name in PARTS if name in parts}
     if told.json:
         print(json.dumps(figures))
     else:
         print(machine())
         for name, part in figures.items():
-            show_table(part) if name == "tables" else show(name, part)
+            show_table(part) if name in {"tables", "variants"} else show(name, part)
     _fail_if_missed(figures)
 
 

@@ -71,6 +71,10 @@ class Wording:
         constants = self._constants(entries, support)
         if constants is None and not _is_mask(entries):
             return None
+        return self.written(entries, constants)
+
+    def written(self, entries: list[Entry], constants: dict[int, str | None] | None) -> Rule | None:
+        """Return the rule with these values for the wildcards of its result; without any, as a mask."""
         names = self._names(entries, keeps_all=constants is None)
         try:
             source = self._pattern({e.key: self._asked(e, names) for e in entries if e.context != ABSENT})

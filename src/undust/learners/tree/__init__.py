@@ -101,7 +101,7 @@ def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
     tree, found = raw_candidates(sample, options)
     cut: Counter[str] = Counter({"raw candidates": len(found)})
     cut.update(raw.reason for raw in found if not raw.rules)
-    candidates, graph = _qualified(tree, found)
+    candidates, graph = qualified(tree, found)
     cut["qualified candidates"] = len(candidates)
     if options.selection in STRATEGIES:
         chosen = deployable(
@@ -157,7 +157,7 @@ def proved_on_all(candidates: list[Candidate], measured: Measured, max_fpr: floa
     return found
 
 
-def _qualified(tree: PatternTree, found: list[Raw]) -> tuple[list[Candidate], Graph]:
+def qualified(tree: PatternTree, found: list[Raw]) -> tuple[list[Candidate], Graph]:
     """Return the candidates that passed their proof, the best first, and the graph they make."""
     best: dict[str, tuple[Candidate, Mapping, Proof]] = {}
     for raw in found:
