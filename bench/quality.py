@@ -29,6 +29,7 @@ import pyarrow as pa
 
 import undust
 from bench.common import data_folder, machine
+from bench.quality_verdict import as_json, print_verdicts, verdicts
 from bench.sites import KINDS, Crawl, site
 from undust.comparison import compare_methods, methods_named
 from undust.comparison.splitting import judged_part, with_labels, without_urls
@@ -211,13 +212,17 @@ def main() -> None:
             if told.json:
                 print(json.dumps({"group": case.group, "site": case.name} | figures(row)), flush=True)
         print(f"{case.group} {case.name}: {perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+    told_apart = {group: list(verdicts(group, rows, names[group])) for group, rows in found.items()}
     if told.json:
+        for group, each in ((group, each) for group, some in told_apart.items() for each in some):
+            print(json.dumps({"group": group} | as_json(each)))
         return
     print(f"{machine()}; generated sites of {told.urls:,} URLs, {told.noise:.0%} of the pages mislabelled")
     print("a second judge agreed with every figure" if judge else "there was no second judge")
     for group, rows in found.items():
         print_averages(group, rows)
         print_sites(group, rows, names[group])
+        print_verdicts(told_apart[group])
 
 
 def _options() -> argparse.ArgumentParser:

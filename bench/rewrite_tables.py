@@ -35,6 +35,7 @@ PUBLISHED = {
     "rules with fan-out 10, 30": (240_260, 31_363),
     "fpr <= 5 %, fan-out 10: rules, reduction": (166_000, 0.21),
     "fpr <= 5 %, fan-out 30: rules, reduction": (21_000, 0.16),
+    "sites, URLs": (360, 7_800_000),
 }
 
 
@@ -53,7 +54,7 @@ class Sums:
 
     def reduction(self, name: str) -> float:
         """Return one less what is left."""
-        return 1 - self.after[name] / max(1, self.before[name])
+        return 1 - self.after[name] / self.before[name] if self.before[name] else 0.0
 
     def share(self, name: str, *kinds: str) -> float:
         """Return the share of classes in a set of rules."""
@@ -66,7 +67,7 @@ def tables(urls: int, kinds: Iterable[str]) -> dict[str, Any]:
     if any(True for _ in real()):
         columns["real"] = figures(Half(labels) for labels in real())
     names = columns["generated"]
-    columns["paper"] = {name: PUBLISHED.get(name, "not to be had") for name in names}
+    columns["paper"] = {name: PUBLISHED.get(name, "not published") for name in names}
     return {name: {column: in_words(values[name]) for column, values in columns.items()} for name in names}
 
 

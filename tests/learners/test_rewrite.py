@@ -209,6 +209,17 @@ def test_a_rule_is_refuted_by_other_pages() -> None:
     assert loose.candidates[0].fpr == pytest.approx(0.5)
 
 
+def test_two_names_of_ten_pages_add_up_to_any_name() -> None:
+    """As Δ(r, k) is defined, contexts and results may differ at once; the proof sees that it is wrong."""
+    names = [f"page{letter}" for letter in "abcdefghijkl"]
+    pages = labelled(*([f"http://a.test/{name}", f"http://a.test/{name.upper()}"] for name in names))
+    ((context, action, support),) = top(closure(pages, fanout=10))
+    assert (context["path_0"], action["path_0"], support) == ("*", "*", 24)
+    proposal = proposed(pages, fanout=10)
+    assert proposal.candidates == ()
+    assert proposal.cut["rules with too many false pairs"] > 0
+
+
 def test_what_was_cut_is_said() -> None:
     """Pairs beyond the sample and rules beyond the budget are counted, and what is left still works."""
     urls = [f"http://a.test/show?sid={number}" for number in range(100)]

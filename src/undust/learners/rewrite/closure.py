@@ -14,7 +14,8 @@ Settled here, where Algorithm 3 leaves it open (A19, A21, A23):
   wildcard they do not differ any more, and the action follows: two steps at one key.
 * A rule covers another if it is equal or more general on both sides (A19: definition 3 compares contexts
   only, and would call rules with other results less general).
-* The fan-out is the number of different values at the place that is generalized, the rule's own included.
+* The fan-out is the number of different values at the place that is generalized, the rule's own included;
+  also those of rules with another result there, for Δ(r, k) has them too.
 * An absent or empty value is no value of a fan-out, for no wildcard covers it.
 * Under the ideal filter both places are tried, as the proof of Theorem 9 wants: that filter alone can tell
   a good rule from a bad one by itself.
