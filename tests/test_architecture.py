@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "content": "errors _core urls",
     "sources": "errors _core packing streams observations urls content",
     "live": "errors urls content sources",
-    "engines": "errors streams observations",
+    "engines": "errors extras streams observations",
     "duplicates": "errors _core observations urls",
     "rules": "errors notebook _core streams urls",
     "tree": "errors _core urls",

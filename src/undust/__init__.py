@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
+    from undust.engines.spark import SparkEngine
     from undust.exports import export
     from undust.imports import import_rules
     from undust.pipeline import (
@@ -27,6 +28,7 @@ __all__ = [
     "LocalEngine",
     "Rule",
     "RuleSet",
+    "SparkEngine",
     "compare",
     "evaluate",
     "export",
@@ -48,6 +50,7 @@ _HOMES = {
     "LocalEngine": "undust.engines.local",
     "Rule": "undust.rules",
     "RuleSet": "undust.rules",
+    "SparkEngine": "undust.engines.spark",
     "compare": "undust.pipeline",
     "evaluate": "undust.pipeline",
     "export": "undust.exports",

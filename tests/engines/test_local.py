@@ -6,28 +6,51 @@ import gzip
 import json
 import os
 import signal
-from itertools import chain
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from undust.engines import Engine, LocalEngine, budget, engine_named, local
+from undust.engines import Engine, Files, LocalEngine, budget, engine_named, local
 from undust.engines.budget import Budget, bytes_of
 from undust.engines.spool import Spool
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from undust.engines import File
+    from undust.engines.spool import Spooled
 
 SCHEMA = pa.schema([("site", pa.string()), ("number", pa.int64()), ("text", pa.string())])
 RESULT = pa.schema([("site", pa.string()), ("rows", pa.int64()), ("total", pa.int64())])
 MIB = 1 << 20
 LARGER = sorted({n * 7919 % 23 for n in range(5000 % 23)})
 """The sites of which 5000 rows have one more than of the others."""
+
+
+class Batches(NamedTuple):
+    """A reader of files that are called by their number."""
+
+    of_file: tuple[Iterable[pa.RecordBatch], ...]
+
+    def read_files(self, files: Sequence[File], tell: Callable[[object], object]) -> Iterator[pa.RecordBatch]:
+        """Yield what each file holds."""
+        for file in files:
+            yield from self.of_file[int(file.name)]
+            tell(f"read {file.name}")
+
+
+def read(engine: LocalEngine, *files: Iterable[pa.RecordBatch]) -> Spooled:
+    """The rows of files, all in one table."""
+    told: list[object] = []
+    table = engine.read(Files([[str(n) for n in range(len(files))]]), Batches(files), SCHEMA, told.append)
+    assert told == [f"read {n}" for n in range(len(files))]
+    return table
 
 
 def rows(count: int, sites: int = 23) -> Iterator[pa.RecordBatch]:
@@ -76,11 +99,7 @@ def test_every_way_gives_the_same(kind: str, tmp_path: Path, monkeypatch: pytest
         if (own := [n for n in range(20_000) if n * 7919 % 23 == site])
     ]
     with engine_of(kind, tmp_path, monkeypatch) as engine:
-        table = engine.read(
-            ["a", "b"],
-            lambda path: (b for i, b in enumerate(rows(20_000)) if (i < 9) == (path == "a")),
-            SCHEMA,
-        )
+        table = read(engine, islice(rows(20_000), 9), islice(rows(20_000), 9, None))
         assert (table.path is None) == (kind == "memory")
         assert table.num_rows == 20_000
         result = engine.map_sites(table, total, RESULT)
@@ -96,7 +115,7 @@ def test_an_error_passes_and_leaves_nothing(
 ) -> None:
     """What goes wrong at a site ends the job with that error; the files are gone."""
     with pytest.raises(UndustError, match="no"), engine_of(kind, tmp_path, monkeypatch) as engine:
-        engine.map_sites(engine.read(["a"], lambda _: rows(20_000), SCHEMA), failing, RESULT)
+        engine.map_sites(read(engine, rows(20_000)), failing, RESULT)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -112,13 +131,13 @@ def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         engine_of("processes", tmp_path, monkeypatch) as engine,
         pytest.raises(UndustError, match="fewer --threads"),
     ):
-        engine.map_sites(engine.read(["a"], lambda _: rows(20_000), SCHEMA), killed, RESULT)
+        engine.map_sites(read(engine, rows(20_000)), killed, RESULT)
 
 
 def test_a_damaged_temporary_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One sentence with the file and the reason."""
     with engine_of("disk", tmp_path, monkeypatch) as engine:
-        table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
+        table = read(engine, rows(5000))
         assert table.path is not None
         table.path.write_bytes(b"not parquet at all")
         with pytest.raises(UndustError, match=r"a temporary file was damaged .* check its disk"):
@@ -128,7 +147,7 @@ def test_a_damaged_temporary_file_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_sort_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What DuckDB says, and what to do about it."""
     with engine_of("disk", tmp_path, monkeypatch) as engine:
-        table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
+        table = read(engine, rows(5000))
         monkeypatch.setattr(budget, "SORT_SHARE", 1e-9)
         with pytest.raises(UndustError, match=f"sorting by site failed .* or make room in {tmp_path}"):
             engine.map_sites(table, total, RESULT)
@@ -137,7 +156,7 @@ def test_a_sort_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_files_go_when_the_engine_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a `with` block the folder lives as long as the engine."""
     engine = engine_of("disk", tmp_path, monkeypatch)
-    table = engine.read(["a"], lambda _: rows(5000), SCHEMA)
+    table = read(engine, rows(5000))
     assert table.path is not None
     assert table.path.exists()
     del engine
@@ -197,7 +216,7 @@ def test_a_survey_counts_rows_by_site(tmp_path: Path, monkeypatch: pytest.Monkey
     nameless = pa.table({"site": ["", ""], "number": [1, 2], "text": ["", ""]}, SCHEMA).to_batches()
     for kind in ("memory", "disk"):
         with engine_of(kind, tmp_path, monkeypatch) as engine:
-            table = engine.read(["a"], lambda _: chain(rows(5000), nameless), SCHEMA)
+            table = read(engine, chain(rows(5000), nameless))
             assert engine.survey(table, 217) == (23, 5002, {f"site-{n:03}": 218 for n in LARGER})
             longer = engine.map_rows(table, lambda batch: batch.slice(1), SCHEMA)
             assert longer.num_rows == 5002 - sum(1 for _ in table.batches())

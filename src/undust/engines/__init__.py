@@ -7,13 +7,25 @@ came out. Whichever engine does it, the answer is the same.
 
 from __future__ import annotations
 
-from undust.engines.contract import SITE, Engine, Survey
+from undust.engines.contract import SITE, Engine, File, Files, Reader, Survey
 from undust.engines.local import LocalEngine
+from undust.engines.spark import SparkEngine
 from undust.errors import UndustError
 
-__all__ = ["ENGINES", "SITE", "Engine", "LocalEngine", "Survey", "engine_named"]
+__all__ = [
+    "ENGINES",
+    "SITE",
+    "Engine",
+    "File",
+    "Files",
+    "LocalEngine",
+    "Reader",
+    "SparkEngine",
+    "Survey",
+    "engine_named",
+]
 
-ENGINES = (LocalEngine,)
+ENGINES = (LocalEngine, SparkEngine)
 """The engines: each is a class with a `name`, the verbs of `Engine`, and `started`, which makes one."""
 
 

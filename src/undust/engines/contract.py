@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    Reader = Callable[[str], Iterator[pa.RecordBatch]]
-    """The rows of one file."""
+    Tell = Callable[[object], object]
+    """Takes what is to be known besides the rows; it can be pickled."""
     RowsFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
     """Some rows to others of the schema that was promised; which rows come together means nothing."""
     SiteFunction = Callable[[str, pa.Table], pa.Table]
@@ -20,6 +20,39 @@ if TYPE_CHECKING:
 
 SITE = "site"
 """The column that says to which site a row belongs."""
+
+
+class File(NamedTuple):
+    """A file to read."""
+
+    name: str
+    """What messages call it."""
+    path: str
+    """Where it lies, for whoever reads it."""
+
+
+class Files(NamedTuple):
+    """The files of a job, by the way in which they are read."""
+
+    groups: Sequence[Sequence[str]]
+    """Paths that every process and machine sees; those of a group are read together, in their order."""
+    fetched: Sequence[str] = ()
+    """Addresses on file systems that only the engine knows."""
+    tables: Sequence[str] = ()
+    """Addresses of Parquet files, of which the engine itself reads the columns that are needed."""
+
+
+class Reader(Protocol):
+    """What turns files into rows; it can be pickled, and the same files always give the same rows."""
+
+    def read_files(self, files: Sequence[File], tell: Tell) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of files that belong together, in their order."""
+
+    def columns_of(self, name: str, header: Sequence[str]) -> Sequence[str]:
+        """Return which columns of a table it needs, of those that there are."""
+
+    def read_rows(self, name: str, batches: Iterator[pa.RecordBatch], tell: Tell) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a part of such a table."""
 
 
 class Survey(NamedTuple):
@@ -38,6 +71,9 @@ class Engine(Protocol):
     Functions are pure and can be pickled, so that they may run anywhere, and again if that place is lost.
     """
 
+    spreads_files: bool
+    """Whether it reads files in many places at once; otherwise it gets all of them as one group."""
+
     def __enter__(self) -> Self:
         """Return the engine; what it needs besides memory is gone at the end of the block."""
 
@@ -48,8 +84,11 @@ class Engine(Protocol):
     def site_rows(self) -> int:
         """How many rows of one site are looked at together; see `budget.site_rows`."""
 
-    def read(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> Any:  # noqa: ANN401
-        """Return the rows of all files as one table."""
+    def find(self, addresses: Sequence[str]) -> Mapping[str, bool]:
+        """Return the files that addresses such as `s3a://bucket/folder` mean, and whether each was named."""
+
+    def read(self, files: Files, reader: Reader, schema: pa.Schema, tell: Tell) -> Any:  # noqa: ANN401
+        """Return the rows of all files as one table; `tell` is called, here, with what the reader tells."""
 
     def survey(self, table: Any, most_rows: int) -> Survey:  # noqa: ANN401
         """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines.budget import Budget, site_rows
-from undust.engines.contract import SITE, Survey
+from undust.engines.contract import SITE, File, Survey
 from undust.engines.spool import ROWS, Spool, Spooled
 from undust.engines.workers import Part, Workers, packed, unpacked
 from undust.engines.writing import write_batches
@@ -24,7 +24,7 @@ from undust.observations import arrow_table
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from undust.engines.contract import Excuse, Reader, RowsFunction, SiteFunction
+    from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, Tell
 
     Sited = Iterator[tuple[str, pa.Table]]
 
@@ -39,6 +39,7 @@ class LocalEngine:
     """The engine of one machine; used in a `with` block, its files are gone at the end."""
 
     name = "local"
+    spreads_files = False
 
     def __init__(
         self,
@@ -72,9 +73,16 @@ class LocalEngine:
         """How many rows of one site are looked at together."""
         return site_rows(self.budget.memory)
 
-    def read(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> Spooled:
+    def find(self, addresses: Sequence[str]) -> dict[str, bool]:
+        """Say that addresses are not for this engine."""
+        message = f"{addresses[0]}: the engine 'local' reads files of this machine; add --engine spark"
+        raise UndustError(message)
+
+    def read(self, files: Files, reader: Reader, schema: pa.Schema, tell: Tell) -> Spooled:
         """Return the rows of all files as one table."""
-        return self._spool.keep((batch for path in paths for batch in reader(path)), schema)
+        groups = ([File(path, path) for path in group] for group in files.groups)
+        batches = (batch for group in groups for batch in reader.read_files(group, tell))
+        return self._spool.keep(batches, schema)
 
     def survey(self, table: Any, most_rows: int) -> Survey:  # noqa: ANN401
         """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""

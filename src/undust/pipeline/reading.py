@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from undust.content.seen import PagesSeen
 from undust.content.sketch import SIZE, WORDS
-from undust.errors import UnknownFormat
-from undust.observations import SCHEMA, FileReport, Observations, Remark, Statement
-from undust.pipeline.sites import WITH_SITE, with_site
+from undust.engines import File, Files
+from undust.errors import SourceError
+from undust.observations import SCHEMA, Observations
+from undust.pipeline.files import ARCHIVE_NAMES, ARCHIVES, FilesReader, Told, one_report_each
+from undust.pipeline.sites import WITH_SITE
 from undust.sources import named_format
-from undust.sources.files import find_files, note_unknown, read_file
-from undust.sources.reading import Reading, ReadOptions
+from undust.sources.files import find_files
+from undust.sources.reading import ReadOptions
 from undust.streams import STANDARD, require_readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from undust.engines import Engine
 
@@ -56,32 +58,31 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     options = ReadOptions(
         base, dict(columns or {}), log_format, strict, shingle_words=shingle_words, sketch_size=sketch_size
     )
-    files = find_files([fspath(path) for path in paths])
-    require_readable(file.path for file in files)
-    on_bytes = _adding_up(watch, [file.path for file in files]) if watch else None
-    reports: list[FileReport] = []
-    statements: set[Statement] = set()
-    pages = PagesSeen(options.shingle_words, options.sketch_size)
-    is_named = dict(files)
-
-    def rows_of(path: str) -> Iterator[pa.RecordBatch]:
-        reading = Reading("standard input" if path == STANDARD else path, options, seen=pages)
-        try:
-            yield from read_file(path, reading, format, on_bytes)
-        except UnknownFormat as error:
-            if is_named[path] or strict:
-                raise
-            note_unknown(error, reading)
-        reports.append(_report(reading))
-        statements.update(reading.statements)
-
+    names = [fspath(path) for path in paths]
+    far = _found_far([name for name in names if is_address(name)], engine)
+    near = dict(find_files(name for name in names if not is_address(name)))
+    require_readable(near)
+    found = near | far
+    told: list[Told] = []
+    reader = FilesReader(
+        options,
+        format,
+        frozenset(name for name, is_named in found.items() if not is_named),
+        on_bytes=_adding_up(watch, list(near)) if watch else None,
+    )
     if engine is None:
-        table = pa.Table.from_batches((batch for file in files for batch in rows_of(file.path)), SCHEMA)
+        files = [File(name, name) for name in near]
+        table = pa.Table.from_batches(reader.observations(files, told.append), SCHEMA)
+    elif not engine.spreads_files:
+        table = engine.read(Files([list(near)]), reader, WITH_SITE, told.append)
     else:
-        table = engine.read(
-            [file.path for file in files], lambda path: map(with_site, rows_of(path)), WITH_SITE
-        )
-    return Observations(table, tuple(reports), tuple(sorted(statements)))
+        spread = spread_out(near, far, format)
+        apart = frozenset(name for group in spread.groups if len(group) == 1 for name in group)
+        reader = replace(reader, apart=apart | {*spread.fetched}, on_bytes=None)
+        table = engine.read(spread, reader, WITH_SITE, told.append)
+    statements = {statement for each in told for statement in each.statements}
+    reports = one_report_each((each.report for each in told), list(found))
+    return Observations(table, reports, tuple(sorted(statements)))
 
 
 def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> Callable[[int], object]:
@@ -97,15 +98,47 @@ def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> 
     return add
 
 
-def _report(reading: Reading) -> FileReport:
-    return FileReport(reading.name, reading.format, reading.rows, tuple(_remarks(reading)))
+def is_address(name: str) -> bool:
+    """Return whether this names a file on a file system of a cluster, as `s3a://bucket/file` does."""
+    return "://" in name and not Path(name).exists()
 
 
-def _remarks(reading: Reading) -> Iterable[Remark]:
-    for fate, reasons in (
-        ("skipped", reading.skipped),
-        ("passed over", reading.passed_over),
-        ("lost", reading.lost),
-    ):
-        for reason, records in sorted(reasons.items()):
-            yield Remark(fate, reason, records.count, tuple(records.samples))  # type: ignore[arg-type]
+def _found_far(addresses: list[str], engine: Engine | None) -> Mapping[str, bool]:
+    if not addresses:
+        return {}
+    if engine is None:
+        message = f"{addresses[0]}: addresses are for a cluster; add --engine spark, or name a file"
+        raise SourceError(message)
+    return engine.find(addresses)
+
+
+def spread_out(near: Collection[str], far: Iterable[str], format: str | None) -> Files:  # noqa: A002
+    """Return files as an engine takes them that reads them in many places at once.
+
+    Parquet is left to the engine. Archives are one group: what a page shows besides its template is told
+    by the pages before it, in whatever file. All others are read each on its own.
+    """
+    if STANDARD in near:
+        message = "standard input comes to this machine alone; store it in a file that the cluster can read"
+        raise SourceError(message)
+    paths = [name for name in near if not _is_parquet(name, format)]
+    archives = [name for name in paths if _is_archive(name, format)]
+    fetched = [name for name in far if not _is_parquet(name, format)]
+    if sum(_is_archive(name, format) for name in fetched) > (not archives):
+        message = (
+            f"{fetched[0]}: archives are read together, which those at addresses cannot be; put them in a "
+            "folder that all machines see, and name that"
+        )
+        raise SourceError(message)
+    tables = [Path(name).resolve().as_uri() for name in near if _is_parquet(name, format)]
+    tables += [name for name in far if _is_parquet(name, format)]
+    groups = [[name] for name in paths if name not in archives]
+    return Files([*groups, archives] if archives else groups, fetched, tables)
+
+
+def _is_parquet(name: str, format: str | None) -> bool:  # noqa: A002
+    return format == "parquet" or (format is None and name.lower().endswith(".parquet"))
+
+
+def _is_archive(name: str, format: str | None) -> bool:  # noqa: A002
+    return format in ARCHIVES or (format is None and name.lower().endswith(ARCHIVE_NAMES))

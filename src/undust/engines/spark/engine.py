@@ -1,0 +1,279 @@
+"""The verbs of an engine, on Spark.
+
+Rows are read once and kept by the executors until the engine is closed. Learning shuffles them once, by
+site. What all sites gave comes to the driver a few partitions at a time, so that it can be noted as it comes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from undust.engines.contract import SITE, Survey
+from undust.engines.spark import tasks
+from undust.engines.spark.failures import one_sentence
+from undust.engines.spark.files import found, require_small
+from undust.engines.spark.session import require_spark, started
+from undust.engines.spark.types import in_spark, restored, stored
+from undust.engines.writing import write_batches
+from undust.errors import UndustError
+from undust.observations import arrow_table
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, Tell
+
+AT_A_TIME = 4
+"""Partitions per core whose results come together."""
+WRITERS = {"parquet": "parquet", "jsonl": "json", "csv": "csv"}
+"""How Spark calls our formats."""
+
+
+class SparkTable:
+    """Rows that lie on the executors, with the types that they have outside of Spark."""
+
+    def __init__(self, frame: DataFrame, schema: pa.Schema) -> None:
+        self.frame = frame
+        self.schema = schema
+        self._rows: int | None = None
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are; counted when it is first asked."""
+        if self._rows is None:
+            with one_sentence():
+                self._rows = self.frame.count()
+        return self._rows
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, partition by partition, in their order."""
+        for rows in _brought(self.frame):
+            yield from restored(rows, self.schema).to_batches()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:  # noqa: ANN401 -- a capsule
+        schema = pa.schema([field.with_nullable(True) for field in self.schema])  # noqa: FBT003
+        return pa.RecordBatchReader.from_batches(schema, self.batches()).__arrow_c_stream__(requested_schema)
+
+
+class SparkEngine:
+    """The engine of many machines; used in a `with` block, the executors forget its rows at the end.
+
+    Args:
+        spark: A session of Spark 4.1 or newer, which stays the caller's.
+
+    """
+
+    name = "spark"
+    spreads_files = True
+
+    def __init__(self, spark: SparkSession) -> None:
+        require_spark()
+        self.spark = spark
+        self._kept: list[DataFrame] = []
+        self._owns_session = False
+
+    @classmethod
+    def started(
+        cls, *, memory: int | None, threads: int | None, folder: str | None, master: str | None
+    ) -> Self:
+        """Return the engine as `engine_named` asks for it, with a session of its own."""
+        engine = cls(started(master, memory, threads, folder))
+        engine._owns_session = True
+        return engine
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for frame in self._kept:
+            with one_sentence():
+                frame.unpersist()
+        self._kept.clear()
+        if self._owns_session:
+            self.spark.stop()
+
+    def find(self, addresses: Sequence[str]) -> dict[str, bool]:
+        """Return the files that addresses mean, and whether a person named each."""
+        with one_sentence():
+            return found(self.spark, addresses)
+
+    def read(self, files: Files, reader: Reader, schema: pa.Schema, tell: Tell) -> SparkTable:
+        """Return the rows of all files as one table, kept where they were read."""
+        frames = []
+        with one_sentence():
+            if files.groups:
+                frames.append(self._read_groups(files.groups, reader, schema))
+            if files.fetched:
+                frames.append(self._read_fetched(files.fetched, reader, schema))
+            if files.tables:
+                frames.append(self._read_tables(files.tables, reader, schema))
+            frame = self._all_of(frames, tasks.with_notes(schema)).persist()
+            self._kept.append(frame)
+            notes = [pickle.loads(row[0]) for row in _notes(frame)]  # noqa: S301 -- of our own tasks
+        for note in notes:
+            if isinstance(note, Exception):
+                raise note
+            tell(note)
+        return SparkTable(frame.where(f"{tasks.NOTE} is null").drop(tasks.NOTE), schema)
+
+    def _all_of(self, frames: list[DataFrame], schema: pa.Schema) -> DataFrame:
+        if not frames:
+            return self.spark.createDataFrame([], in_spark(schema))
+        whole = frames[0]
+        for frame in frames[1:]:
+            whole = whole.unionByName(frame)
+        return whole
+
+    def _read_groups(self, groups: Sequence[Sequence[str]], reader: Reader, schema: pa.Schema) -> DataFrame:
+        kind = pa.schema([pa.field("paths", pa.list_(pa.string()))])
+        rows = self.spark.createDataFrame(pa.table([pa.array(groups, kind.types[0])], schema=kind))
+        function = partial(tasks.read_groups, reader=reader, schema=schema)
+        return rows.repartition(len(groups)).mapInArrow(function, in_spark(tasks.with_notes(schema)))
+
+    def _read_fetched(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> DataFrame:
+        for path in paths:
+            require_small(self.spark, path)
+        rows = self.spark.read.format("binaryFile").load(list(paths)).select(*tasks.FETCHED.names)
+        function = partial(tasks.read_contents, reader=reader, schema=schema)
+        return rows.mapInArrow(function, in_spark(tasks.with_notes(schema)))
+
+    def _read_tables(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> DataFrame:
+        frame = self.spark.read.option("mergeSchema", "true").parquet(*paths)
+        name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1:,} more"
+        columns = reader.columns_of(name, frame.columns)
+        chosen = frame.select(*(f"`{column}`" for column in columns))
+        function = partial(tasks.read_rows, reader=reader, name=name, schema=schema)
+        return chosen.mapInArrow(function, in_spark(tasks.with_notes(schema)))
+
+    def survey(self, table: Any, most_rows: int) -> Survey:  # noqa: ANN401
+        """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""
+        from pyspark.sql import functions as sql  # noqa: PLC0415 -- loaded when an engine is made
+
+        is_large = sql.col("count") > most_rows
+        with one_sentence():
+            told = (
+                self._table(table)
+                .frame.groupBy(SITE)
+                .count()
+                .agg(
+                    sql.count_if(sql.col(SITE) != "").alias("sites"),
+                    sql.coalesce(sql.sum("count"), sql.lit(0)).alias("rows"),
+                    sql.collect_list(sql.when(is_large, sql.struct(SITE, "count"))).alias("large"),
+                )
+                .collect()[0]
+            )
+        return Survey(told["sites"], told["rows"], dict(sorted(tuple(each) for each in told["large"])))
+
+    def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> SparkTable:  # noqa: ANN401
+        """Return what the function makes of all rows."""
+        rows = self._table(table)
+        mapped = partial(tasks.map_batches, function=function, schema=rows.schema, result=schema)
+        return SparkTable(rows.frame.mapInArrow(mapped, in_spark(stored(schema))), schema)
+
+    def map_sites(self, table: Any, function: SiteFunction, schema: pa.Schema) -> SparkTable:  # noqa: ANN401
+        """Return what the function makes of each site, in the order of the sites."""
+        rows = self._table(table)
+        # Cut at sites and in their order, the one shuffle that brings sites together also sorts them.
+        frame = rows.frame.repartitionByRange(self._partitions, SITE)
+        return SparkTable(_by_site(frame, function, rows.schema, schema), schema)
+
+    def each_site(
+        self,
+        table: Any,  # noqa: ANN401
+        function: SiteFunction,
+        schema: pa.Schema,
+        done: Container[str] = (),
+        excuse: Excuse | None = None,  # noqa: ARG002 -- Spark tells of a lost machine, not of its site
+    ) -> Iterator[pa.Table]:
+        """Yield what the function makes of the sites, some at a time, as it comes and in any order."""
+        rows = self._table(table)
+        frame = rows.frame.repartition(self._partitions, SITE)
+        function = partial(_unless_done, function=function, done=done, schema=schema) if done else function
+        for results in _brought(_by_site(frame, function, rows.schema, schema)):
+            yield restored(results, schema)
+
+    @property
+    def _partitions(self) -> int:
+        # Said as a number, or Spark would join small partitions into one, and learning is slow work.
+        return int(self.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+
+    def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
+        """Write a table to a file of this machine, or with `://` in its name to a folder of a file system."""
+        if "://" not in path:
+            schema = table.schema if hasattr(table, "schema") else arrow_table(table).schema
+            write_batches(schema, _batches_of(table), path, format)
+            return
+        if format not in WRITERS:
+            message = f"{path}: say which format with --output-format {', '.join(WRITERS)}"
+            raise UndustError(message)
+        with one_sentence():
+            self._table(table).frame.write.format(WRITERS[format]).save(path)
+
+    def collect(self, table: Any) -> pa.Table:  # noqa: ANN401
+        """Return a table as Arrow has it."""
+        return arrow_table(table)
+
+    def _table(self, table: Any) -> SparkTable:  # noqa: ANN401
+        if isinstance(table, SparkTable):
+            return table
+        rows = arrow_table(table)
+        with one_sentence():
+            frame = self.spark.createDataFrame(rows.cast(stored(rows.schema)), in_spark(stored(rows.schema)))
+        return SparkTable(frame, rows.schema)
+
+
+def _notes(frame: DataFrame) -> list[Any]:
+    return frame.where(f"{tasks.NOTE} is not null").select(tasks.NOTE).collect()
+
+
+def _by_site(frame: DataFrame, function: SiteFunction, schema: pa.Schema, result: pa.Schema) -> DataFrame:
+    mapped = _SiteTask(function, schema, result)
+    return frame.groupBy(SITE).applyInArrow(mapped.rows_of, in_spark(stored(result)))
+
+
+class _SiteTask:
+    """A function of one site in the form in which Spark calls it: two arguments by their place."""
+
+    def __init__(self, function: SiteFunction, schema: pa.Schema, result: pa.Schema) -> None:
+        self.function = function
+        self.schema = schema
+        self.result = result
+
+    def rows_of(self, key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
+        return tasks.map_site(key, rows, self.function, self.schema, self.result)
+
+
+def _unless_done(
+    site: str, rows: pa.Table, function: SiteFunction, done: Container[str], schema: pa.Schema
+) -> pa.Table:
+    return schema.empty_table() if site in done else function(site, rows)
+
+
+def _brought(frame: DataFrame) -> Iterator[pa.Table]:
+    """Yield the rows on the driver, in the order of the partitions, some partitions at a time."""
+    with one_sentence():
+        packed = frame.mapInArrow(tasks.pack, in_spark(tasks.PACKED)).rdd
+        context = frame.sparkSession.sparkContext
+        step = max(1, AT_A_TIME * context.defaultParallelism)
+        count = packed.getNumPartitions()
+    for first in range(0, count, step):
+        with one_sentence():
+            values = context.runJob(packed, _values, list(range(first, min(first + step, count))))
+        for value in values:
+            yield pa.ipc.open_stream(value).read_all()
+
+
+def _values(rows: Iterable[Any]) -> Iterator[bytes]:
+    return (bytes(row[0]) for row in rows)
+
+
+def _batches_of(table: Any) -> Iterable[pa.RecordBatch]:  # noqa: ANN401
+    if isinstance(table, SparkTable):
+        return table.batches()
+    return table if isinstance(table, pa.RecordBatchReader) else arrow_table(table).to_batches()

@@ -1,0 +1,92 @@
+"""Starting Spark, and saying in one sentence what it lacks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from undust.errors import MissingExtra, UndustError
+from undust.extras import require
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OLDEST = "4.1"
+QUIET = {
+    "spark.log.level": "OFF",
+    "spark.sql.warehouse.dir": os.devnull,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""A command prints what it has to say itself; under spark-submit, what was said there holds."""
+
+
+def require_spark() -> None:
+    """Raise unless Spark can be loaded."""
+    require("pyspark", OLDEST, extra="spark")
+
+
+def started(
+    master: str | None = None,
+    memory: int | None = None,
+    threads: int | None = None,
+    folder: str | None = None,
+) -> SparkSession:
+    """Return the session of this process: the one that runs already, or a new one.
+
+    Args:
+        master: The address of a cluster, or `local[2]`; by default all cores of this machine, and under
+            spark-submit the one that was given there.
+        memory: Bytes that each machine may use; half of it is Java's, the rest is for Python.
+        threads: Cores of this machine to use, if no master is named.
+        folder: Where Spark puts what does not fit into memory.
+
+    """
+    require_spark()
+    from py4j.protocol import Py4JError  # noqa: PLC0415 -- slow to load
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if not is_submitted:
+        _require_java()
+    said: dict[str, str] = {} if is_submitted else dict(QUIET)
+    if folder is not None:
+        said["spark.local.dir"] = folder
+    if memory is not None:
+        heap = f"{memory // 2 >> 20}m"
+        said |= {"spark.driver.memory": heap, "spark.executor.memory": heap}
+    builder = SparkSession.builder.appName("undust").config(map=said)
+    if master is not None or not is_submitted:
+        builder = builder.master(master or f"local[{threads or '*'}]")
+    try:
+        return builder.getOrCreate()
+    except (Py4JError, PySparkException, OSError, RuntimeError) as error:
+        raise _not_started(str(error), master) from error
+
+
+def _require_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = Path(home, "bin", "java") if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        where = f"at JAVA_HOME={home}" if home else "on the path"
+        message = (
+            f"Spark needs Java 17 or newer, and there is none {where}; "
+            "install it (on Debian: apt-get install default-jre-headless), or set JAVA_HOME"
+        )
+        raise MissingExtra(message, name="java")
+
+
+def _not_started(reason: str, master: str | None) -> UndustError:
+    if "JAVA_GATEWAY_EXITED" in reason:
+        return UndustError(
+            "Spark did not start: Java ended at once; Spark needs Java 17 or newer, see 'java -version', "
+            "and enough --memory"
+        )
+    line = reason.strip().splitlines()[0].rstrip(".") if reason.strip() else "it does not say why"
+    return UndustError(f"Spark did not start at '{master}' ({line}); check the address with --master")

@@ -1,0 +1,106 @@
+"""What runs on the executors: pure functions, so that a task may be run again, there or elsewhere.
+
+A complaint about a file is a value here and no exception: Spark would run the task three times more, and
+tell of it in a hundred lines.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from undust.engines.contract import File
+from undust.engines.spark.types import restored, stored
+from undust.errors import UndustError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from undust.engines.contract import Reader, RowsFunction, SiteFunction, Tell
+
+NOTE = "note"
+"""The column of what is told besides rows; a row has either a note or all else."""
+PACKED = pa.schema([pa.field("batch", pa.binary())])
+FETCHED = pa.schema([pa.field("path", pa.string()), pa.field("content", pa.binary())])
+
+
+def with_notes(schema: pa.Schema) -> pa.Schema:
+    """Return the stored schema of rows and notes."""
+    return stored(schema).append(pa.field(NOTE, pa.binary()))
+
+
+def read_groups(
+    batches: Iterator[pa.RecordBatch], reader: Reader, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of groups of files, which lie where every executor sees them."""
+    for batch in batches:
+        for paths in batch.column(0).to_pylist():
+            files = [File(path, path) for path in paths]
+            yield from _noted(lambda tell, files=files: reader.read_files(files, tell), schema)
+
+
+def read_contents(
+    batches: Iterator[pa.RecordBatch], reader: Reader, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of files that Spark has fetched whole."""
+    for batch in batches:
+        for path, content in zip(*(batch.column(name) for name in FETCHED.names), strict=True):
+            with tempfile.TemporaryDirectory(prefix="undust-") as folder:
+                place = Path(folder) / "content"
+                place.write_bytes(content.as_buffer())
+                files = [File(path.as_py(), str(place))]
+                yield from _noted(lambda tell, files=files: reader.read_files(files, tell), schema)
+
+
+def read_rows(
+    batches: Iterator[pa.RecordBatch], reader: Reader, name: str, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a part of a table that Spark itself reads."""
+    yield from _noted(lambda tell: reader.read_rows(name, batches, tell), schema)
+
+
+def _noted(read: Callable[[Tell], Iterator[pa.RecordBatch]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield rows, then a row for each thing that was told; an error is told too, and ends it."""
+    whole = with_notes(schema)
+    notes: list[object] = []
+    try:
+        for batch in read(notes.append):
+            columns = [batch.column(name).cast(whole.field(name).type) for name in schema.names]
+            yield pa.record_batch([*columns, pa.nulls(batch.num_rows, pa.binary())], schema=whole)
+    except (UndustError, OSError) as error:
+        notes.append(error)
+    if notes:
+        packed = pa.array([pickle.dumps(note) for note in notes], pa.binary())
+        empty = [pa.nulls(len(notes), field.type) for field in stored(schema)]
+        yield pa.record_batch([*empty, packed], schema=whole)
+
+
+def map_batches(
+    batches: Iterator[pa.RecordBatch], function: RowsFunction, schema: pa.Schema, result: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield what a function makes of rows."""
+    for batch in batches:
+        rows = restored(pa.Table.from_batches([batch]), schema).combine_chunks()
+        done = [function(each) for each in rows.to_batches()]
+        yield from pa.Table.from_batches(done, result).cast(stored(result)).to_batches()
+
+
+def map_site(
+    key: tuple[pa.Scalar, ...], rows: pa.Table, function: SiteFunction, schema: pa.Schema, result: pa.Schema
+) -> pa.Table:
+    """Return what a function makes of one site."""
+    return function(key[0].as_py(), restored(rows, schema)).select(result.names).cast(stored(result))
+
+
+def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield each batch as one value, for the way to the driver."""
+    for batch in batches:
+        if batch.num_rows:
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.record_batch([pa.array([sink.getvalue().to_pybytes()], pa.binary())], schema=PACKED)
