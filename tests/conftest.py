@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -72,6 +73,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Generator[SparkSession]:
     sql = pytest.importorskip("pyspark.sql")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java; on Debian: apt-get install default-jre-headless")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     folder = tmp_path_factory.mktemp("spark")
     said = {
         "spark.driver.bindAddress": "127.0.0.1",

@@ -233,20 +233,11 @@ def _notes(frame: DataFrame) -> list[Any]:
 
 
 def _by_site(frame: DataFrame, function: SiteFunction, schema: pa.Schema, result: pa.Schema) -> DataFrame:
-    mapped = _SiteTask(function, schema, result)
-    return frame.groupBy(SITE).applyInArrow(mapped.rows_of, in_spark(stored(result)))
+    # Spark calls it with two arguments by their place, and looks at how many it takes.
+    def rows_of(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
+        return tasks.map_site(key, rows, function, schema, result)
 
-
-class _SiteTask:
-    """A function of one site in the form in which Spark calls it: two arguments by their place."""
-
-    def __init__(self, function: SiteFunction, schema: pa.Schema, result: pa.Schema) -> None:
-        self.function = function
-        self.schema = schema
-        self.result = result
-
-    def rows_of(self, key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
-        return tasks.map_site(key, rows, self.function, self.schema, self.result)
+    return frame.groupBy(SITE).applyInArrow(rows_of, in_spark(stored(result)))
 
 
 def _unless_done(

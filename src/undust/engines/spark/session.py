@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,9 @@ def started(
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not is_submitted:
         _require_java()
+    if not is_submitted and (master or "local").startswith("local"):
+        # Or it would be whichever python3 is first on the path.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     said: dict[str, str] = {} if is_submitted else dict(QUIET)
     if folder is not None:
         said["spark.local.dir"] = folder
