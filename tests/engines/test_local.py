@@ -7,7 +7,7 @@ import json
 import os
 import signal
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from undust.engines import File
+    from undust.engines import File, Reader
     from undust.engines.spool import Spooled
 
 SCHEMA = pa.schema([("site", pa.string()), ("number", pa.int64()), ("text", pa.string())])
@@ -48,8 +48,10 @@ class Batches(NamedTuple):
 def read(engine: LocalEngine, *files: Iterable[pa.RecordBatch]) -> Spooled:
     """The rows of files, all in one table."""
     told: list[object] = []
-    table = engine.read(Files([[str(n) for n in range(len(files))]]), Batches(files), SCHEMA, told.append)
-    assert told == [f"read {n}" for n in range(len(files))]
+    table = engine.read(
+        Files([[str(n) for n in range(len(files))]]), cast("Reader", Batches(files)), SCHEMA, told.append
+    )
+    assert told == [f"read {name}" for name in names]
     return table
 
 
@@ -279,7 +281,7 @@ def test_the_others_complete_when_one_site_kills_its_process(
         return pa.table({"site": [site], "rows": [-1], "total": [0]}, RESULT)
 
     with engine_of("processes", tmp_path, monkeypatch) as engine:
-        table = engine.read(["a"], lambda _: rows(20_000), SCHEMA)
+        table = read(engine, rows(20_000))
         expected = {each["site"][0].as_py(): each for each in engine.each_site(table, total, RESULT)}
         came = list(engine.each_site(table, killed_at_seven, RESULT, excuse=excuse))
     found = {each["site"][0].as_py(): each for each in came}

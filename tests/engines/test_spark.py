@@ -14,7 +14,8 @@ import pytest
 import undust
 from bench.sites import KINDS, site
 from undust.engines import LocalEngine
-from undust.pipeline import combined, learn_combined, write_clusters
+from undust.pipeline import learn_combined, write_clusters
+from undust.pipeline.one_site import learn_rows
 
 pytest.importorskip("pyspark")
 
@@ -85,7 +86,7 @@ def test_a_task_that_dies_is_run_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its Python process is gone in the middle of a site; the bytes are the same."""
-    marker, learn_rows = tmp_path / "died", combined.learn_rows
+    marker = tmp_path / "died"
 
     def dying(site: str, rows: pa.Table, **said: Any) -> pa.Table:  # noqa: ANN401
         learned = learn_rows(site, rows, **said)
@@ -94,6 +95,6 @@ def test_a_task_that_dies_is_run_again(
             os._exit(1)
         return learned
 
-    monkeypatch.setattr(combined, "learn_rows", dying)
+    monkeypatch.setattr("undust.pipeline.combined.learn_rows", dying)
     assert learn_combined(crawl, engine=engine).rules.dumps() == expected[0]
     assert marker.exists()

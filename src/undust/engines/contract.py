@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    Tell = Callable[[object], object]
+    Tell = Callable[[Any], object]
     """Takes what is to be known besides the rows; it can be pickled."""
     RowsFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
     """Some rows to others of the schema that was promised; which rows come together means nothing."""

@@ -62,7 +62,7 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     far = _found_far([name for name in names if is_address(name)], engine)
     near = dict(find_files(name for name in names if not is_address(name)))
     require_readable(near)
-    found = near | far
+    found = {**near, **far}
     told: list[Told] = []
     reader = FilesReader(
         options,

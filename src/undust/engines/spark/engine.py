@@ -7,17 +7,19 @@ site. What all sites gave comes to the driver a few partitions at a time, so tha
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sized
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
+from undust.engines.budget import Budget, site_rows
 from undust.engines.contract import SITE, Survey
 from undust.engines.spark import tasks
 from undust.engines.spark.failures import one_sentence
 from undust.engines.spark.files import found, require_small
 from undust.engines.spark.session import require_spark, started
-from undust.engines.spark.types import in_spark, restored, stored
+from undust.engines.spark.types import in_spark, restored, stored, to_store
 from undust.engines.writing import write_batches
 from undust.errors import UndustError
 from undust.observations import arrow_table
@@ -66,15 +68,18 @@ class SparkEngine:
 
     Args:
         spark: A session of Spark 4.1 or newer, which stays the caller's.
+        memory: Bytes that a site may take, or a size such as `4GB`: of a larger one, a sample is learned
+            from and all of it proved. The local engine takes the same sample for the same size.
 
     """
 
     name = "spark"
     spreads_files = True
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, memory: int | str | None = None) -> None:
         require_spark()
         self.spark = spark
+        self.budget = Budget.of(memory, None)
         self._kept: list[DataFrame] = []
         self._owns_session = False
 
@@ -83,7 +88,7 @@ class SparkEngine:
         cls, *, memory: int | None, threads: int | None, folder: str | None, master: str | None
     ) -> Self:
         """Return the engine as `engine_named` asks for it, with a session of its own."""
-        engine = cls(started(master, memory, threads, folder))
+        engine = cls(started(master, memory, threads, folder), memory)
         engine._owns_session = True
         return engine
 
@@ -97,6 +102,11 @@ class SparkEngine:
         self._kept.clear()
         if self._owns_session:
             self.spark.stop()
+
+    @property
+    def site_rows(self) -> int:
+        """How many rows of one site are looked at together."""
+        return site_rows(self.budget.memory)
 
     def find(self, addresses: Sequence[str]) -> dict[str, bool]:
         """Return the files that addresses mean, and whether a person named each."""
@@ -155,19 +165,14 @@ class SparkEngine:
         """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""
         from pyspark.sql import functions as sql  # noqa: PLC0415 -- loaded when an engine is made
 
-        is_large = sql.col("count") > most_rows
+        has_name, is_large = sql.col(SITE) != "", sql.col("count") > most_rows
         with one_sentence():
-            told = (
-                self._table(table)
-                .frame.groupBy(SITE)
-                .count()
-                .agg(
-                    sql.count_if(sql.col(SITE) != "").alias("sites"),
-                    sql.coalesce(sql.sum("count"), sql.lit(0)).alias("rows"),
-                    sql.collect_list(sql.when(is_large, sql.struct(SITE, "count"))).alias("large"),
-                )
-                .collect()[0]
-            )
+            counted = self._table(table).frame.groupBy(SITE).count()
+            told = counted.agg(
+                sql.count_if(has_name).alias("sites"),
+                sql.coalesce(sql.sum("count"), sql.lit(0)).alias("rows"),
+                sql.collect_list(sql.when(has_name & is_large, sql.struct(SITE, "count"))).alias("large"),
+            ).collect()[0]
         return Survey(told["sites"], told["rows"], dict(sorted(tuple(each) for each in told["large"])))
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> SparkTable:  # noqa: ANN401
@@ -193,8 +198,10 @@ class SparkEngine:
     ) -> Iterator[pa.Table]:
         """Yield what the function makes of the sites, some at a time, as it comes and in any order."""
         rows = self._table(table)
-        frame = rows.frame.repartition(self._partitions, SITE)
-        function = partial(_unless_done, function=function, done=done, schema=schema) if done else function
+        # What is left out must not travel: it may be a site that no machine can hold.
+        left = rows.frame.mapInArrow(partial(tasks.left_to_do, done=done), rows.frame.schema)
+        is_all_left = isinstance(done, Sized) and not len(done)
+        frame = (rows.frame if is_all_left else left).repartition(self._partitions, SITE)
         for results in _brought(_by_site(frame, function, rows.schema, schema)):
             yield restored(results, schema)
 
@@ -224,7 +231,7 @@ class SparkEngine:
             return table
         rows = arrow_table(table)
         with one_sentence():
-            frame = self.spark.createDataFrame(rows.cast(stored(rows.schema)), in_spark(stored(rows.schema)))
+            frame = self.spark.createDataFrame(to_store(rows, rows.schema), in_spark(stored(rows.schema)))
         return SparkTable(frame, rows.schema)
 
 
@@ -238,12 +245,6 @@ def _by_site(frame: DataFrame, function: SiteFunction, schema: pa.Schema, result
         return tasks.map_site(key, rows, function, schema, result)
 
     return frame.groupBy(SITE).applyInArrow(rows_of, in_spark(stored(result)))
-
-
-def _unless_done(
-    site: str, rows: pa.Table, function: SiteFunction, done: Container[str], schema: pa.Schema
-) -> pa.Table:
-    return schema.empty_table() if site in done else function(site, rows)
 
 
 def _brought(frame: DataFrame) -> Iterator[pa.Table]:
@@ -264,7 +265,8 @@ def _values(rows: Iterable[Any]) -> Iterator[bytes]:
     return (bytes(row[0]) for row in rows)
 
 
-def _batches_of(table: Any) -> Iterable[pa.RecordBatch]:  # noqa: ANN401
+def _batches_of(table: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
     if isinstance(table, SparkTable):
-        return table.batches()
-    return table if isinstance(table, pa.RecordBatchReader) else arrow_table(table).to_batches()
+        yield from table.batches()
+    else:
+        yield from table if isinstance(table, pa.RecordBatchReader) else arrow_table(table).to_batches()

@@ -59,7 +59,7 @@ def started(
     if not is_submitted and (master or "local").startswith("local"):
         # Or it would be whichever python3 is first on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    said: dict[str, str] = {} if is_submitted else dict(QUIET)
+    said: dict[str, bool | float | int | str | None] = {} if is_submitted else dict(QUIET)
     if folder is not None:
         said["spark.local.dir"] = folder
     if memory is not None:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from undust.engines.contract import File
-from undust.engines.spark.types import restored, stored
+from undust.engines.contract import SITE, File
+from undust.engines.spark.types import restored, stored, to_store
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from undust.engines.contract import Reader, RowsFunction, SiteFunction, Tell
 
@@ -40,7 +41,7 @@ def read_groups(
     for batch in batches:
         for paths in batch.column(0).to_pylist():
             files = [File(path, path) for path in paths]
-            yield from _noted(lambda tell, files=files: reader.read_files(files, tell), schema)
+            yield from _noted(partial(reader.read_files, files), schema)
 
 
 def read_contents(
@@ -53,14 +54,14 @@ def read_contents(
                 place = Path(folder) / "content"
                 place.write_bytes(content.as_buffer())
                 files = [File(path.as_py(), str(place))]
-                yield from _noted(lambda tell, files=files: reader.read_files(files, tell), schema)
+                yield from _noted(partial(reader.read_files, files), schema)
 
 
 def read_rows(
     batches: Iterator[pa.RecordBatch], reader: Reader, name: str, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a part of a table that Spark itself reads."""
-    yield from _noted(lambda tell: reader.read_rows(name, batches, tell), schema)
+    yield from _noted(partial(reader.read_rows, name, batches), schema)
 
 
 def _noted(read: Callable[[Tell], Iterator[pa.RecordBatch]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -69,8 +70,8 @@ def _noted(read: Callable[[Tell], Iterator[pa.RecordBatch]], schema: pa.Schema) 
     notes: list[object] = []
     try:
         for batch in read(notes.append):
-            columns = [batch.column(name).cast(whole.field(name).type) for name in schema.names]
-            yield pa.record_batch([*columns, pa.nulls(batch.num_rows, pa.binary())], schema=whole)
+            rows = to_store(pa.Table.from_batches([batch]), schema)
+            yield from rows.append_column(whole.field(NOTE), pa.nulls(len(rows), pa.binary())).to_batches()
     except (UndustError, OSError) as error:
         notes.append(error)
     if notes:
@@ -86,14 +87,23 @@ def map_batches(
     for batch in batches:
         rows = restored(pa.Table.from_batches([batch]), schema).combine_chunks()
         done = [function(each) for each in rows.to_batches()]
-        yield from pa.Table.from_batches(done, result).cast(stored(result)).to_batches()
+        if done:
+            yield from to_store(pa.Table.from_batches(done), result).to_batches()
 
 
 def map_site(
     key: tuple[pa.Scalar, ...], rows: pa.Table, function: SiteFunction, schema: pa.Schema, result: pa.Schema
 ) -> pa.Table:
     """Return what a function makes of one site."""
-    return function(key[0].as_py(), restored(rows, schema)).select(result.names).cast(stored(result))
+    return to_store(function(key[0].as_py(), restored(rows, schema)), result)
+
+
+def left_to_do(batches: Iterator[pa.RecordBatch], done: Container[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of sites that are not done."""
+    for batch in batches:
+        sites = batch.column(SITE).dictionary_encode()
+        is_left = pa.array([site not in done for site in sites.dictionary.to_pylist()], pa.bool_())
+        yield batch.filter(is_left.take(sites.indices))
 
 
 def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

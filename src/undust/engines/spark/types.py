@@ -51,7 +51,28 @@ def _in_spark(kind: pa.DataType) -> DataType:
     return DataType.fromDDL(NAMES[kind])
 
 
+def to_store(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return rows in the types in which Spark stores a schema."""
+    kept = stored(schema)
+    columns = [_seen_as(rows.column(field.name), pa.uint64(), pa.int64()) for field in kept]
+    return pa.table(columns, kept.names).cast(kept)
+
+
 def restored(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return rows that come from Spark in the types that they had."""
     # Spark gives times in the zone of the session; they are the same times.
-    return rows.select(schema.names).cast(pa.schema([field.with_nullable(True) for field in schema]))  # noqa: FBT003
+    wanted = pa.schema([field.with_nullable(True) for field in schema])  # noqa: FBT003
+    columns = [
+        _seen_as(rows.column(field.name), pa.int64(), pa.uint64())
+        if field.type == pa.uint64()
+        else rows.column(field.name)
+        for field in schema
+    ]
+    return pa.table(columns, wanted.names).cast(wanted)
+
+
+def _seen_as(column: pa.ChunkedArray, kind: pa.DataType, other: pa.DataType) -> pa.ChunkedArray:
+    """Return the same bits as another type: 64 of them fit, whatever they mean."""
+    if column.type != kind:
+        return column
+    return pa.chunked_array([chunk.view(other) for chunk in column.chunks], other)
