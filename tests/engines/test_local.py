@@ -48,9 +48,8 @@ class Batches(NamedTuple):
 def read(engine: LocalEngine, *files: Iterable[pa.RecordBatch]) -> Spooled:
     """The rows of files, all in one table."""
     told: list[object] = []
-    table = engine.read(
-        Files([[str(n) for n in range(len(files))]]), cast("Reader", Batches(files)), SCHEMA, told.append
-    )
+    names = [str(number) for number in range(len(files))]
+    table = engine.read(Files([names]), cast("Reader", Batches(files)), SCHEMA, told.append)
     assert told == [f"read {name}" for name in names]
     return table
 
