@@ -87,6 +87,7 @@ def engine_of(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Local
     monkeypatch.setattr(local, "WORTH_PROCESSES", 0 if kind == "processes" else 1 << 60)
     monkeypatch.setattr(budget, "WORKER_BYTES", 300 << 20 if kind == "processes" else 1 << 60)
     monkeypatch.setattr(local, "TASK_ROWS", 3000)
+    monkeypatch.setattr(local, "SLOW_TASK_ROWS", 3000)
     monkeypatch.setattr(budget, "HELD_SHARE", 0.125 if kind == "memory" else 1e-6)
     return LocalEngine("384MB" if kind != "processes" else "2GB", threads=2, folder=str(folder))
 

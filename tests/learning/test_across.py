@@ -10,10 +10,11 @@ import pytest
 
 import undust
 from tests.learning.labelled import default, idle, labelled, seldom_lower, selecting, table_of
+from undust.engines import local
 from undust.learning import Care, rules_across, shown_by
 from undust.learning.across import FAILING, Prior, Trials, excepting, prior_of
 from undust.learning.generic import SHOWN, Shown
-from undust.pipeline import combined, learn_combined
+from undust.pipeline import learn_combined
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -130,7 +131,7 @@ def test_order_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
         order = list(range(len(table)))
         random.Random(seed).shuffle(order)
         assert undust.learn(table.take(order)).dumps() == expected
-    monkeypatch.setattr(combined, "TASK_ROWS", 50)
+    monkeypatch.setattr(local, "SLOW_TASK_ROWS", 50)
     assert undust.learn(table, threads=2).dumps() == expected
     found = undust.find_duplicates(table)
     said = [row for site in found for row in shown_by(site, Care())]

@@ -12,6 +12,7 @@ import click
 
 from undust.cli import options
 from undust.cli.application import Application
+from undust.cli.memory import require_held
 from undust.cli.tables import Columns
 from undust.rules import load
 from undust.streams import STANDARD, open_output, require_readable
@@ -51,6 +52,7 @@ FORMATS = ["lines", "jsonl", "csv", "parquet"]
     "--stats", is_flag=True, help="Tell on stderr how many different URLs there were, and what each rule did."
 )
 @options.threads
+@options.memory
 @options.json_of_lines
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
@@ -66,6 +68,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     only_changed: bool,
     stats: bool,
     threads: int,
+    memory: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -97,6 +100,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         stats=stats,
         threads=threads,
     )
+    require_held(memory, "the rules")
     started = perf_counter()
     with _destination(output, as_json=as_json) as write:
         job.run(paths, input_format, output_format, write)

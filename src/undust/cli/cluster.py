@@ -52,8 +52,6 @@ def _require_folder(output: str) -> None:
     show_default=True,
     help="Suspect a group with N values of a part that matters elsewhere on the site.",
 )
-@options.memory
-@options.threads
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the summary as JSON to stdout, and nothing else."
 )
@@ -63,9 +61,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     output: str | None,
     output_format: str | None,
     glue_values: int,
-    memory: int | None,
     *,
-    threads: int,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -95,7 +91,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         output_format = output_format or ("jsonl" if output == STANDARD else format_of(output))
         _require_folder(output)
     started = perf_counter()
-    with LocalEngine(memory, threads) as engine:
+    with LocalEngine(inputs.memory, inputs.threads, inputs.tmp) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)
         summary = write_clusters(seen, output, engine, format=output_format, glue_values=glue_values)
     seconds = perf_counter() - started

@@ -76,7 +76,6 @@ def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ..
     help="The share of the pages that are judged, and that no method sees.",
 )
 @click.option("--seed", metavar="N", type=int, default=0, help="Split the pages in another way.")
-@options.threads
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON to stdout, and nothing else.")
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
@@ -89,7 +88,6 @@ def command(  # noqa: PLR0913 -- one argument per option
     said: dict[str, object],
     test: float,
     seed: int,
-    threads: int,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -119,7 +117,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         min_support=min_support,
         test=test,
         seed=seed,
-        threads=threads,
+        threads=inputs.threads,
         watch=_watch(quiet=quiet or as_json),
     )
     if as_json:

@@ -26,12 +26,11 @@ SHOWN_RULES = 40
 @click.command("evaluate")
 @click.argument("rules", type=click.Path())
 @with_inputs
-@options.threads
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the figures as JSON to stdout, and nothing else."
 )
 @options.quiet
-def command(rules: str, inputs: Inputs, *, threads: int, as_json: bool, quiet: bool) -> None:
+def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
     """Measure what RULES do to the URLs of INPUT, whose pages are known.
 
     A column 'cluster' says which page each URL shows. Without it the pages are found as
@@ -51,7 +50,7 @@ def command(rules: str, inputs: Inputs, *, threads: int, as_json: bool, quiet: b
 
     started = perf_counter()
     loaded = load(rules)
-    found = evaluate(loaded, inputs.read(quiet=quiet or as_json), threads=threads)
+    found = evaluate(loaded, inputs.read(quiet=quiet or as_json), threads=inputs.threads)
     seconds = perf_counter() - started
     if as_json:
         click.echo(json.dumps(as_dict(found, seconds), ensure_ascii=False))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from undust.cli import options
+from undust.cli.memory import require_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,11 +33,33 @@ class Inputs:
     strict: bool
     shingle_words: int = 5
     sketch_size: int = 32
+    threads: int = 1
+    memory: int | None = None
+    tmp: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what was said that decides which rows are read, but for the paths."""
+        where = {"paths", "threads", "memory", "tmp"}
+        return {name: value for name, value in asdict(self).items() if name not in where}
 
     def read(self, *, quiet: bool = False, engine: Engine | None = None) -> Observations:
-        """Return the observations; say on stderr how far reading is, and what could not be read."""
-        from undust.pipeline import read  # noqa: PLC0415 -- slow to load, and not for --help
+        """Return the observations; say on stderr how far reading is, and what could not be read.
 
+        An engine keeps what does not fit on disk. Without one all rows are held; where the memory is
+        bounded, more of them than fit are told before they do harm.
+        """
+        if engine is None and self.memory is not None:
+            from undust.engines import SITE, LocalEngine  # noqa: PLC0415 -- slow to load, and not for --help
+
+            with LocalEngine(self.memory, self.threads, self.tmp) as gathering:
+                seen = self.read(quiet=quiet, engine=gathering)
+                require_room(len(seen), self.memory, "this command")
+                return replace(seen, table=gathering.collect(seen.table).drop_columns([SITE]))
+        import pyarrow as pa  # noqa: PLC0415 -- slow to load, and not for --help
+
+        from undust.pipeline import read  # noqa: PLC0415
+
+        pa.set_cpu_count(self.threads)
         said: dict[str, Any] = {
             "format": self.format,
             "base": self.base,
@@ -136,6 +161,9 @@ def reading(command: Callable[..., Result]) -> Callable[..., Result]:
         show_default=True,
         help="Minima in such a sketch; 4 as published.",
     )
+    @options.threads
+    @options.memory
+    @options.tmp
     @wraps(command)
     def with_inputs(  # noqa: PLR0913 -- one for each option
         *args: Any,  # noqa: ANN401 -- the command's own
@@ -147,9 +175,13 @@ def reading(command: Callable[..., Result]) -> Callable[..., Result]:
         strict: bool,
         shingle_words: int,
         sketch_size: int,
+        threads: int,
+        memory: int | None,
+        tmp: str | None,
         **kwargs: Any,  # noqa: ANN401 -- the command's own
     ) -> Result:
-        given = Inputs(paths, format_name, base, columns, log_format, strict, shingle_words, sketch_size)
+        about = (format_name, base, columns, log_format, strict, shingle_words, sketch_size)
+        given = Inputs(paths, *about, threads, memory, tmp)
         return command(*args, inputs=given, **kwargs)
 
     return with_inputs

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.cli import options
+from undust.cli import long_jobs, options
+from undust.cli.frame import PROBLEM, fail
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.learning import Asked, single, together
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.outcomes import drifted, told, told_of_learners
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from undust.cli.inputs import Inputs
     from undust.learning import Drift, Outcome
-    from undust.observations import Observations
     from undust.rules import RuleSet
     from undust.single import Learned
 
@@ -75,9 +73,9 @@ SHOWN_RULES = 60
     type=click.Path(),
     help="Write a page about the rules too, with what was rejected and why.",
 )
-@options.threads
-@options.memory
-@options.tmp
+@long_jobs.resume
+@long_jobs.engine
+@long_jobs.master
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON to stdout, and nothing else.")
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
@@ -94,9 +92,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     seed: int,
     keep_values: bool,
     report: str | None,
-    threads: int,
-    memory: int | None,
-    tmp: str | None,
+    resume: bool,
+    engine_name: str,
+    master: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -113,68 +111,63 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn index.cdxj access.log --base https://a.test -o rules.json
       undust learn crawl.jsonl.gz --method substring -o published.json
       undust learn new_crawl.jsonl.gz --update rules.json
+      undust learn big/*.parquet --memory 4GB -o rules.json
+      undust learn big/*.parquet --memory 4GB -o rules.json --resume
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.learning import care_from, masked  # noqa: PLC0415
     from undust.rules import RuleSet  # noqa: PLC0415
-    from undust.validation import demands_from  # noqa: PLC0415
 
     methods = methods or (pipeline.COMBINED,)
     pipeline.require_methods(methods)
     _require_owners(said, methods)
     _require_update(update, methods, today=today, yes=yes)
-    _require_bounded(methods, memory, tmp)
     before = RuleSet.load(update) if update is not None else None
     output = output or update
     options.require_folder(output)
     options.require_folder(report)
-    is_silent = quiet or as_json
-    started = perf_counter()
-    seen = inputs.read(quiet=is_silent)
-    found: Outcome | Learned
-    drift: Drift | None = None
-    if methods == (pipeline.COMBINED,):
-        care = care_from(max_fpr, min_support, seed)
-        with _progress(seen, is_silent=is_silent) as watch:
-            found = pipeline.learn_combined(
-                seen,
-                care,
-                keep_values=keep_values,
-                update=before,
-                today=f"{today or datetime.now(UTC):%Y-%m-%d}",
-                threads=threads,
-                watch=watch,
-            )
-        rules, refusals = found.rules, pipeline.refusals_of(found)
-        drift = found.drift
-    else:
-        found = pipeline.learn_with(
-            seen,
-            methods,
-            options=said,
-            max_fpr=max_fpr,
-            min_support=demands_from(min_support).min_support,
-            seed=seed,
-            threads=threads,
-            memory=memory,
-            folder=tmp,
-        )
-        rules = found.rules if keep_values else RuleSet(masked(found.rules))
-        refusals = pipeline.refusals_of_verdicts(found)
-    if drift and drift.is_sudden and not yes:
-        _ask(drift, str(update), is_silent=is_silent)
-    if output is not None:
-        rules.save(output)
-    if report is not None:
-        named = RuleSet(rules, name=output or "rules that were not saved")
-        pipeline.report(named, seen, report, refusals=refusals, keep_values=keep_values, threads=threads)
+    asked = Asked(
+        inputs=inputs,
+        output=output,
+        methods=methods,
+        options=said,
+        max_fpr=max_fpr,
+        min_support=min_support,
+        seed=seed,
+        before=before,
+        today=f"{today or datetime.now(UTC):%Y-%m-%d}",
+        keep_values=keep_values,
+        has_report=report is not None,
+        resume=resume,
+        is_silent=quiet or as_json,
+    )
+    place = long_jobs.Place(engine_name, master)
+    started, stages = perf_counter(), pipeline.Stages()
+    learning = together if methods == (pipeline.COMBINED,) else single
+    with learning(asked, place, stages) as found:
+        if found.drift and found.drift.is_sudden and not yes:
+            _ask(found.drift, str(update), is_silent=asked.is_silent)
+        if output is not None:
+            with stages.timed("writing"):
+                found.rules.save(output)
+        if found.journal is not None:
+            found.journal.is_complete = not found.failed
+        if report is not None:
+            named = RuleSet(found.rules, name=output or "rules that were not saved")
+            shown = {"refusals": found.refusals, "keep_values": keep_values, "threads": inputs.threads}
+            pipeline.report(named, found.seen, report, **shown)
     seconds = perf_counter() - started
     if as_json:
-        click.echo(json.dumps(_figures(found, rules, seconds, output), ensure_ascii=False))
+        figures = _figures(found.result, found.rules, seconds, output) | {"stages": stages.as_json()}
+        click.echo(json.dumps(figures, ensure_ascii=False))
     elif not quiet:
-        _print(found, rules, seconds, output)
+        _print(found.result, found.rules, seconds, output)
         if report is not None:
             click.echo(f"\n{report}: a page about them, for a browser")
+    if found.failed:
+        mend = "; --resume tries again" if found.journal else ""
+        fail(
+            f"rules are missing, for some sites failed: {pipeline.failed_sites(found.failed)}{mend}", PROBLEM
+        )
 
 
 def _require_update(
@@ -190,15 +183,6 @@ def _require_update(
         if is_said and update is None:
             message = f"{name} says something about --update, which is not used; add --update rules.json"
             raise click.UsageError(message)
-
-
-def _require_bounded(methods: tuple[str, ...], memory: int | None, tmp: str | None) -> None:
-    """Say that a bound would not be kept."""
-    from undust.pipeline import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
-
-    if methods == (COMBINED,) and (memory is not None or tmp is not None):
-        message = "--memory and --tmp are for single methods; add --method substring, or leave them out"
-        raise click.UsageError(message)
 
 
 def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
@@ -226,28 +210,6 @@ def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
         if owner not in methods:
             message = f"--option {name} is for the learner '{owner}', which is not used; add --method {owner}"
             raise click.UsageError(message)
-
-
-@contextmanager
-def _progress(seen: Observations, *, is_silent: bool) -> Iterator[Callable[[str], object] | None]:
-    """Show on a terminal which site was learned last, and how many are left."""
-    if is_silent or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    shown = (
-        TextColumn("learning {task.fields[site]}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    from undust.pipeline import count_sites  # noqa: PLC0415
-
-    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("learning", total=count_sites(seen), site="")
-        yield lambda site: progress.update(task, advance=1, site=site)
 
 
 def _figures(found: Outcome | Learned, rules: RuleSet, seconds: float, output: str | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import partial
 import click
 
 from undust.cli import lines, options
+from undust.cli.memory import require_held
 from undust.urls import STEPS, normalize_lines
 
 
@@ -31,6 +32,7 @@ class WithSteps(click.Command):
     help="Leave a step out; may be given several times.",
 )
 @options.threads
+@options.memory
 @options.json_of_lines
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
@@ -39,6 +41,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     skip: tuple[str, ...],
     *,
     threads: int,
+    memory: int | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -57,5 +60,6 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust normalize crawl-*.txt.gz -o urls.txt.zst --skip fragment
       cut -f 1 access.tsv | undust normalize | sort -u
     """  # noqa: D301 -- click keeps the lines behind a \b
+    require_held(memory, "undust itself")
     work = partial(normalize_lines, skip=skip, threads=threads)
     lines.run(files, output, work, as_json=as_json, quiet=quiet)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from undust.learning import Drift, Outcome
     from undust.single import Learned
 
-SHOWN_RETIRED = 10
+SHOWN_RETIRED = SHOWN_FAILED = 10
 SHOWN_NOTES = 20
 FATES = {
     "holds": "held on the new evidence",
@@ -38,6 +38,11 @@ def told(outcome: Outcome) -> list[str]:
             said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
     for site, count in counts["sampled"].items():
         said.append(f"{site} was learned from {count['sampled']:,} of its {count['urls']:,} URLs")
+    failed = counts["failed"]
+    for site, reason in list(failed.items())[:SHOWN_FAILED]:
+        said.append(f"{site} gave nothing: {reason}")
+    if len(failed) > SHOWN_FAILED:
+        said.append(f"{len(failed) - SHOWN_FAILED:,} more sites gave nothing; --json names them all")
     return said + (drifted(outcome.drift) if outcome.drift else [])
 
 

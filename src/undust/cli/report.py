@@ -33,7 +33,6 @@ DEFAULT = "report.html"
 @options.one_site
 @options.compared
 @options.keep_values
-@options.threads
 @click.option("--json", "as_json", is_flag=True, help="Print what is on the page as JSON, and nothing else.")
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
@@ -44,7 +43,6 @@ def command(  # noqa: PLR0913 -- one argument per option
     site: str | None,
     compared: str | None,
     keep_values: bool,
-    threads: int,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -78,7 +76,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         site=site,
         compared=comparison,
         keep_values=keep_values,
-        threads=threads,
+        threads=inputs.threads,
     )
     if as_json:
         click.echo(json.dumps(made.facts, ensure_ascii=False))

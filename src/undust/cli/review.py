@@ -29,7 +29,6 @@ PORTS = 65535
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser, or not.")
 @options.keep_values
-@options.threads
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
     rules: str,
@@ -40,7 +39,6 @@ def command(  # noqa: PLR0913 -- one argument per option
     port: int,
     browser: bool,
     keep_values: bool,
-    threads: int,
     quiet: bool,
 ) -> None:
     """Serve the page of 'undust report' on this machine, to decide about RULES.
@@ -65,7 +63,8 @@ def command(  # noqa: PLR0913 -- one argument per option
         raise click.UsageError(message)
     require_readable([rules])
     comparison = None if compared is None else read_comparison(compared)
-    gathered = Gathered(load(rules), inputs.read(quiet=quiet), site, keep_values=keep_values, threads=threads)
+    seen = inputs.read(quiet=quiet)
+    gathered = Gathered(load(rules), seen, site, keep_values=keep_values, threads=inputs.threads)
     report = gathered.report(comparison)
     desk = Desk(rules, gathered.labelled)
     try:

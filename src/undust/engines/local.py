@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 TASK_ROWS = 100_000
 """Sites are handed to another process together until they have so many rows."""
+SLOW_TASK_ROWS = 5_000
+"""The same where what comes of a site is waited for: such work takes its time."""
 WORTH_PROCESSES = 4
 """Below this many such tasks, starting processes costs more than it brings."""
 LOST = "a process that worked on it was killed twice, most likely for want of memory; try fewer --threads"
@@ -49,7 +51,7 @@ class LocalEngine:
         task_rows: int | None = None,
     ) -> None:
         self.budget = Budget.of(memory, threads)
-        self.task_rows = task_rows or TASK_ROWS
+        self.task_rows = task_rows
         self._spool = Spool(self.budget.held_bytes, folder)
 
     @classmethod
@@ -96,7 +98,7 @@ class LocalEngine:
 
     def map_sites(self, table: Any, function: SiteFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
         """Return what the function makes of each site, in the order of the sites."""
-        return self._spool.keep_in_order(self._results(table, function), schema)
+        return self._spool.keep_in_order(self._results(table, function, TASK_ROWS), schema)
 
     def each_site(
         self,
@@ -107,7 +109,7 @@ class LocalEngine:
         excuse: Excuse | None = None,
     ) -> Iterator[pa.Table]:
         """Yield what the function makes of the sites, some at a time, as it comes and in any order."""
-        yield from (result for _, result in self._results(table, function, done, excuse))
+        yield from (result for _, result in self._results(table, function, SLOW_TASK_ROWS, done, excuse))
 
     def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
         """Write a table to a file; its name tells the format unless it is given."""
@@ -121,6 +123,7 @@ class LocalEngine:
         self,
         table: Any,  # noqa: ANN401
         function: SiteFunction,
+        task_rows: int,
         done: Container[str] = (),
         excuse: Excuse | None = None,
     ) -> Sited:
@@ -130,10 +133,11 @@ class LocalEngine:
         sizes = {site: rows for site, rows in _sizes(spooled).items() if site not in done}
         sites = self._sites(spooled, sizes)
         workers, rows = self.budget.workers, sum(sizes.values())
-        if workers == 1 or rows < WORTH_PROCESSES * self.task_rows or not _can_travel(function):
+        task_rows = self.task_rows or task_rows
+        if workers == 1 or rows < WORTH_PROCESSES * task_rows or not _can_travel(function):
             yield from ((site, function(site, own)) for site, own in sites)
         else:
-            yield from self._from_processes(sites, function, excuse)
+            yield from self._from_processes(sites, function, task_rows, excuse)
 
     def _sites(self, table: Spooled, sizes: Mapping[str, int]) -> Sited:
         """Yield each of these sites with its rows, the largest first."""
@@ -173,7 +177,9 @@ class LocalEngine:
         finally:
             connection.close()
 
-    def _from_processes(self, sites: Sited, function: SiteFunction, excuse: Excuse | None) -> Sited:
+    def _from_processes(
+        self, sites: Sited, function: SiteFunction, task_rows: int, excuse: Excuse | None
+    ) -> Sited:
         small: list[tuple[str, pa.Table]] = []
         for site, rows in sites:
             if rows.num_rows <= self.budget.worker_rows:
@@ -181,7 +187,7 @@ class LocalEngine:
                 break
             yield site, function(site, rows)
         with Workers(self.budget.workers, function) as workers:
-            for site, data in workers.results(_tasks(_chained(small, sites), self.task_rows)):
+            for site, data in workers.results(_tasks(_chained(small, sites), task_rows)):
                 if data is not None:
                     yield site, unpacked(data)
                 elif excuse is not None:

@@ -1,10 +1,11 @@
 """The public verbs, from files to rules; the only folder where an engine meets the domain."""
 
 from undust.pipeline.combined import learn_combined
-from undust.pipeline.finding import count_sites, find_duplicates, split, url_trees, write_clusters
+from undust.pipeline.finding import find_duplicates, split, url_trees, write_clusters
 from undust.pipeline.judging import compare, evaluate
 from undust.pipeline.learning import (
     COMBINED,
+    failed_sites,
     learn,
     learn_with,
     propose,
@@ -14,13 +15,15 @@ from undust.pipeline.learning import (
 from undust.pipeline.proving import validate
 from undust.pipeline.reading import read
 from undust.pipeline.reporting import Gathered, refusals_of, refusals_of_verdicts, report
+from undust.pipeline.stages import Stages
 
 __all__ = [
     "COMBINED",
     "Gathered",
+    "Stages",
     "compare",
-    "count_sites",
     "evaluate",
+    "failed_sites",
     "find_duplicates",
     "learn",
     "learn_combined",

@@ -141,12 +141,6 @@ def table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
     return with_site(table_of(seen.table if isinstance(seen, Observations) else seen))
 
 
-def count_sites(seen: Any) -> int:  # noqa: ANN401 -- any Arrow object
-    """Return how many sites there are."""
-    sites = pc.unique(table_with_site(seen).column(SITE))
-    return len(sites) - bool(pc.any(pc.equal(sites, "")).as_py())
-
-
 def declared_in(seen: object) -> dict[str, tuple[Declaration, ...]]:
     """Return what sites say about their own parameters in the files that were read, by site."""
     return _declared(_said_in(seen))

@@ -1,0 +1,171 @@
+"""`undust learn` as a long job: killed and resumed, with sites that fail, in little memory."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import undust
+from tests.cli.command import Ended, run, sentence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SITES = 24
+
+# The command with a journal from the first site on, and with a site or two that fail if they are named.
+COMMAND = """
+import os, sys
+from undust.cli import main
+from undust.pipeline import journal, one_site
+journal.PATIENCE = 0.0
+real, failing = one_site.learn_site, os.environ.get("FAILING", "").split()
+def learn_site(site, *rest):
+    if site.site in failing:
+        raise ArithmeticError("of no use")
+    return real(site, *rest)
+one_site.learn_site = learn_site
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some sites with a session id that changes nothing."""
+    path = tmp_path_factory.mktemp("crawl") / "crawl.parquet"
+    rows = [
+        (f"http://s{site:02}.test/p/{page}{form}", f"{site} {page}")
+        for site in range(SITES)
+        for page in range(10)
+        for form in ("", f"?sid={page}")
+    ]
+    table = pa.table({"url": [url for url, _ in rows], "digest": [digest for _, digest in rows]})
+    pq.write_table(table, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(crawl: Path) -> bytes:
+    """The rules that nobody disturbed."""
+    return undust.learn(undust.read(crawl)).dumps()
+
+
+def started(*words: str | Path, failing: str = "") -> subprocess.Popen[bytes]:
+    """The command as `COMMAND` has it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *map(str, words)],
+        env={"FAILING": failing, "PATH": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def ended(process: subprocess.Popen[bytes]) -> Ended:
+    """How it ended."""
+    out, err = process.communicate()
+    assert b"Traceback" not in err, err.decode()
+    return Ended(process.returncode, out, err.decode())
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_job_goes_on(number: signal.Signals, crawl: Path, expected: bytes, tmp_path: Path) -> None:
+    """The same bytes as if nothing had happened, and nothing is left beside them."""
+    rules, journal, tmp = tmp_path / "rules.json", tmp_path / ".rules.json.journal", tmp_path / "tmp"
+    tmp.mkdir()
+    words = ("learn", crawl, "-o", rules, "--threads", "1", "--tmp", tmp)
+    process = started(*words)
+    while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 3):
+        time.sleep(0.02)
+    process.send_signal(number)
+    killed = ended(process)
+    assert killed.code != 0
+    assert not rules.exists()
+    assert ("--resume goes on" in killed.err) == (number == signal.SIGTERM)
+    finished = journal.read_bytes().count(b"\n") - 1
+    assert 0 < finished < SITES
+    assert "of another job" in sentence(run("learn", crawl, "-o", rules, "--resume", "--seed", "3", "--json"))
+    done = run(*words, "--resume", "--json")
+    assert done.code == 0, done.err
+    assert rules.read_bytes() == expected
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["rules.json", "tmp"]
+    assert list(tmp.iterdir()) == []
+
+
+def test_sites_that_fail_are_named_and_tried_again(crawl: Path, expected: bytes, tmp_path: Path) -> None:
+    """The others complete, the exit code says so, and a run that goes well gives everything."""
+    rules = tmp_path / "rules.json"
+    words = ("learn", crawl, "-o", rules, "--threads", "1", "--json")
+    failed = ended(started(*words, failing="s03.test s11.test"))
+    reason = "learning from them failed: ArithmeticError: of no use"
+    assert "s03.test and 1 more" in sentence(failed)
+    assert json.loads(failed.out)["failed"] == {"s03.test": reason, "s11.test": reason}
+    assert json.loads(failed.out)["sites"] == SITES - 2
+    sites = {rule.site for rule in undust.load(rules)}
+    assert {"s02.test", "s04.test"} <= sites
+    assert not {"s03.test", "s11.test"} & sites
+    again = ended(started(*words, "--resume"))
+    assert (again.code, again.err) == (0, "")
+    assert rules.read_bytes() == expected
+    table = ended(started("learn", crawl, "-o", rules, "--threads", "1", failing="s03.test"))
+    assert "s03.test gave nothing" in table.out.decode()
+
+
+def test_rules_are_kept_when_every_site_fails(crawl: Path, tmp_path: Path) -> None:
+    """What is there is not replaced by nothing."""
+    rules = tmp_path / "rules.json"
+    rules.write_text("precious", encoding="utf-8")
+    every = " ".join(f"s{site:02}.test" for site in range(SITES))
+    failed = ended(started("learn", crawl, "-o", rules, "--threads", "1", failing=every))
+    assert "ArithmeticError: of no use" in failed.err
+    assert failed.code == 1
+    assert rules.read_text(encoding="utf-8") == "precious"
+
+
+def test_memory_threads_and_folder_change_nothing(crawl: Path, expected: bytes, tmp_path: Path) -> None:
+    """But where the work is done; the time is told by stage."""
+    rules = tmp_path / "rules.json"
+    words = ("learn", crawl, "-o", rules, "--memory", "384MB", "--threads", "2", "--tmp", tmp_path, "--json")
+    stages = json.loads(run(*words).out)["stages"]
+    assert rules.read_bytes() == expected
+    assert list(stages) == [
+        *("reading", "grouping", "clustering", "learning", "giant sites", "across sites", "writing")
+    ]
+    assert stages["learning"] > 0
+    assert [each.name for each in tmp_path.iterdir()] == ["rules.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--engine", "abacus"], 1, "there is no engine 'abacus'; use local"),
+        (["--master", "yarn"], 1, "has no master"),
+        (["--resume"], 2, "name that with -o"),
+        (["--resume", "--method", "tree", "-o", "r.json"], 2, "--resume needs all methods together"),
+        (["--engine", "spark", "--method", "tree"], 2, "--engine needs all methods together"),
+        (["--tmp", "nowhere"], 2, "nowhere"),
+        (["--memory", "12MB"], 2, "at least 384MB"),
+    ],
+)
+def test_what_cannot_be_is_told(words: list[str], code: int, said: str, crawl: Path) -> None:
+    """One sentence, before any work."""
+    assert said in sentence(run("learn", crawl, *words), code)
+
+
+def test_a_page_about_more_than_fits_is_refused(tmp_path: Path) -> None:
+    """Before the work, and not after hours of it; and so is a command that holds all rows."""
+    path = tmp_path / "many.parquet"
+    urls = pa.array([f"http://a.test/{number}" for number in range(280_000)])
+    pq.write_table(pa.table({"url": urls}), path)
+    asked = ("learn", path, "--memory", "384MB", "--report", tmp_path / "page.html")
+    assert "--report holds all of its input" in sentence(run(*asked, "-q"))
+    said = sentence(run("tree", path, "--memory", "384MB", "-q"))
+    assert re.search(r"280,000 rows take about 0\.4 GB; allow more --memory", said)
