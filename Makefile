@@ -11,7 +11,10 @@ BENCH ?= normalize
 # The stamp is made last. With .venv itself as the target, a failed build would look finished.
 INSTALLED := .venv/installed
 PACKAGE := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Most of what is installed is never imported here, so nothing is compiled ahead (--no-compile).
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+# Many a test waits for a server, a browser or a timer: three for two cores keep the cores at work.
+WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format stub bench docs clean FORCE
@@ -29,7 +32,7 @@ run: $(INSTALLED)
 	@$(BIN)/python examples/tour.py
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check
@@ -73,7 +76,8 @@ FORCE:
 
 $(INSTALLED): .venv/python .venv/modules $(PACKAGE)
 	@echo "building undust and installing what its tests need (a minute or two)"
-	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint --editable '.[pandas,polars,scrapy,spark]'
+	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint \
+	  --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON --editable '.[pandas,polars,scrapy,spark]'
 	@touch $@
 
 .venv/installed-%: $(INSTALLED)

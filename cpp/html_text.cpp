@@ -10,9 +10,9 @@
 namespace undust {
 namespace {
 
-constexpr ByteSet kSpace = bytes_of("\t\n\v\f\r\x1c\x1d\x1e\x1f ");
+constexpr ByteSet kWhiteSpace = bytes_of("\t\n\v\f\r\x1c\x1d\x1e\x1f ");
 // What cannot simply be copied: white space, ampersands, NULs, first bytes of white space outside ASCII.
-constexpr ByteSet kSpecial = kSpace | bytes_of({"&\0\xC2\xE1\xE2\xE3", 6});
+constexpr ByteSet kSpecial = kWhiteSpace | bytes_of({"&\0\xC2\xE1\xE2\xE3", 6});
 constexpr ByteSet kEndOfReference = bytes_of("\t\n\f <&#;");
 constexpr std::size_t kLongestReference = 32;
 
@@ -65,7 +65,7 @@ void ShownText::add(std::string_view text, bool is_raw) {
     if (end == text.size()) return;
     at = end;
     const std::string_view rest = text.substr(at);
-    if (has(kSpace, rest[0])) {
+    if (has(kWhiteSpace, rest[0])) {
       has_gap_ = true;
       ++at;
     } else if (rest[0] == '&') {

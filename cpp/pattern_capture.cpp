@@ -11,7 +11,6 @@
 namespace undust {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
 constexpr ByteSet kNameStart = kLower | kUpper | bytes_of("_");
 constexpr ByteSet kNameBytes = kNameStart | kDigit;
 

@@ -10,7 +10,6 @@
 namespace undust {
 namespace {
 
-constexpr auto kNowhere = std::string_view::npos;
 constexpr const char* kEmptyCondition = "the condition is empty; write what to test, for instance ?lang={*}";
 
 // The place of the last ":" outside braces and brackets.

@@ -8,6 +8,8 @@
 
 namespace undust {
 
+inline constexpr auto kNowhere = std::string_view::npos;
+
 // A capture as written: {name}, {*}, {**}, {name**}, each perhaps with ":argument".
 struct Braces {
   std::string_view whole, name, argument;

@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -19,6 +21,7 @@ FLAGS = (
 )
 
 
+@cache
 def sources_of_core() -> list[Path]:
     """Return the files of the core that do without Python."""
     files = sorted((REPOSITORY / "cpp").glob("*.cpp"))
@@ -43,15 +46,23 @@ def sources_of(target: Path) -> list[Path]:
     return sorted(file for file in found if file.suffix == ".cpp")
 
 
-def compile_object(compiler: str, source: Path, folder: Path) -> Path:
-    """Return the object file of a source, from an earlier run if nothing it could include has changed."""
+def units_of(sources: list[Path]) -> list[tuple[Path, ...]]:
+    """Return the sources in groups that are compiled as one: `x.cpp` and its parts `x_part.cpp`."""
+    by_idea = groupby(sources, key=lambda source: (source.parent, source.stem.split("_")[0]))
+    units = [tuple(several) for _, several in by_idea]
+    return sorted(units, key=len, reverse=True)
+
+
+def compile_unit(compiler: str, unit: tuple[Path, ...], folder: Path) -> Path:
+    """Return the object file of some sources, from an earlier run if nothing in them has changed."""
     headers = sorted((REPOSITORY / "cpp").glob("*.hpp"))
-    contents = b"".join(file.read_bytes() for file in (source, *headers)) + repr((compiler, FLAGS)).encode()
-    target = folder / f"{source.stem}-{hashlib.sha256(contents).hexdigest()[:16]}.o"
+    contents = b"".join(file.read_bytes() for file in (*unit, *headers)) + repr((compiler, FLAGS)).encode()
+    target = folder / f"{unit[0].stem}-{hashlib.sha256(contents).hexdigest()[:16]}.o"
     if not target.exists():
         unfinished = target.with_suffix(f".{os.getpid()}")
-        command = [compiler, *FLAGS, f"-I{REPOSITORY / 'cpp'}", "-c", str(source), "-o", str(unfinished)]
-        subprocess.run(command, check=True)
+        together = "".join(f'#include "{source}"\n' for source in unit)
+        command = [compiler, *FLAGS, f"-I{REPOSITORY / 'cpp'}", "-x", "c++", "-c", "-", "-o", str(unfinished)]
+        subprocess.run(command, input=together, text=True, check=True)
         unfinished.replace(target)
     return target
 
@@ -61,7 +72,9 @@ def build(compiler: str, target: Path, program: Path) -> None:
     folder = REPOSITORY / "build" / "fuzz"
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(lambda source: compile_object(compiler, source, folder), sources_of(target)))
+        objects = list(
+            pool.map(lambda unit: compile_unit(compiler, unit, folder), units_of(sources_of(target)))
+        )
     subprocess.run([compiler, *FLAGS, *map(str, objects), "-o", str(program)], check=True)
 
 
