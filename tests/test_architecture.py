@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAY_IMPORT = {
     "errors": "",
+    "front": "",
     "extras": "errors",
     "intervals": "",
     "notebook": "",
@@ -49,10 +50,10 @@ MAY_IMPORT = {
         " candidates learners validation selection learning single evaluation comparison reporting"
     ),
     "cli": (
-        "errors streams observations engines urls rules tree signatures live learning validation evaluation"
-        " single comparison exports imports reporting review pipeline"
+        "errors front streams observations engines urls rules tree signatures live learning validation"
+        " evaluation single comparison exports imports reporting review pipeline"
     ),
-    "__main__": "cli",
+    "__main__": "cli front",
     "__init__": "pipeline rules urls errors engines exports imports",
 }
 """Each concept (a file or a folder of the package) with the concepts it may know."""

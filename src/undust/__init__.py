@@ -1,8 +1,8 @@
 """Learns URL rewrite rules that send duplicate URLs to one canonical form."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as checkers of types know it; `typing` takes as long to load as Python itself
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
     from undust.engines.spark import SparkEngine

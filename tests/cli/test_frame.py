@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.cli.command import UNDUST, run, sentence
 from undust.cli import ENTRIES, main
 from undust.cli.frame import Entry, Frame
 from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
+from undust.front import help_text
 
 LOADED = """
 import sys
@@ -92,6 +94,36 @@ def test_help_loads_little() -> None:
         "undust.urls",
         "undust.streams",
     }
+
+
+def test_help_is_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The help that is told at once is the one that the command itself has."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    told_at_once = run("--help").out
+    monkeypatch.setenv("COLUMNS", "80")
+    assert told_at_once == run("--help").out == help_text().encode()
+
+
+def test_help_folds_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where 80 columns do not fit, the lines are shorter."""
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, run("-h").out.decode().splitlines())) <= 60
+
+
+def processor_time_s(*words: str) -> float:
+    """Return the processor time of a run of Python."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *words], stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_help_starts_within_five_times_a_bare_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Best of several, in turn; about 1.7 is usual, so a busy machine does not matter."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    rounds = [(processor_time_s("-c", "pass"), processor_time_s("-m", "undust", "--help")) for _ in range(5)]
+    bare, helping = (min(times) for times in zip(*rounds, strict=True))
+    assert helping < 5 * bare
 
 
 def test_normalize_loads_little() -> None:
