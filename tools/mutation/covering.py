@@ -1,0 +1,118 @@
+"""Which tests run a line of ours, and how long each test takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from coverage import CoverageData
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+MOST_TESTS = 400
+"""Beyond so many tests of one line, the slower ones are left out."""
+
+
+def collect(root: Path, folder: Path) -> None:
+    """Run all tests of Python code once, and keep which lines each runs and its seconds."""
+    arguments = (
+        "-q",
+        "-n",
+        "auto",
+        "--dist",
+        "loadfile",
+        "--ignore=tests/fuzz",
+        "-p",
+        "tools.mutation.covering",
+    )
+    coverage = ("--cov=undust", "--cov-context=test", "--cov-report=")
+    environment = os.environ | {
+        "COVERAGE_FILE": str(folder / "coverage"),
+        "UNDUST_TEST_SECONDS": str(folder / "seconds.jsonl"),
+    }
+    subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments, *coverage], cwd=root, env=environment, check=True
+    )
+
+
+def _cpu_s() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Note the processor time of a test (this file is a plugin while the tests are collected)."""
+    before = _cpu_s()
+    result = yield
+    with Path(os.environ["UNDUST_TEST_SECONDS"]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps([item.nodeid, round(_cpu_s() - before, 3)]) + "\n")
+    return result
+
+
+class Covering:
+    """The tests of each line, fastest first."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.root = root
+        self.data = CoverageData(str(folder / "coverage"))
+        self.data.read()
+        lines = (folder / "seconds.jsonl").read_text(encoding="utf-8").splitlines()
+        self.seconds = {entry[0]: float(entry[1]) for entry in map(json.loads, lines)}
+        self.in_file: dict[str, list[str]] = defaultdict(list)
+        for test in self.seconds:
+            self.in_file[test.split("::")[0]].append(test)
+
+    def seconds_of(self, tests: Sequence[str]) -> float:
+        """Return the processor time that tests take together."""
+        return sum(self.seconds[test] for test in tests)
+
+    def tests_under(self, folders: Sequence[str]) -> list[str]:
+        """Return the tests of some folders, fastest first."""
+        return sorted((test for test in self.seconds if test.startswith(tuple(folders))), key=self._order)
+
+    def tests_of(self, path: str, line: int, most_s: float) -> Iterator[list[str]]:
+        """Return the tests that run a line: those of the folder of its name, then the others.
+
+        A line that no test runs by itself is run when its file is loaded: then all tests of the file count.
+        """
+        by_line = self.data.contexts_by_lineno(str(self.root / path))
+        found = self._tests(by_line.get(line, []))
+        if not found:
+            found = set[str]().union(*(self._tests(contexts) for contexts in by_line.values()))
+        beside = f"tests/{path.split('/')[2]}/"
+        own = self._up_to(most_s, (test for test in found if test.startswith(beside)))
+        others = self._up_to(most_s / 2, (test for test in found if not test.startswith(beside)))
+        yield from (tests for tests in (own, others) if tests)
+
+    def _tests(self, contexts: Sequence[str]) -> set[str]:
+        """Return the tests of some contexts; what a fixture did counts for all tests of its file."""
+        found: set[str] = set()
+        for context in contexts:
+            test, _, phase = context.rpartition("|")
+            if phase == "setup":
+                found.update(self.in_file[test.split("::")[0]])
+            elif test in self.seconds:
+                found.add(test)
+        return found
+
+    def _up_to(self, most_s: float, tests: Iterator[str]) -> list[str]:
+        chosen: list[str] = []
+        total = 0.0
+        for test in sorted(tests, key=self._order):
+            total += self.seconds[test]
+            if chosen and (total > most_s or len(chosen) == MOST_TESTS):
+                break
+            chosen.append(test)
+        return chosen
+
+    def _order(self, test: str) -> tuple[float, str]:
+        return self.seconds[test], test
