@@ -77,7 +77,7 @@ def slice_of_python(target: Target, first: int, seconds: float, most: int | None
         for number in count(first):
             if monotonic() > end or tally.inputs == most:
                 break
-            _try(target, mutated(seeds, random.Random(number)), number, Path(folder), tally)  # noqa: S311
+            _try(target, mutated(seeds, random.Random(number)), number, Path(folder), tally)
     tally.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return tally
 
@@ -103,7 +103,7 @@ def in_its_own_process(target: Target, first: int, seconds: float, most: int | N
     """Run a slice of a Python target where nothing that it does can end the soak."""
     words = [sys.executable, "-m", "tools.soak", "--slice", "--target", target.name, "--first", str(first)]
     words += ["--seconds", str(seconds), *(["--count", str(most)] if most is not None else [])]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=building.REPOSITORY)  # noqa: S603
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=building.REPOSITORY)
     if done.returncode != 0:
         why = f"inputs from {first} on: the process ended with {done.returncode}: {done.stderr[-500:]}"
         return Tally(target.name, findings=[why])
@@ -115,7 +115,7 @@ def slice_of_core(program: Path, first: int, seconds: float, most: int | None) -
     name = f"core-{program.name.removeprefix('fuzz_')}"
     seeds = building.seeds_of(building.HERE / f"{program.name}.cpp")
     words = [str(program), str(seeds), str(most or 10**12), str(seconds), str(first)]
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
     told = re.match(r"(\d+) mutations", done.stdout)
     tried = int(told[1]) if told else 0
     return Tally(name, tried, taken=tried, findings=[] if done.returncode == 0 else [done.stderr[-2000:]])
