@@ -1,17 +1,12 @@
-// Memory that is read at random places: where the system has large pages it asks for them,
-// since a miss in the table of pages costs as much as one in the cache.
+// Memory that is read at random places, filled part by part.
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <span>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "large_pages.hpp"
 
 namespace undust {
 
@@ -41,36 +36,14 @@ class FarMemory {
   }
 
  private:
-  static constexpr std::size_t kLargePage = std::size_t{2} << 20;
-
   struct Release {
-    std::size_t mapped;
-    void operator()(std::byte* memory) const {
-#if defined(__linux__)
-      if (mapped) {
-        ::munmap(memory, mapped);
-        return;
-      }
-#endif
-      std::free(memory);
-    }
+    std::size_t bytes;
+    void operator()(std::byte* memory) const { LargePages<std::byte>().deallocate(memory, bytes); }
   };
   using Owned = std::unique_ptr<std::byte, Release>;
 
   [[nodiscard]] static Owned allocate(std::size_t bytes) {
-#if defined(__linux__)
-    // Fresh from the system, for memory that was in use before has its small pages already.
-    if (bytes >= kLargePage) {
-      const std::size_t mapped = (bytes + kLargePage - 1) / kLargePage * kLargePage;
-      void* memory = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (memory == MAP_FAILED) throw std::bad_alloc();
-      ::madvise(memory, mapped, MADV_HUGEPAGE);  // where it is not heeded, all is the same but slower
-      return {static_cast<std::byte*>(memory), Release{mapped}};
-    }
-#endif
-    void* memory = std::aligned_alloc(kLine, (bytes / kLine + 1) * kLine);
-    if (!memory) throw std::bad_alloc();
-    return {static_cast<std::byte*>(memory), Release{0}};
+    return {LargePages<std::byte>().allocate(bytes), Release{bytes}};
   }
 
   Owned memory_{nullptr, Release{0}};

@@ -48,6 +48,7 @@ undust::RowEvidence evidence_of(const Rows& columns, const Sketches& sketches, s
                              static_cast<std::int32_t>(number(kSketch, row)), number(kKnown, row) != 0,
                              number(kFirm, row) != 0});
   }
+  evidence.join_equal_sketches();
   return evidence;
 }
 

@@ -26,6 +26,22 @@ void require_token_rows(const TokenRows& rows) {
   }
 }
 
+void RowEvidence::join_equal_sketches() {
+  const auto sketch = [this](std::int32_t number) {
+    return sketches.subspan(static_cast<std::size_t>(number) * sketch_size, sketch_size);
+  };
+  const std::size_t mask = std::bit_ceil(rows.size() * 2 + 1) - 1;
+  std::vector<std::int32_t> firsts(mask + 1, -1);
+  for (Row& row : rows) {
+    if (row.sketch < 0) continue;
+    const auto own = sketch(row.sketch);
+    std::size_t slot = hash_of_piece(own).a & mask;
+    while (firsts[slot] >= 0 && !std::ranges::equal(own, sketch(firsts[slot]))) slot = (slot + 1) & mask;
+    if (firsts[slot] < 0) firsts[slot] = row.sketch;
+    row.sketch = firsts[slot];
+  }
+}
+
 bool RowEvidence::may_be_one_page(std::size_t left, std::size_t right) const {
   if (rows.empty()) return true;
   const Row& one = rows[left];
@@ -34,6 +50,7 @@ bool RowEvidence::may_be_one_page(std::size_t left, std::size_t right) const {
   if (one.label >= 0 && other.label >= 0) return one.label == other.label;
   if (one.is_known && other.is_known) {
     if (one.sketch < 0 || other.sketch < 0) return !(one.is_firm && other.is_firm);
+    if (one.sketch == other.sketch || agreeing >= sketch_size) return one.sketch == other.sketch;
     const auto* a = sketches.data() + static_cast<std::size_t>(one.sketch) * sketch_size;
     const auto* b = sketches.data() + static_cast<std::size_t>(other.sketch) * sketch_size;
     std::size_t equal = 0;
@@ -92,6 +109,39 @@ std::vector<Shared> shared_of(const TokenRows& rows, int threads) {
 // Hashes in ranges of about equal number, small enough to be grouped in the cache.
 constexpr std::int64_t kWantedInBin = 4096;
 constexpr std::size_t kTokensInLine = 16;
+// So many pieces ahead of their turn memory is asked for what is needed of them.
+constexpr std::size_t kAhead = 12;
+
+// Knows envelopes whose bucket is too large already, as far as a table that stays in the cache can know them:
+// on most sites nine envelopes in ten are of few large buckets. What it drops nobody will miss, for more than
+// the most of that bucket were let through before.
+class Overflowing {
+ public:
+  explicit Overflowing(std::size_t most) : most_(most), slots_(kSlots) {}
+
+  [[nodiscard]] bool drops(const TokenHash& hash) {
+    Slot& slot = slots_[hash.b >> (64 - kBits)];
+    if (slot.hash == hash) {
+      if (slot.passed > most_) return true;
+      ++slot.passed;
+    } else if (slot.passed > 1) {
+      slot.passed -= 1;
+    } else {
+      slot = {hash, 1};
+    }
+    return false;
+  }
+
+ private:
+  static constexpr int kBits = 14;
+  static constexpr std::size_t kSlots = std::size_t{1} << kBits;
+  struct Slot {
+    TokenHash hash{0, 0};
+    std::size_t passed = 0;  // of this hash, at least so many
+  };
+  std::size_t most_;
+  std::vector<Slot> slots_;
+};
 
 // Envelopes with equal hashes, found by a table over few envelopes. Most have none beside them.
 class Buckets {
@@ -143,7 +193,8 @@ class Buckets {
 class Detection {
  public:
   Detection(const TokenRows& rows, const RowEvidence& evidence, const SubstringLimits& limits)
-      : rows_(rows), evidence_(evidence), limits_(limits),
+      : offsets_(rows.offsets.begin(), rows.offsets.end()), codes_(rows.codes.begin(), rows.codes.end()),
+        rows_{offsets_, codes_}, evidence_(evidence), limits_(limits),
         threads_(static_cast<std::size_t>(std::max(1, limits.threads))),
         most_in_bucket_(std::max(limits.low_bucket, limits.high_bucket)) {}
 
@@ -166,7 +217,7 @@ class Detection {
     Detected result;
     result.found = PairCounts::at_least(counts, limits_.min_support);
     result.envelopes = envelopes_;
-    result.compared = ends_.back();
+    result.compared = compared_;
     result.passes = static_cast<std::int64_t>(passes_.size()) - 1;
     for (const PairCounts& part : counts) result.spilled_bytes += part.spilled_bytes();
     sort(result.found);
@@ -184,41 +235,48 @@ class Detection {
     return std::min<std::size_t>(rows_[row].size(), shared_[row].head + 1);
   }
 
-  // Calls take(hash of the envelope, start, length) for each piece whose envelope may be shared.
+  // Calls take(hash of the envelope, row, start, length) for each piece of some rows whose envelope may be
+  // shared, and not by too many.
   template <typename Take>
-  void each_piece(std::size_t row, RowHashes& hashes, Take&& take) const {
-    hashes.take(rows_[row]);
-    for (std::size_t start = 0; start < starts_of(row); ++start) {
-      const TokenHash before = hashes.before(start);
-      const auto [first, last] = ends_of(row, start);
-      for (std::size_t end = first; end <= last; ++end) take(sum(before, hashes.behind(end)), start, end - start);
+  void each_piece(std::size_t from, std::size_t to, Take&& take) const {
+    Overflowing overflowing(most_in_bucket_);
+    RowHashes hashes;
+    for (std::size_t row = from; row < to; ++row) {
+      hashes.take(rows_[row]);
+      for (std::size_t start = 0; start < starts_of(row); ++start) {
+        const TokenHash before = hashes.before(start);
+        const auto [first, last] = ends_of(row, start);
+        for (std::size_t end = first; end <= last; ++end) {
+          const TokenHash hash = sum(before, hashes.behind(end));
+          if (!overflowing.drops(hash)) take(hash, row, start, end - start);
+        }
+      }
     }
   }
 
   [[nodiscard]] std::size_t bin_of(const TokenHash& hash) const { return hash.a >> bin_shift_; }
 
   void count_bins() {
-    std::int64_t total = 0;
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       const auto tokens = static_cast<std::int64_t>(rows_[row].size());
       const auto longest = std::min(tokens, static_cast<std::int64_t>(limits_.max_length));
       envelopes_ += tokens * longest - longest * (longest - 1) / 2 + std::max<std::int64_t>(0, tokens - 1);
       for (std::size_t start = 0; start < starts_of(row); ++start) {
         const auto [first, last] = ends_of(row, start);
-        total += first <= last ? static_cast<std::int64_t>(last - first + 1) : 0;
+        compared_ += first <= last ? static_cast<std::int64_t>(last - first + 1) : 0;
       }
     }
-    const auto bins = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(2, total / kWantedInBin)));
+    const auto bins = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(2, compared_ / kWantedInBin)));
     bin_shift_ = 64 - std::countr_zero(bins);
     const auto count = static_cast<std::int64_t>(rows_.size());
     std::vector<std::vector<std::int64_t>> counted(parts_of(count, limits_.threads));
+    parts_.resize(counted.size());
     in_parts(count, counted.size(), [&](std::int64_t begin, std::int64_t end, std::size_t part) {
       auto& bin = counted[part];
       bin.resize(bins);
-      RowHashes hashes;
-      for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
-        each_piece(row, hashes, [&](const TokenHash& hash, auto, auto) { ++bin[bin_of(hash)]; });
-      }
+      parts_[part] = {static_cast<std::size_t>(begin), static_cast<std::size_t>(end)};
+      each_piece(parts_[part].first, parts_[part].second,
+                 [&](const TokenHash& hash, auto, auto, auto) { ++bin[bin_of(hash)]; });
     });
     ends_.assign(bins + 1, 0);
     for (std::size_t bin = 0; bin < bins; ++bin) {
@@ -248,9 +306,8 @@ class Detection {
     const std::int64_t shift = ends_[first];
     std::vector<std::size_t> places;
     for (std::size_t bin = first; bin < last; ++bin) places.push_back(static_cast<std::size_t>(ends_[bin] - shift));
-    RowHashes hashes;
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      each_piece(row, hashes, [&](const TokenHash& hash, std::size_t start, std::size_t length) {
+    for (const auto& [from, to] : parts_) {
+      each_piece(from, to, [&](const TokenHash& hash, std::size_t row, std::size_t start, std::size_t length) {
         const std::size_t bin = bin_of(hash) - first;
         if (bin < last - first) envelopes[places[bin]++] = {hash, Place::of(row, start, length)};
       });
@@ -259,50 +316,85 @@ class Detection {
     for (std::size_t bin = first; bin < last; ++bin) {
       const auto begin = static_cast<std::size_t>(ends_[bin] - shift), end = places[bin - first];
       work.buckets.find({envelopes + begin, end - begin}, most_in_bucket_);
+      find_likely(work);
       hash_pieces(work);
-      work.pairs.clear();
-      std::size_t from = 0;
-      for (const std::size_t to : work.buckets.ends()) {
-        pair_up(work.buckets.pieces().subspan(from, to - from), std::span(work.hashes).subspan(from, to - from),
-                work.pairs);
-        from = to;
+      pair_up(work);
+      for (std::size_t i = 0; i < work.pairs.size() + kAhead; ++i) {
+        if (i < work.pairs.size()) counts.prefetch(work.pairs[i].hash);
+        if (i >= kAhead) counts.add(work.pairs[i - kAhead]);
       }
-      for (const CountedPair& pair : work.pairs) counts.prefetch(pair.hash);
-      for (const CountedPair& pair : work.pairs) counts.add(pair);
     }
   }
 
-  // What is at hand for one bin at a time.
+  // Two pieces of a bucket, by their numbers in the bin, whose pages may be one.
+  struct Likely {
+    std::uint32_t one, other;
+    bool is_low, is_high;  // whether the bucket is small enough for either count
+  };
+
+  // What is at hand for one bin at a time. The rows of a bin lie anywhere, so all that are needed are asked
+  // for before the first is read; and what is known of pages is looked at before their tokens are, for on
+  // most sites most pieces have no likely partner.
   struct Bin {
     Buckets buckets;
-    std::vector<TokenHash> hashes;
+    std::vector<Likely> likely;
+    std::vector<std::uint8_t> has_partner;
+    std::vector<std::uint32_t> partnered;
+    std::vector<TokenHash> hashes;  // of pieces that have one
     std::vector<CountedPair> pairs;
   };
 
-  // The rows of a bin lie anywhere: all are asked for before the first is read.
-  void hash_pieces(Bin& work) const {
+  void find_likely(Bin& work) const {
     const auto pieces = work.buckets.pieces();
-    for (const Place& piece : pieces) __builtin_prefetch(rows_.offsets.data() + piece.row);
-    for (const Place& piece : pieces) {
-      const std::uint32_t* tokens = piece.tokens(rows_).data();
-      for (std::size_t at = 0; at <= piece.length(); at += kTokensInLine) __builtin_prefetch(tokens + at);
-      if (!evidence_.rows.empty()) __builtin_prefetch(evidence_.rows.data() + piece.row);
+    work.likely.clear();
+    work.has_partner.assign(pieces.size(), 0);
+    std::size_t from = 0, asked = 0;
+    for (const std::size_t to : work.buckets.ends()) {
+      for (; !evidence_.rows.empty() && asked < std::min(pieces.size(), to + kAhead); ++asked) {
+        __builtin_prefetch(evidence_.rows.data() + pieces[asked].row);
+      }
+      const bool is_low = to - from <= limits_.low_bucket, is_high = to - from <= limits_.high_bucket;
+      for (std::size_t i = from; i < to; ++i) {
+        for (std::size_t j = i + 1; j < to; ++j) {
+          if (!evidence_.may_be_one_page(pieces[i].row, pieces[j].row)) continue;
+          work.likely.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j), is_low, is_high});
+          work.has_partner[i] = work.has_partner[j] = 1;
+        }
+      }
+      from = to;
     }
-    work.hashes.clear();
-    for (const Place& piece : pieces) work.hashes.push_back(hash_of_piece(piece.tokens(rows_)));
   }
 
-  void pair_up(std::span<const Place> bucket, std::span<const TokenHash> hashes,
-               std::vector<CountedPair>& pairs) const {
-    const std::uint32_t low = bucket.size() <= limits_.low_bucket, high = bucket.size() <= limits_.high_bucket;
-    for (std::size_t i = 0; i < bucket.size(); ++i) {
-      for (std::size_t j = i + 1; j < bucket.size(); ++j) {
-        const Place one = bucket[i], other = bucket[j];
-        if (hashes[i] == hashes[j] || !evidence_.may_be_one_page(one.row, other.row)) continue;
-        const bool is_ordered = is_larger(one, other);
-        const TokenHash hash = is_ordered ? sum(scaled(hashes[i]), hashes[j]) : sum(scaled(hashes[j]), hashes[i]);
-        pairs.push_back({hash, {is_ordered ? one : other, is_ordered ? other : one, low, high}});
+  void hash_pieces(Bin& work) const {
+    const auto pieces = work.buckets.pieces();
+    work.partnered.clear();
+    for (std::uint32_t i = 0; i < pieces.size(); ++i) {
+      if (work.has_partner[i]) work.partnered.push_back(i);
+    }
+    work.hashes.resize(pieces.size());
+    const auto& partnered = work.partnered;
+    for (std::size_t i = 0; i < partnered.size() + 2 * kAhead; ++i) {
+      if (i < partnered.size()) __builtin_prefetch(rows_.offsets.data() + pieces[partnered[i]].row);
+      if (i >= kAhead && i - kAhead < partnered.size()) {
+        const auto tokens = pieces[partnered[i - kAhead]].tokens(rows_);
+        for (std::size_t at = 0; at <= tokens.size(); at += kTokensInLine) __builtin_prefetch(tokens.data() + at);
       }
+      if (i >= 2 * kAhead) {
+        const std::uint32_t piece = partnered[i - 2 * kAhead];
+        work.hashes[piece] = hash_of_piece(pieces[piece].tokens(rows_));
+      }
+    }
+  }
+
+  void pair_up(Bin& work) const {
+    const auto pieces = work.buckets.pieces();
+    work.pairs.clear();
+    for (const Likely& each : work.likely) {
+      if (work.hashes[each.one] == work.hashes[each.other]) continue;
+      const bool is_ordered = is_larger(pieces[each.one], pieces[each.other]);
+      const auto larger = is_ordered ? each.one : each.other, smaller = is_ordered ? each.other : each.one;
+      work.pairs.push_back({sum(scaled(work.hashes[larger]), work.hashes[smaller]),
+                            {pieces[larger], pieces[smaller], each.is_low, each.is_high}});
     }
   }
 
@@ -325,12 +417,17 @@ class Detection {
     });
   }
 
-  const TokenRows& rows_;
+  // A copy: rows are read at random, and memory from elsewhere has small pages.
+  std::vector<std::int64_t, LargePages<std::int64_t>> offsets_;
+  std::vector<std::uint32_t, LargePages<std::uint32_t>> codes_;
+  const TokenRows rows_;
   const RowEvidence& evidence_;
   const SubstringLimits& limits_;
   std::size_t threads_, most_in_bucket_;
   std::vector<Shared> shared_;
-  std::int64_t envelopes_ = 0;
+  std::int64_t envelopes_ = 0, compared_ = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the rows, as they were counted: each part
+                                                            // drops the same envelopes again
   int bin_shift_ = 63;
   std::vector<std::int64_t> ends_;    // envelopes in the bins before each bin, and in all
   std::vector<std::size_t> passes_;  // first bin of each pass, and the end

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "large_pages.hpp"
+
 namespace undust {
 
 // Rows of token codes as views.hpp makes them: the first of a row is the start, the last the end.
@@ -54,10 +56,14 @@ struct RowEvidence {
     bool is_known;  // content or label that can be compared with that of others
     bool is_firm;   // a digest that tells pages apart: different pages, different digests
   };
-  std::vector<Row> rows;  // empty: nothing is known of any
+  std::vector<Row, LargePages<Row>> rows;  // empty: nothing is known of any
   std::span<const std::uint32_t> sketches;
   std::size_t sketch_size = 0;
   std::size_t agreeing = 0;  // minima that must be equal
+
+  // Gives equal sketches one number, so that most are compared without being read. To be called once, when
+  // all rows are there.
+  void join_equal_sketches();
 
   // Answers no only for rows that are likely to be different pages (LikelySimilar of the paper).
   [[nodiscard]] bool may_be_one_page(std::size_t left, std::size_t right) const;
@@ -92,8 +98,7 @@ struct Detected {
                                             const SubstringLimits& limits);
 
 // Phase 2: which of the pairs another one, with more context and about as much support, makes
-// redundant. `found` is in the order of likely_substitutions; the supports compared are the `high` ones,
-// and of equals those come first that come first there.
+// redundant. `found` is in the order of likely_substitutions; the supports compared are the `high` ones.
 struct Deficiency {
   double relative = 0.05;     // MRD
   double absolute = 1;        // MAD

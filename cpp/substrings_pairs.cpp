@@ -55,7 +55,7 @@ void PairCounts::add(const CountedPair& pair) {
 }
 
 void PairCounts::grow() {
-  std::vector<CountedPair> old(slots_.size() * 2);
+  Slots old(slots_.size() * 2);
   old.swap(slots_);
   for (const CountedPair& slot : old) {
     if (!is_free(slot)) slot_of(slot.hash) = slot;

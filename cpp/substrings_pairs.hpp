@@ -35,6 +35,7 @@ class PairCounts {
   [[nodiscard]] static std::vector<Substitution> at_least(std::vector<PairCounts>& parts, std::uint32_t least);
 
  private:
+  using Slots = std::vector<CountedPair, LargePages<CountedPair>>;
   static constexpr std::size_t kFiles = 64, kFirstSlots = 1024;
 
   [[nodiscard]] bool is_full() const { return used_ * 10 >= slots_.size() * 7; }
@@ -46,7 +47,7 @@ class PairCounts {
   void absorb_file(const std::string& path);
   void collect(std::uint32_t least, std::vector<Substitution>& found) const;
 
-  std::vector<CountedPair> slots_;  // free where `high` and `low` are 0
+  Slots slots_;  // free where `high` and `low` are 0
   std::size_t used_ = 0, most_slots_;
   std::string folder_, name_;
   std::int64_t spilled_bytes_ = 0;

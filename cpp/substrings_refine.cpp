@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <compare>
 #include <numeric>
+#include <utility>
 
 #include "substrings.hpp"
 
@@ -19,6 +21,18 @@ Pair pair_of(const TokenRows& rows, const Substitution& found) {
   const auto tail = std::mismatch(longer.rbegin(), longer.rend(), shorter.rbegin(), shorter.rend()).first;
   return {longer, shorter, static_cast<std::size_t>(head - longer.begin()),
           static_cast<std::size_t>(tail - longer.rbegin())};
+}
+
+// What is left of both pieces without what they begin with and then end with alike: pairs that say the same
+// with more or less context have the same.
+std::pair<Tokens, Tokens> core_of(const Pair& pair) {
+  const std::size_t tail = std::min(pair.tail, pair.shorter.size() - pair.head);
+  return {pair.longer.subspan(pair.head, pair.longer.size() - pair.head - tail),
+          pair.shorter.subspan(pair.head, pair.shorter.size() - pair.head - tail)};
+}
+
+std::strong_ordering compared(Tokens one, Tokens other) {
+  return std::lexicographical_compare_three_way(one.begin(), one.end(), other.begin(), other.end());
 }
 
 bool holds_at(Tokens text, std::size_t place, Tokens piece) {
@@ -44,27 +58,37 @@ bool refines(const Pair& narrow, const Pair& wide) {
 }  // namespace
 
 // Fig. 3 of the paper, to the letter: a pair that is gone already is still compared with (A8). The
-// list is sorted by the supports that are compared, or the window would end at the first small one.
+// list is sorted by the supports that are compared, or the window would end at the first small one. Of
+// equal supports, which the paper leaves open, pairs of one core stand together: on a large site thousands of
+// pairs have the smallest support, and in any other order the window ends before it comes to those.
 std::vector<std::uint8_t> redundant_substitutions(const TokenRows& rows, std::span<const Substitution> found,
                                                   const Deficiency& allowed) {
-  std::vector<std::size_t> order(found.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t one, std::size_t other) { return found[one].high > found[other].high; });
   std::vector<Pair> pairs;
   pairs.reserve(found.size());
-  for (const std::size_t place : order) pairs.push_back(pair_of(rows, found[place]));
+  for (const Substitution& each : found) pairs.push_back(pair_of(rows, each));
+  std::vector<std::size_t> order(found.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+    if (found[one].high != found[other].high) return found[one].high > found[other].high;
+    const auto [longer, shorter] = core_of(pairs[one]);
+    const auto [other_longer, other_shorter] = core_of(pairs[other]);
+    if (const auto by = compared(longer, other_longer); by != 0) return by < 0;
+    if (const auto by = compared(shorter, other_shorter); by != 0) return by < 0;
+    return one < other;
+  });
   std::vector<std::uint8_t> is_gone(found.size(), 0);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (is_gone[order[i]]) continue;
-    const double size = found[order[i]].high, most = std::max(allowed.relative * size, allowed.absolute);
+    const std::size_t own = order[i];
+    if (is_gone[own]) continue;
+    const double size = found[own].high, most = std::max(allowed.relative * size, allowed.absolute);
     const std::size_t last = found.size() - 1 - i < allowed.window ? found.size() - 1 : i + allowed.window;
     for (std::size_t j = i + 1; j <= last; ++j) {
-      if (size - found[order[j]].high > most) break;
-      if (refines(pairs[i], pairs[j])) {
-        is_gone[order[j]] = 1;
-      } else if (refines(pairs[j], pairs[i])) {
-        is_gone[order[i]] = 1;
+      const std::size_t other = order[j];
+      if (size - found[other].high > most) break;
+      if (refines(pairs[own], pairs[other])) {
+        is_gone[other] = 1;
+      } else if (refines(pairs[other], pairs[own])) {
+        is_gone[own] = 1;
         break;
       }
     }

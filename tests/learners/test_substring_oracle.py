@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -214,7 +213,7 @@ def test_what_does_not_fit_is_counted_on_disk() -> None:
     assert roomy.spilled_bytes == 0
     assert roomy.passes == 1
     assert tight.spilled_bytes > 0
-    assert tight.passes > math.log2(roomy.envelopes)
+    assert tight.passes > 2  # more than one for each thread
     for column in ("longer", "shorter"):
         texts = [
             [Pieces(view).text(place) for place in getattr(pairs, column)[:200].tolist()]

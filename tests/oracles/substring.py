@@ -134,11 +134,24 @@ def _refines(narrow: Pair, wide: Pair) -> bool:
     return False
 
 
+def core_of(pair: Pair) -> Pair:
+    """Both pieces without what they begin with alike, then without what the rest of them ends with alike."""
+    alpha, beta = pair
+    while alpha and beta and alpha[0] == beta[0]:
+        alpha, beta = alpha[1:], beta[1:]
+    while alpha and beta and alpha[-1] == beta[-1]:
+        alpha, beta = alpha[:-1], beta[:-1]
+    return alpha, beta
+
+
 def eliminate(
     pairs: list[Pair], size: Counter[Pair], *, relative: float = 0.05, absolute: float = 1, window: int = 1100
 ) -> list[Pair]:
-    """Fig. 3, on a list sorted by the sizes compared; what is left is in the order of `pairs`."""
-    listed = sorted(pairs, key=lambda pair: -size[pair])
+    """Fig. 3, on a list sorted by the sizes compared; what is left is in the order of `pairs`.
+
+    Of equal sizes, those that say the same with more or less context stand together.
+    """
+    listed = sorted(pairs, key=lambda pair: (-size[pair], core_of(pair)))
     gone = set()
     for i, pair in enumerate(listed):
         if pair in gone:
