@@ -18,6 +18,7 @@ using namespace nb::literals;
 
 // The border is split by what crosses it.
 void bind_content(nb::module_& m);
+void bind_differences(nb::module_& m);
 void bind_duplicates(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_alignment(nb::module_& m);
@@ -215,6 +216,7 @@ NB_MODULE(_core, m) {
       .def("sites", &sites, "urls"_a, "The registered domain of each URL of a column.");
 
   bind_content(m);
+  bind_differences(m);
   bind_duplicates(m);
   bind_program(m);
   bind_alignment(m);

@@ -28,6 +28,14 @@ class BorrowedColumn {
     if (!schema_ || !array_) throw nanobind::python_error();
   }
   [[nodiscard]] TextColumn texts() const { return {*schema_, *array_}; }
+  // All texts, for those who go back and forth between them.
+  [[nodiscard]] std::vector<std::string_view> views() const {
+    const TextColumn column = texts();
+    std::vector<std::string_view> found;
+    found.reserve(static_cast<std::size_t>(column.size()));
+    for (std::int64_t row = 0; row < column.size(); ++row) found.push_back(column[row]);
+    return found;
+  }
 
  private:
   nanobind::tuple capsules_;

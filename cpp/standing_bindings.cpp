@@ -30,7 +30,7 @@ class HeldStanding {
         numbers_{first_pair, page, urls, sketch},
         flags_{is_preferred, speaks, is_held, is_silent},
         sketches_(sketches),
-        standing_({texts_of(borrowed_.texts()), span_of(first_pair), span_of(page), span_of(urls), span_of(is_preferred),
+        standing_({borrowed_.views(), span_of(first_pair), span_of(page), span_of(urls), span_of(is_preferred),
                    span_of(speaks), span_of(is_held), span_of(is_silent), span_of(sketch), span_of(sketches), minima, needed}) {}
 
   [[nodiscard]] nb::tuple asked(const Program& program, std::size_t first, bool together,
@@ -58,13 +58,6 @@ class HeldStanding {
   [[nodiscard]] std::int64_t lost() const { return standing_.lost(); }
 
  private:
-  [[nodiscard]] static std::vector<std::string_view> texts_of(const undust::TextColumn& column) {
-    std::vector<std::string_view> texts;
-    texts.reserve(static_cast<std::size_t>(column.size()));
-    for (std::int64_t row = 0; row < column.size(); ++row) texts.push_back(column[row]);
-    return texts;
-  }
-
   undust::BorrowedColumn borrowed_;
   std::vector<Numbers<std::int64_t>> numbers_;
   std::vector<Numbers<bool>> flags_;

@@ -63,6 +63,17 @@ def sketch(text: bytes, words: int, size: int, ignored: object = None) -> bytes 
     The minima of a UTF-8 text, 32 bits each, over its shingles less the sorted hashes in `ignored`; None if no shingle is left.
     """
 
+class DifferenceBounds:
+    """What is looked at in differences, and what of it is told."""
+
+    def __init__(self, *, longest: int, long_name: int, kept_values: int, least_pages: int, most: int) -> None: ...
+
+def differences(urls: object, left: object, right: object, page: object, bounds: DifferenceBounds) -> list[tuple[str, str, list[list[str]]]]:
+    """
+    The rules between rows of one page that several pages show, those of most pages first: both sides, and some texts
+    of each capture and of each text that is forgotten. Pairs of a page stand together.
+    """
+
 def components(left: object, right: object, count: int) -> Column:
     """For each of `count` nodes the smallest node that edges lead to."""
 
