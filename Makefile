@@ -17,16 +17,19 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format stub bench docs clean FORCE
+.PHONY: help run test coverage mutation stranger lint format stub bench docs clean FORCE
 
 help:
-	@echo "make run     build, then the main job on the sample crawl; writes rules.json, report.html"
-	@echo "make test    build if needed, then all tests          (ARGS=… goes to pytest)"
-	@echo "make lint    ruff and mypy; 'make format' repairs what ruff can"
-	@echo "make bench   undust beside other libraries            (BENCH=lines: ten million URLs)"
-	@echo "make docs    the documentation as HTML, into site/"
-	@echo "make stub    writes src/undust/_core.pyi again after a change of the core's border"
-	@echo "make clean   removes everything that was built, .venv included"
+	@echo "make run       build, then the main job on the sample crawl; writes rules.json, report.html"
+	@echo "make test      build if needed, then all tests          (ARGS=… goes to pytest)"
+	@echo "make coverage  the same, and how much of src they run (fails below 92 %)"
+	@echo "make mutation  small faults in our own code, and how many the tests notice (hours)"
+	@echo "make stranger  follows the README in a fresh clone with an empty HOME"
+	@echo "make lint      ruff and mypy; 'make format' repairs what ruff can"
+	@echo "make bench     undust beside other libraries            (BENCH=lines: ten million URLs)"
+	@echo "make docs      the documentation as HTML, into site/"
+	@echo "make stub      writes src/undust/_core.pyi again after a change of the core's border"
+	@echo "make clean     removes everything that was built, .venv included"
 
 run: $(INSTALLED)
 	@$(BIN)/python examples/tour.py
@@ -45,6 +48,16 @@ format: $(INSTALLED)
 
 stub: $(INSTALLED)
 	$(BIN)/python -m nanobind.stubgen --quiet --module undust._core --output-file src/undust/_core.pyi
+
+# In a fresh clone with an empty HOME; all of it, or without the longest: ARGS="--without 'make test'"
+stranger:
+	$(PYTHON) -m tools.stranger $(ARGS)
+
+coverage: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=92 $(ARGS)
+
+mutation: $(INSTALLED)
+	$(BIN)/python -m tools.mutate $(ARGS)
 
 bench: .venv/installed-bench
 	$(BIN)/python -m bench.$(BENCH) $(ARGS)
