@@ -34,6 +34,8 @@ from undust.learning.writing import with_conditions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import pyarrow as pa
+
     from undust.duplicates import SiteClusters
     from undust.rules import Rule
 
@@ -100,6 +102,9 @@ class Learning:
         self.ledger = Ledger(self.pages)
         self.tried = {str(rule) for rule in self.given}
         self.restless = CALM
+        self.proposed: dict[Propose, tuple[Forms, dict[str, Rule]]] = {}
+        """What was proposed last, and from which forms: from the same ones the same would be."""
+        self.formed: tuple[pa.Array, Forms] | None = None
         self.off = Unwanted(self.unwanted, self.pages.urls)
 
     def run(self) -> SiteRules:
@@ -129,11 +134,21 @@ class Learning:
 
     def _proposed(self, propose: Propose) -> list[Rule]:
         """Return new proposals, made from training pages only, as the URLs stand now."""
-        page = self.state.page_of_image
-        rows = np.flatnonzero(~self.pages.is_held[page] & self.pages.speaks[page])
-        forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
-        found = {str(rule): rule for rule in propose(forms) if rule is not None}
+        forms = self._forms()
+        seen, found = self.proposed.get(propose, (None, {}))
+        if seen is not forms:
+            found = {str(rule): rule for rule in propose(forms) if rule is not None}
+            self.proposed[propose] = forms, found
         return [rule for text, rule in found.items() if text not in self.tried]
+
+    def _forms(self) -> Forms:
+        """Return the forms of training pages; the same object until the URLs stand elsewhere."""
+        if self.formed is None or self.formed[0] is not self.state.images:
+            page = self.state.page_of_image
+            rows = np.flatnonzero(~self.pages.is_held[page] & self.pages.speaks[page])
+            forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
+            self.formed = self.state.images, forms
+        return self.formed[1]
 
     def _find_restless(self) -> None:
         rules = [
@@ -143,7 +158,7 @@ class Learning:
             for rule in self._proposed(propose)
         ]
         self.restless = restless_pages(self.state, rules)
-        self.pages.silent[self.restless.pages] = True
+        self.state.silence(self.restless.pages)
 
     def _keep_volatile(self, propose: Propose) -> None:
         for _ in range(KEEPS):

@@ -39,6 +39,8 @@ MOVED_WEIGHT = 0.01
 """A URL moved without need costs a little: of two rules that merge the same, the quieter one wins."""
 AGAINST_WEIGHT = 0.25
 """What the site prefers is moved only if there is no other way."""
+MOST_KNOWN = 1 << 21
+"""Images, over all rules, up to which is remembered what the rules would do to them: some 40 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +111,14 @@ class State:
         self.first_pair = np.searchsorted(self.at, np.arange(len(self.images) + 1))
         self.is_preferred = np.zeros(len(self.images), np.bool_)
         self.is_preferred[self.image[self.pages.is_preferred]] = True
-        self.__dict__.pop("texts", None)
-        self.__dict__.pop("standing", None)
-        self.__dict__.pop("page_of_image", None)
+        for name in ("texts", "standing", "page_of_image"):
+            self.__dict__.pop(name, None)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._known: dict[tuple[str, str], Effect] = {}
+        """What rules would do as it stands, by site and text: several stages ask for the same ones."""
+        self._known_rows = 0
 
     @cached_property
     def texts(self) -> list[str]:
@@ -147,7 +154,18 @@ class State:
 
     def effects(self, rules: Sequence[Rule], among: Ints | None = None) -> list[Effect]:
         """Return what each of some rules would do, alone, to the images, or to those it is known to touch."""
-        return self._asked(rules, among, together=False) if rules else []
+        names = [(rule.site, str(rule)) for rule in rules]
+        new = {name: rule for name, rule in zip(names, rules, strict=True) if name not in self._known}
+        if not new:
+            return [self._known[name] for name in names]
+        told = dict(zip(new, self._asked(list(new.values()), among, together=False), strict=True))
+        found = [told[name] if name in told else self._known[name] for name in names]
+        self._known_rows += sum(len(effect.touched) for effect in told.values())
+        if self._known_rows > MOST_KNOWN:
+            self._forget()
+        else:
+            self._known |= told
+        return found
 
     def effect(self, rule: Rule, among: Ints | None = None) -> Effect:
         """Return what a rule would do to the images, or to those it is known to touch."""
@@ -172,17 +190,26 @@ class State:
 
     def accept(self, rule: Rule) -> None:
         """Let a rule be the last of the accepted ones, and move the state on."""
+        before = {name: value for name, value in self.__dict__.items() if name != "_before"}
         self.rules.append(rule)
         self._stand(self.images_under(self.rules))
+        self._before = before
 
     def retract(self) -> None:
-        """Take the last rule back."""
+        """Take back the rule that was accepted last."""
         self.rules.pop()
-        self._stand(self.images_under(self.rules))
+        self.__dict__ = self._before
 
     def keep(self, rule: Rule) -> None:
         """Let a `keep` shield its URLs from all rules that are accepted later."""
         self.rules.append(rule)
+        self._forget()
+
+    def silence(self, pages: Ints) -> None:
+        """Let pages speak neither for a rule nor against it."""
+        if len(pages):
+            self.pages.silent[pages] = True
+            self._forget()
 
     def some_texts(self, rows: Ints) -> list[str]:
         """Return some images as Python strings."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 from urllib.parse import quote
@@ -138,6 +139,10 @@ class Rule:
 
     def __str__(self) -> str:
         """Return the rule as one line of text, without its site."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         is_quoted = self.kind == "replace"
         words = [self.kind, _side(self.source, is_quoted=is_quoted)]
         if self.target is not None:
