@@ -49,8 +49,13 @@ class Place:
         """Return the engine, to be used in a `with` block."""
         from undust.engines import engine_named  # noqa: PLC0415 -- slow to load, and not for --help
 
-        bounds = {"memory": inputs.memory, "threads": inputs.threads, "folder": inputs.tmp}
-        return engine_named(self.engine_name, **bounds, master=self.master)
+        return engine_named(
+            self.engine_name,
+            memory=inputs.memory,
+            threads=inputs.threads,
+            folder=inputs.tmp,
+            master=self.master,
+        )
 
 
 @contextmanager
