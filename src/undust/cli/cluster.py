@@ -17,6 +17,8 @@ from undust.errors import UndustError
 from undust.streams import STANDARD
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from undust.cli.inputs import Inputs
 
 OUTPUT_FORMATS = ["parquet", "jsonl", "csv"]
@@ -29,6 +31,15 @@ def _require_folder(output: str) -> None:
     folder = Path(output).resolve().parent
     if output != STANDARD and not folder.is_dir():
         message = f"{output}: there is no folder '{folder}' to write it to; make it first"
+        raise UndustError(message)
+
+
+def _require_sites_that_fit(large: Mapping[str, int], most: int) -> None:
+    for site, rows in sorted(large.items(), key=lambda item: -item[1])[:1]:
+        message = (
+            f"{site} has {rows:,} rows, and a site is looked at as a whole, for which the memory holds "
+            f"{most:,}; allow more --memory"
+        )
         raise UndustError(message)
 
 
@@ -93,6 +104,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     started = perf_counter()
     with LocalEngine(inputs.memory, inputs.threads, inputs.tmp) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)
+        if inputs.memory is not None:
+            _require_sites_that_fit(engine.survey(seen.table, engine.site_rows).large, engine.site_rows)
         summary = write_clusters(seen, output, engine, format=output_format, glue_values=glue_values)
     seconds = perf_counter() - started
     if as_json:
