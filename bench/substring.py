@@ -26,8 +26,11 @@ import undust
 from bench.common import ROOT, machine
 from bench.sites import site as generated
 from bench.substring_tables import tables
+from undust.engines.local import bytes_of
+from undust.learners.options import options_from
 from undust.learners.substring import SubstringOptions, likely_pairs, propose_substrings
 from undust.learners.substring.cues import cues_of
+from undust.resources import Resources
 from undust.urls.views import TokenView
 
 sys.path.insert(0, str(ROOT))
@@ -37,9 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from undust.duplicates import SiteClusters
+    from undust.learners.substring import LikelyPairs
 
 SIZES_OF_TWIN = (1_000, 4_000)
-ROUNDS = 3
+ROUNDS = 9
 BYTES_IN_KIB = 1024
 
 
@@ -73,26 +77,41 @@ def twins_work(rows: list[twin.Record]) -> None:
     twin.parameters(rows)
 
 
-def seconds(work: Callable[[], object], rounds: int = 1) -> float:
-    """Return the processor time of the best round."""
-    best = math.inf
-    for _ in range(rounds):
-        started = time.process_time()
-        work()
-        best = min(best, time.process_time() - started)
-    return best
+def seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of some work."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def counted(site: SiteClusters, options: SubstringOptions) -> tuple[LikelyPairs, int]:
+    """Return what phases 1 and 2 find, and in how many URLs."""
+    nodes = np.flatnonzero(site.cluster_of_node >= 0)
+    view = TokenView.of(site.node_urls.take(pa.array(nodes)))
+    return likely_pairs(view, cues_of(site, nodes, "auto", 0.0), options), len(nodes)
+
+
+def growth_of_work(quarter: SiteClusters, whole: SiteClusters) -> dict[str, float]:
+    """Return by how much there is more to do: what is compared and found need not grow with the URLs."""
+    (less, fewer), (more, urls) = (counted(site, SubstringOptions()) for site in (quarter, whole))
+    return {
+        "urls": round(urls / fewer, 2),
+        "envelopes": round(more.envelopes_compared / less.envelopes_compared, 2),
+        "likely_pairs": round(len(more) / len(less), 2),
+        "pairs_left": round((~more.is_redundant).sum() / (~less.is_redundant).sum(), 2),
+    }
 
 
 def speed(kind: str, urls: int) -> dict[str, Any]:
-    """Measure the learner beside its twin, and on a quarter of the URLs."""
+    """Measure the learner beside its twin, and on a quarter of the URLs; they take turns."""
     options = SubstringOptions()
     small, large = (clusters(kind, count) for count in SIZES_OF_TWIN)
     twin_small, twin_large = (seconds(lambda site=site: twins_work(records(site))) for site in (small, large))  # type: ignore[misc]
     quarter, whole = clusters(kind, urls // 4), clusters(kind, urls)
-    ours_quarter, ours = (
-        seconds(lambda site=site: propose_substrings(site, options), ROUNDS)  # type: ignore[misc]
-        for site in (quarter, whole)
-    )
+    ours_quarter = ours = math.inf
+    for _ in range(ROUNDS):
+        ours_quarter = min(ours_quarter, seconds(lambda: propose_substrings(quarter, options)))
+        ours = min(ours, seconds(lambda: propose_substrings(whole, options)))
     growth = math.log(twin_large / twin_small) / math.log(SIZES_OF_TWIN[1] / SIZES_OF_TWIN[0])
     expected = twin_large * (urls / SIZES_OF_TWIN[1]) ** growth
     return {
@@ -101,6 +120,7 @@ def speed(kind: str, urls: int) -> dict[str, Any]:
         "seconds": round(ours, 3),
         "seconds_quarter": round(ours_quarter, 3),
         "growth_by_4": round(ours / ours_quarter, 2),
+        "growth_of_work": growth_of_work(quarter, whole),
         "twin_seconds": [round(twin_small, 2), round(twin_large, 2)],
         "twin_exponent": round(growth, 3),
         "twin_seconds_expected": round(expected, 1),
@@ -108,21 +128,19 @@ def speed(kind: str, urls: int) -> dict[str, Any]:
     }
 
 
-def million(kind: str, urls: int, memory_mb: int, threads: int) -> dict[str, Any]:
-    """Measure one large site: all phases, then what the first one held and wrote."""
+def million(kind: str, urls: int, memory: str, threads: int) -> dict[str, Any]:
+    """Measure one large site as under `--memory`: all phases, then what the first one held and wrote."""
     site = clusters(kind, urls)
-    options = SubstringOptions(memory_mb=memory_mb, threads=threads)
+    options = options_from(SubstringOptions, "substring", {}, Resources(bytes_of(memory), threads))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_IN_KIB
     started = time.perf_counter()
     used = seconds(lambda: propose_substrings(site, options))
     elapsed = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_IN_KIB
-    nodes = np.flatnonzero(site.cluster_of_node >= 0)
-    view = TokenView.of(site.node_urls.take(pa.array(nodes)))
-    pairs = likely_pairs(view, cues_of(site, nodes, "auto", 0.0), options)
+    pairs, count = counted(site, options)
     return {
         "kind": kind,
-        "urls": len(nodes),
+        "urls": count,
         "envelopes": pairs.envelopes,
         "envelopes_compared": pairs.envelopes_compared,
         "pairs": len(pairs),
@@ -134,7 +152,9 @@ def million(kind: str, urls: int, memory_mb: int, threads: int) -> dict[str, Any
         "wall_seconds": round(elapsed, 1),
         "peak_bytes_before": before,
         "peak_bytes": peak,
-        "memory_mb": memory_mb,
+        "memory": memory,
+        "memory_mb": options.memory_mb,
+        "max_urls": options.max_urls,
         "threads": threads,
     }
 
@@ -144,18 +164,19 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--tables", action="store_true")
     ask.add_argument("--million", action="store_true")
-    ask.add_argument("--kind", default="forum")
+    ask.add_argument("--kind", action="append")
     ask.add_argument("--urls", type=int)
-    ask.add_argument("--memory-mb", type=int, default=1024)
+    ask.add_argument("--memory", default="4GB")
     ask.add_argument("--threads", type=int, default=1)
     ask.add_argument("--json", action="store_true")
     told = ask.parse_args()
     if told.tables:
         results = tables(told.urls)
     elif told.million:
-        results = [million(told.kind, told.urls or 1_030_000, told.memory_mb, told.threads)]
+        kind = told.kind[0] if told.kind else "forum"
+        results = [million(kind, told.urls or 1_030_000, told.memory, told.threads)]
     else:
-        results = [speed(told.kind, told.urls or 70_000)]
+        results = [speed(kind, told.urls or 70_000) for kind in told.kind or ("forum", "academic")]
     if told.json:
         print(json.dumps(results))
         return

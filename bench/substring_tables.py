@@ -16,8 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import undust
-from bench.sites import Crawl
-from bench.sites import site as generated
+from bench.published_sites import (
+    PUBLISHED_DEPARTMENT,
+    PUBLISHED_FORUM,
+    PUBLISHED_LARGE_NEWS,
+    PUBLISHED_SMALL_NEWS,
+)
+from bench.sites import Crawl, Site
 from undust.learners.substring import SubstringOptions, likely_pairs, propose_substrings
 from undust.learners.substring.cues import cues_of
 from undust.rules import RuleSet
@@ -25,7 +30,7 @@ from undust.urls.views import TokenView
 from undust.validation.sampling import Sampling, urls_of, validate, validate_rule
 
 if TYPE_CHECKING:
-    from bench.sites import Site
+    from bench.sites.model import Kind
     from undust.candidates import Candidate
     from undust.duplicates import SiteClusters
     from undust.learners.substring import LikelyPairs
@@ -48,7 +53,8 @@ class Published:
     """One of the paper's sites, and what it says of it."""
 
     name: str
-    kind: str
+    kind: Kind
+    domain: str
     urls: int
     evidence: tuple[str, ...]
     sightings: float = 1.0
@@ -59,21 +65,21 @@ class Published:
 
 SITES = (
     Published(
-        "forum", "forum", 15_608, LOG, 38_816 / 15_608,
+        "forum", PUBLISHED_FORUM, "forum.co.test", 15_608, LOG, 38_816 / 15_608,
         figures={"likely": 402, "left": 37, "valid": 7, "reduction": 0.047, "precision": "> 0.8 of 40-50"},
     ),
     Published(
-        "academic", "academic", 17_742, LOG, 344_266 / 17_742,
+        "academic", PUBLISHED_DEPARTMENT, "ee.university.ac.test", 17_742, LOG, 344_266 / 17_742,
         figures={"likely": 26_899, "left": 2_041, "valid": 52, "reduction": 0.18, "coverage": 0.471,
                  "precision": "> 0.8 of 100; half without sizes"},
     ),
     Published(
-        "large news", "news", 11_883, CRAWL,
+        "large news", PUBLISHED_LARGE_NEWS, "largenews.test", 11_883, CRAWL,
         figures={"likely": 12_144, "left": 1_243, "valid": 62, "reduction": 0.06,
                  "precision": "0.42 of 50; 0.24 without sketches"},
     ),
     Published(
-        "small news", "blog", 9_456, CRAWL, 1.0, 0.10, 0.5,
+        "small news", PUBLISHED_SMALL_NEWS, "smallnews.test", 9_456, CRAWL, 1.0, 0.10, 0.5,
         figures={"likely": 4_220, "left": 96, "valid": 5, "reduction": 0.26},
     ),
 )  # fmt: skip
@@ -85,7 +91,7 @@ def tables(urls: int | None = None) -> list[dict[str, Any]]:
 
 
 def _figures(wanted: Published, urls: int) -> dict[str, Any]:
-    site = generated(wanted.kind, urls=LISTS * urls, seed=1)
+    site = Site(wanted.kind, LISTS * urls, seed=1, name=wanted.domain)
     crawl = Crawl(sightings=wanted.sightings, evidence=wanted.evidence)
     detection, proof, test = _lists(site, crawl, urls)
     judge = _server(site)

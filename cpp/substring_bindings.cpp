@@ -86,19 +86,12 @@ std::tuple<Column, Column, Column, Column, std::int64_t, std::int64_t, std::int6
           detected.passes,                            detected.spilled_bytes};
 }
 
-Column redundant_substitutions(const Numbers<std::int64_t>& offsets, const Numbers<std::uint32_t>& codes,
-                               const Numbers<std::uint64_t>& longer, const Numbers<std::uint64_t>& shorter,
-                               const Numbers<std::uint32_t>& high, double relative, double absolute,
-                               std::size_t window) {
-  nb::gil_scoped_release unlocked;
-  const undust::TokenRows rows{span_of(offsets), span_of(codes)};
-  undust::require_token_rows(rows);
-  if (longer.size() != shorter.size() || longer.size() != high.size()) {
-    throw std::invalid_argument("a pair needs two places and a support: the columns must have the same length");
-  }
+std::vector<Substitution> pairs_of(const undust::TokenRows& rows, const Numbers<std::uint64_t>& longer,
+                                   const Numbers<std::uint64_t>& shorter) {
+  if (longer.size() != shorter.size()) throw std::invalid_argument("a pair needs two places");
   std::vector<Substitution> found;
   for (std::size_t i = 0; i < longer.size(); ++i) {
-    const Substitution pair{unpacked(longer.data()[i]), unpacked(shorter.data()[i]), 0, high.data()[i]};
+    const Substitution pair{unpacked(longer.data()[i]), unpacked(shorter.data()[i])};
     for (const Place& place : {pair.longer, pair.shorter}) {
       if (place.row >= rows.size() || place.start() + place.length() > rows[place.row].size()) {
         throw std::out_of_range("a place lies outside of the rows of tokens");
@@ -106,10 +99,36 @@ Column redundant_substitutions(const Numbers<std::int64_t>& offsets, const Numbe
     }
     found.push_back(pair);
   }
+  return found;
+}
+
+Column redundant_substitutions(const Numbers<std::int64_t>& offsets, const Numbers<std::uint32_t>& codes,
+                               const Numbers<std::uint64_t>& longer, const Numbers<std::uint64_t>& shorter,
+                               const Numbers<std::uint32_t>& high, double relative, double absolute,
+                               std::size_t window) {
+  nb::gil_scoped_release unlocked;
+  const undust::TokenRows rows{span_of(offsets), span_of(codes)};
+  undust::require_token_rows(rows);
+  if (longer.size() != high.size()) {
+    throw std::invalid_argument("a pair needs two places and a support: the columns must have the same length");
+  }
+  auto found = pairs_of(rows, longer, shorter);
+  for (std::size_t i = 0; i < found.size(); ++i) found[i].high = high.data()[i];
   return undust::number_column("C", undust::redundant_substitutions(rows, found, {relative, absolute, window}));
 }
 
-std::tuple<Column, Column, Column, Column> parameter_supports(const Numbers<std::int64_t>& offsets,
+Column pages_of_substitutions(const Numbers<std::int64_t>& offsets, const Numbers<std::uint32_t>& codes,
+                              const Numbers<std::int64_t>& pages, const Numbers<std::uint64_t>& longer,
+                              const Numbers<std::uint64_t>& shorter) {
+  nb::gil_scoped_release unlocked;
+  const undust::TokenRows rows{span_of(offsets), span_of(codes)};
+  undust::require_token_rows(rows);
+  if (pages.size() != rows.size()) throw std::invalid_argument("each row of tokens needs the number of its page");
+  const auto found = pairs_of(rows, longer, shorter);
+  return undust::number_column("I", undust::pages_of_substitutions(rows, span_of(pages), found));
+}
+
+std::tuple<Column, Column, Column, Column, Column> parameter_supports(const Numbers<std::int64_t>& offsets,
                                                       const Numbers<std::uint32_t>& codes, const Rows& evidence,
                                                       const Sketches& sketches, std::size_t agreeing,
                                                       std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> marks,
@@ -120,16 +139,18 @@ std::tuple<Column, Column, Column, Column> parameter_supports(const Numbers<std:
   const auto known = evidence_of(evidence, sketches, agreeing, rows.size());
   const auto [question, ampersand, equals] = marks;
   std::vector<Place> names, values;
-  std::vector<std::int64_t> supports;
+  std::vector<std::int64_t> supports, pages;
   std::vector<std::uint8_t> ends;
   for (const auto& each : undust::parameter_supports(rows, known, {question, ampersand, equals}, compared)) {
     names.push_back(each.name);
     values.push_back(each.value);
     supports.push_back(each.support);
     ends.push_back(each.ends_queries);
+    pages.push_back(each.pages);
   }
   return {undust::number_column("L", packed(names)), undust::number_column("L", packed(values)),
-          undust::number_column("l", supports), undust::number_column("C", ends)};
+          undust::number_column("l", supports), undust::number_column("C", ends),
+          undust::number_column("l", pages)};
 }
 
 }  // namespace
@@ -150,10 +171,15 @@ void bind_substrings(nb::module_& m) {
         nb::sig("def redundant_substitutions(offsets: object, codes: object, longer: object, shorter: object, "
                 "high: object, relative: float, absolute: float, window: int) -> Column"),
         "For each pair 1 if another one with more context and about as much support makes it redundant.");
+  m.def("pages_of_substitutions", &pages_of_substitutions, "offsets"_a, "codes"_a, "pages"_a, "longer"_a, "shorter"_a,
+        nb::sig("def pages_of_substitutions(offsets: object, codes: object, pages: object, longer: object, "
+                "shorter: object) -> Column"),
+        "For each pair how many pages have two URLs that it turns into each other; `pages` has the number of the page "
+        "of each row, below 0 where it is not known.");
   m.def("parameter_supports", &parameter_supports, "offsets"_a, "codes"_a, "evidence"_a, "sketches"_a, "agreeing"_a,
         "marks"_a, "compared"_a,
         nb::sig("def parameter_supports(offsets: object, codes: object, evidence: object, sketches: object, "
-                "agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column, Column]"),
+                "agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column, Column, Column]"),
         "Names of parameters whose values may not matter: the place of the name, of its most frequent value, in "
-        "how many envelopes, and whether it stands more often last than first; `marks` are the codes of `?`, `&` and `=`.");
+        "how many envelopes, and whether it stands more often last than first, and how many pages have two URLs that differ in its value alone; `marks` are the codes of `?`, `&` and `=`.");
 }

@@ -108,12 +108,19 @@ struct Deficiency {
                                                                 std::span<const Substitution> found,
                                                                 const Deficiency& allowed);
 
+// How many pages have two URLs that a substitution turns into each other, in buckets of any size; `pages` has
+// the page of each row, below 0 where it is not known.
+[[nodiscard]] std::vector<std::uint32_t> pages_of_substitutions(const TokenRows& rows,
+                                                                std::span<const std::int64_t> pages,
+                                                                std::span<const Substitution> found);
+
 // Phase 3: parameters, and in how many envelopes of their values some pair may be one page.
 struct Parameter {
   Place name;
   Place value;  // the most frequent one; of equals the smallest
   std::int64_t support = 0;
   bool ends_queries = false;  // it stands more often last than first
+  std::int64_t pages = 0;     // with two URLs that differ in its value alone
 };
 struct QueryMarks {
   std::uint32_t question, ampersand, equals;  // codes of these tokens

@@ -86,12 +86,25 @@ std::vector<Parameter> parameter_supports(const TokenRows& rows, const RowEviden
     return one.name_place.start() < other.name_place.start();
   });
   std::map<TokenHash, Parameter> found;
+  std::map<TokenHash, std::vector<std::int32_t>> pages;
+  std::vector<std::int32_t> in_bucket;
   each_run(given, [](const Given& each) { return each.envelope; }, [&](std::span<const Given> bucket) {
     if (bucket.size() < 2 || !has_likely_pair(bucket, evidence, compared)) return;
     Parameter& parameter = found[bucket[0].name];
     parameter.name = bucket[0].name_place;
     ++parameter.support;
+    if (evidence.rows.empty()) return;
+    in_bucket.clear();
+    for (const Given& each : bucket) in_bucket.push_back(evidence.rows[each.name_place.row].page);
+    std::sort(in_bucket.begin(), in_bucket.end());
+    for (std::size_t i = 1; i < in_bucket.size(); ++i) {
+      if (in_bucket[i] >= 0 && in_bucket[i] == in_bucket[i - 1]) pages[bucket[0].name].push_back(in_bucket[i]);
+    }
   });
+  for (auto& [name, numbers] : pages) {
+    std::sort(numbers.begin(), numbers.end());
+    found[name].pages = std::unique(numbers.begin(), numbers.end()) - numbers.begin();
+  }
   std::sort(given.begin(), given.end(), [](const Given& one, const Given& other) {
     if (one.name != other.name) return one.name < other.name;
     return one.value < other.value;

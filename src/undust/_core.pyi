@@ -222,9 +222,14 @@ def redundant_substitutions(offsets: object, codes: object, longer: object, shor
     For each pair 1 if another one with more context and about as much support makes it redundant.
     """
 
-def parameter_supports(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column, Column]:
+def pages_of_substitutions(offsets: object, codes: object, pages: object, longer: object, shorter: object) -> Column:
     """
-    Names of parameters whose values may not matter: the place of the name, of its most frequent value, in how many envelopes, and whether it stands more often last than first; `marks` are the codes of `?`, `&` and `=`.
+    For each pair how many pages have two URLs that it turns into each other; `pages` has the number of the page of each row, below 0 where it is not known.
+    """
+
+def parameter_supports(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column, Column, Column]:
+    """
+    Names of parameters whose values may not matter: the place of the name, of its most frequent value, in how many envelopes, and whether it stands more often last than first, and how many pages have two URLs that differ in its value alone; `marks` are the codes of `?`, `&` and `=`.
     """
 
 def shared_codes(left: object, right: object) -> int:

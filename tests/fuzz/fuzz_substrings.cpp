@@ -103,6 +103,10 @@ void check(const Rows& rows, const SubstringLimits& limits, const Counted& expec
   promise(std::is_sorted(detected.found.begin(), detected.found.end(),
                          [](const auto& one, const auto& other) { return one.low > other.low; }),
           "the best come first");
+  const std::vector<std::int64_t> pages(view.size(), 0);
+  for (const std::uint32_t count : pages_of_substitutions(view, pages, detected.found)) {
+    promise(count == 1, "a pair that was found turns URLs of the only page into each other");
+  }
   const auto gone = redundant_substitutions(view, detected.found, {0.05, 1, 50});
   promise(detected.found.empty() || std::count(gone.begin(), gone.end(), 0) > 0, "not all are redundant");
   promise(std::none_of(gone.begin(), gone.end(), [](auto each) { return each != 0; }) || detected.found.size() > 1,

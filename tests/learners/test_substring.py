@@ -95,6 +95,15 @@ def test_stories_by_number() -> None:
     )
 
 
+def test_candidates_tell_their_pages() -> None:
+    """Of the support, the pages that show it; none where no page is known, though the support is the same."""
+    urls = {f"http://s.test/story{mark}{i}": str(i // 2) for i in range(8) for mark in ("?id=", "_")}
+    known = proposed(labelled(urls), "substring", parameters=False).candidates[0]
+    assert (known.support, known.pages) == (8, 4)
+    bare = proposed(site_of_rows({"url": url} for url in urls), "substring", parameters=False).candidates[0]
+    assert (bare.support, bare.pages) == (8, 0)
+
+
 def test_mirror_hosts() -> None:
     """G8."""
     site = labelled({f"http://{host}.php.net/{page}": page for host, page in product(("us", "de"), "abcd")})
@@ -245,6 +254,7 @@ def test_parameters_that_do_not_matter() -> None:
         "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}&sid=0",
     ]
     assert {candidate.support for candidate in told.candidates} == {5}
+    assert {candidate.pages for candidate in told.candidates} == {5}
     assert rules_of(proposed(labelled(urls), "substring", parameters=False)) == []
 
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
+WITH_PAGES = 50
+"""Pairs whose pages the oracle counts: it goes through all URLs for each."""
+
 
 def rows_of(seed: int, count: int, kind: str) -> list[Row]:
     """Observations of a site whose URLs meet often, each with some evidence, or none."""
@@ -106,7 +109,8 @@ def agrees(site: SiteClusters, options: SubstringOptions) -> int:
         window=options.window,
     )
     view = TokenView.of(site.node_urls.take(pa.array(nodes)), options.tokens)
-    found = likely_pairs(view, cues_of(site, nodes, options.evidence, options.delta), options)
+    cues = cues_of(site, nodes, options.evidence, options.delta)
+    found = likely_pairs(view, cues, options)
     pieces = Pieces(view)
     told = [
         (pieces.text(longer), pieces.text(shorter), support, compared)
@@ -120,14 +124,18 @@ def agrees(site: SiteClusters, options: SubstringOptions) -> int:
     ]
     left = [pair[:2] for pair, gone in zip(told, found.is_redundant.tolist(), strict=True) if not gone]
     assert left == [(oracle.text_of(alpha), oracle.text_of(beta)) for alpha, beta in kept]
+    pages = found.pages(np.arange(len(found)), cues).tolist()
+    assert pages[:WITH_PAGES] == oracle.pages_of(records, expected[:WITH_PAGES], options.tokens)
     if not always:
         names = oracle.parameters(
             records, likely=likely, least=options.min_support, compared=options.compared_values
         )
-        rules = [rule for rule in rules_of(_only_parameters(site, options)) if rule.startswith("rewrite")]
+        proposal = _only_parameters(site, options)
+        assert [each.pages for each in proposal.candidates[::2]] == [name[4] for name in names]
+        rules = [rule for rule in rules_of(proposal) if rule.startswith("rewrite")]
         assert rules == [
             f"rewrite {{s}}://{{h}}/{{p**}}?{name}={{**}}&{{rest**}} → {{s}}://{{h}}/{{p}}?{query}"
-            for name, value, _, is_last in names
+            for name, value, _, is_last, _ in names
             for query in ("{rest}", f"{{rest}}&{name}={value}" if is_last else f"{name}={value}&{{rest}}")
         ]
     return len(told)

@@ -168,12 +168,30 @@ def eliminate(
     return [pair for pair in pairs if pair not in gone]
 
 
+def pages_of(records: Sequence[Record], pairs: Sequence[Pair], style: str = "words") -> list[int]:
+    """For each pair the pages with two URLs that it turns into each other, at any place."""
+    urls: dict[int, set[Tokens]] = defaultdict(set)
+    for record in records:
+        if record.page is not None:
+            urls[record.page].add(tokens_of(record.url, style))
+    return [sum(any(_turns(url, pair, page) for url in page) for page in urls.values()) for pair in pairs]
+
+
+def _turns(url: Tokens, pair: Pair, others: set[Tokens]) -> bool:
+    alpha, beta = pair
+    return any(
+        url[start : start + len(alpha)] == alpha and url[:start] + beta + url[start + len(alpha) :] in others
+        for start in range(len(url) - len(alpha) + 1)
+    )
+
+
 def parameters(
     records: Sequence[Record], *, likely: Likely = likely_similar, least: int = 3, compared: int = 64
-) -> list[tuple[str, str, int, bool]]:
+) -> list[tuple[str, str, int, bool, int]]:
     """Section 5.3: names, the value they most often have, and the envelopes in which some pair is likely.
 
-    Last, whether a name ends a query more often than it begins one.
+    Last, whether a name ends a query more often than it begins one, and how many pages have two URLs in one
+    of these envelopes.
     """
     buckets: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
     values: dict[str, Counter[str]] = defaultdict(Counter)
@@ -191,13 +209,19 @@ def parameters(
                 last[name] -= place == len(before) + 1
             place += len(pair) + 1
     found: Counter[str] = Counter()
+    pages: dict[str, set[int]] = defaultdict(set)
     for (name, _, _), bucket in buckets.items():
         count = min(len(bucket), compared)
         some = [bucket[i * len(bucket) // count] for i in range(count)]
-        found[name] += any(likely(one, other) for one, other in combinations(some, 2))
+        if any(likely(one, other) for one, other in combinations(some, 2)):
+            found[name] += 1
+            of_page = Counter(record.page for record in bucket if record.page is not None)
+            pages[name] |= {page for page, seen in of_page.items() if seen > 1}
     names = sorted(found, key=lambda name: (-found[name], tokens_of(name)[1:-1]))
     return [
-        (name, _usual(values[name]), found[name], last[name] > 0) for name in names if found[name] >= least
+        (name, _usual(values[name]), found[name], last[name] > 0, len(pages[name]))
+        for name in names
+        if found[name] >= least
     ]
 
 

@@ -26,6 +26,8 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
   that `set` writes is the most frequent one, of equals the smallest, in front of the others or behind
   them, wherever the name stands more often; the support is the number of
   envelopes with a likely pair, of a large bucket among evenly spaced values.
+* The pages of a candidate are those with two URLs that it turns into each other, or that differ in the
+  value of the parameter alone, whatever the size of the bucket; where no page is known there are none.
 
 Cost for n URLs of m tokens: O(n·m·S) envelopes, none of which is ever a text: 24 bytes each in
 passes that hold as many as half of `memory_mb` can, and 40 bytes for each distinct pair in the other
@@ -44,7 +46,7 @@ import pyarrow.compute as pc
 
 from undust import _core
 from undust.candidates import Proposal
-from undust.learners.substring.cues import cues_of
+from undust.learners.substring.cues import PAGE, cues_of
 from undust.learners.substring.options import SubstringOptions
 from undust.learners.substring.saying import Pieces, Saying
 from undust.urls.views import TokenView
@@ -85,7 +87,7 @@ def propose_substrings(site: SiteClusters, options: SubstringOptions) -> Proposa
         left = np.flatnonzero(~pairs.is_redundant)
         if len(left) > options.max_pairs:
             cut["pairs below the best that were asked for"] = len(left) - options.max_pairs
-        found += pairs.candidates(left[: options.max_pairs], saying)
+        found += pairs.candidates(left[: options.max_pairs], saying, cues)
     found.sort(key=lambda each: -each.support)
     return Proposal(tuple(found), cut | dict(sorted(saying.unsaid.items())), tuple(notes))
 
@@ -94,7 +96,7 @@ class LikelyPairs:
     """The likely pairs of a site, ranked, and which of them are redundant."""
 
     def __init__(self, view: TokenView, cues: Cues, options: SubstringOptions) -> None:
-        rows = _rows(view)
+        self.rows = rows = _rows(view)
         with tempfile.TemporaryDirectory(prefix="undust-", dir=options.folder or None) as folder:
             columns = _core.likely_substitutions(
                 *rows,
@@ -131,17 +133,25 @@ class LikelyPairs:
     def note(self) -> str:
         """What was counted, in one sentence."""
         left = len(self) - int(self.is_redundant.sum())
-        return (
+        told = (
             f"{self.envelopes:,} envelopes, {self.envelopes_compared:,} of them worth comparing, gave "
             f"{len(self):,} likely pairs, {left:,} of them not redundant"
         )
+        return f"{told}; {self.spilled_bytes >> 20:,} MB of temporary files" if self.spilled_bytes else told
 
-    def candidates(self, chosen: Ints, saying: Saying) -> Iterator[Candidate]:
+    def candidates(self, chosen: Ints, saying: Saying, cues: Cues) -> Iterator[Candidate]:
         """Yield the rules of some pairs."""
-        rows = zip(
-            *(column[chosen].tolist() for column in (self.longer, self.shorter, self.support)), strict=True
-        )
+        counts = zip(self.support[chosen].tolist(), self.pages(chosen, cues).tolist(), strict=True)
+        rows = zip(self.longer[chosen].tolist(), self.shorter[chosen].tolist(), counts, strict=True)
         return chain.from_iterable(saying.substitution(*row) for row in rows)
+
+    def pages(self, chosen: Ints, cues: Cues) -> Ints:
+        """Return how many pages show each of some pairs."""
+        if not len(cues.columns):
+            return np.zeros(len(chosen), np.int64)
+        known = np.ascontiguousarray(cues.columns[PAGE])
+        counts = _core.pages_of_substitutions(*self.rows, known, self.longer[chosen], self.shorter[chosen])
+        return np.asarray(pa.array(counts)).astype(np.int64)
 
 
 def likely_pairs(view: TokenView, cues: Cues, options: SubstringOptions) -> LikelyPairs:
@@ -159,9 +169,9 @@ def _parameters(
         *_rows(view), cues.columns, cues.sketches, cues.agreeing, marks, options.compared_values
     )
     rows = zip(*(pa.array(column).to_pylist() for column in columns), strict=True)
-    for name, value, support, is_last in rows:
+    for name, value, support, is_last, pages in rows:
         if support >= options.min_support:
-            yield from saying.parameter(name, value, support, ends_queries=bool(is_last))
+            yield from saying.parameter(name, value, (support, pages), ends_queries=bool(is_last))
 
 
 def _rows(view: TokenView) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+PAGE = 0
+"""The column of pages."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cues:
     """The rows of the table above for the URLs that are learned from; no rows at all for `none`."""

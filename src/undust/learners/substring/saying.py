@@ -67,13 +67,16 @@ class Pieces:
 
 @dataclass(eq=False)
 class Saying:
-    """Makes candidates of one site, and counts what no rule can say."""
+    """Makes candidates of one site, and counts what no rule can say.
+
+    The counts of a candidate are its support and the pages that show it.
+    """
 
     site: str
     pieces: Pieces
     unsaid: Counter[str] = field(default_factory=Counter)
 
-    def substitution(self, longer: int, shorter: int, support: int) -> Iterator[Candidate]:
+    def substitution(self, longer: int, shorter: int, counts: tuple[int, int]) -> Iterator[Candidate]:
         """Yield both directions of a pair, the one that shrinks the URL first."""
         reason = self.pieces.why_unsaid(longer) or self.pieces.why_unsaid(shorter)
         if reason:
@@ -84,20 +87,23 @@ class Saying:
             if not source:
                 self.unsaid["directions with nothing on the left"] += 1
             else:
-                yield from self._candidate(support, "replace", source, target)
+                yield from self._candidate(counts, "replace", source, target)
 
-    def parameter(self, name: int, value: int, support: int, *, ends_queries: bool) -> Iterator[Candidate]:
+    def parameter(
+        self, name: int, value: int, counts: tuple[int, int], *, ends_queries: bool
+    ) -> Iterator[Candidate]:
         """Yield the rule that drops a parameter and the one that sets it to its usual value."""
         named = self.pieces.text(name)
         source = f"{{s}}://{{h}}/{{p**}}?{named}={{**}}&{{rest**}}"
         usual = f"{named}={self.pieces.text(value)}"
         for query in ("{rest}", f"{{rest}}&{usual}" if ends_queries else f"{usual}&{{rest}}"):
-            yield from self._candidate(support, "rewrite", source, f"{{s}}://{{h}}/{{p}}?{query}")
+            yield from self._candidate(counts, "rewrite", source, f"{{s}}://{{h}}/{{p}}?{query}")
 
-    def _candidate(self, support: int, kind: str, source: str, target: str) -> Iterator[Candidate]:
+    def _candidate(self, counts: tuple[int, int], kind: str, source: str, target: str) -> Iterator[Candidate]:
         try:
             rule = Rule(self.site, kind, source, target, learned_by=NAME)  # type: ignore[arg-type]  # a kind
         except UndustError:
             self.unsaid["rules that the language refuses"] += 1
         else:
-            yield Candidate((rule,), support, "instances")
+            support, pages = counts
+            yield Candidate((rule,), support, "instances", pages)
