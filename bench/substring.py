@@ -26,7 +26,7 @@ import undust
 from bench.common import ROOT, machine
 from bench.sites import site as generated
 from bench.substring_tables import tables
-from undust.engines.local import bytes_of
+from undust.engines.budget import bytes_of
 from undust.learners.options import options_from
 from undust.learners.substring import SubstringOptions, likely_pairs, propose_substrings
 from undust.learners.substring.cues import cues_of
