@@ -36,8 +36,6 @@ FOLDERS = tuple(
 )
 CORE_TESTS = ("tests/rules/", "tests/urls/", "tests/oracles/", "tests/laws/")
 COUNT, SEED = 420, 15
-SECONDS_EACH = 6.0
-"""Processor time for the tests beside the code of a mutant, and half as much for all others."""
 
 
 class Journal:
@@ -68,7 +66,7 @@ def main() -> None:
     parser.add_argument(
         "--part", type=int, nargs=2, default=(0, 1), metavar=("I", "N"), help="the I-th of N parts"
     )
-    parser.add_argument("--again", action="store_true", help="try those that survived once more")
+    parser.add_argument("--again", action="store_true", help="try those that survived on the slow tests")
     parser.add_argument("--score", action="store_true", help="say the score of what has been run")
     parser.add_argument("--least", type=float, default=0.85, help="exit code 1 below this score")
     options = parser.parse_args()
@@ -82,8 +80,15 @@ def main() -> None:
         covering = Covering(ROOT, options.folder)
         part, parts = options.part
         skip = {key for key, entry in journal.known.items() if entry["killed"] or not options.again}
+        if options.again:
+            skip |= {each.key for each in chosen if each.key not in journal.known}
         skip |= set(equivalent())
-        try_python([each for each in chosen[part::parts] if each.key not in skip], covering, journal)
+        try_python(
+            [each for each in chosen[part::parts] if each.key not in skip],
+            covering,
+            journal,
+            again=options.again,
+        )
         if part == 0:
             try_core(
                 [each.key for each in CORE_MUTANTS if each.key not in skip], covering, journal, options.folder
@@ -105,7 +110,7 @@ def equivalent() -> dict[str, str]:
     return found
 
 
-def try_python(mutants: Iterable[Mutant], covering: Covering, journal: Journal) -> None:
+def try_python(mutants: Iterable[Mutant], covering: Covering, journal: Journal, *, again: bool) -> None:
     """Run the tests of each mutant; those beside the code first, then all others that run its line."""
     for mutant in mutants:
         with tempfile.TemporaryDirectory(prefix="undust-mutant-") as folder:
@@ -121,7 +126,7 @@ def try_python(mutants: Iterable[Mutant], covering: Covering, journal: Journal) 
             )
             exchanged = Exchanged(module, ROOT / mutant.path, other)
             outcome = Outcome(is_killed=False, by="no test runs this line", cpu_s=0.0)
-            for tests in covering.tests_of(mutant.path, mutant.line, SECONDS_EACH):
+            for tests in covering.tests_of(mutant.path, mutant.line, again=again):
                 outcome = trial(exchanged, tests, covering)
                 if outcome.is_killed:
                     break

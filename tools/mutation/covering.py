@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 MOST_TESTS = 400
 """Beyond so many tests of one line, the slower ones are left out."""
+SECONDS_EACH, SECONDS_AGAIN = 6.0, 60.0
+"""Processor time for the tests beside the code of a mutant, and half as much for all others."""
+BY_COMMAND = {
+    "rules": ("test_rules_command", "test_explain"),
+    "duplicates": ("test_cluster",),
+    "validation": ("test_validate_command",),
+}
+"""Which tests of the command show what a part of the code prints."""
 
 
 def collect(root: Path, folder: Path) -> None:
@@ -79,19 +87,29 @@ class Covering:
         """Return the tests of some folders, fastest first."""
         return sorted((test for test in self.seconds if test.startswith(tuple(folders))), key=self._order)
 
-    def tests_of(self, path: str, line: int, most_s: float) -> Iterator[list[str]]:
+    def tests_of(self, path: str, line: int, *, again: bool = False) -> Iterator[list[str]]:
         """Return the tests that run a line: those of the folder of its name, then the others.
 
         A line that no test runs by itself is run when its file is loaded: then all tests of the file count.
+        The second time (`again`) come those that were left out for their time, and those of the command,
+        which run in processes of their own and whose lines nobody has seen.
         """
         by_line = self.data.contexts_by_lineno(str(self.root / path))
         found = self._tests(by_line.get(line, []))
         if not found:
             found = set[str]().union(*(self._tests(contexts) for contexts in by_line.values()))
-        beside = f"tests/{path.split('/')[2]}/"
-        own = self._up_to(most_s, (test for test in found if test.startswith(beside)))
-        others = self._up_to(most_s / 2, (test for test in found if not test.startswith(beside)))
-        yield from (tests for tests in (own, others) if tests)
+        part = path.split("/")[2]
+        own, others = [], []
+        for test in sorted(found, key=self._order):
+            (own if test.startswith(f"tests/{part}/") else others).append(test)
+        first = (self._up_to(SECONDS_EACH, own), self._up_to(SECONDS_EACH / 2, others))
+        if again:
+            command = self.tests_under([f"tests/cli/{name}.py" for name in BY_COMMAND.get(part, ())])
+            first = (
+                self._up_to(SECONDS_AGAIN, [test for test in own if test not in first[0]]),
+                self._up_to(SECONDS_AGAIN / 2, command + [test for test in others if test not in first[1]]),
+            )
+        yield from (tests for tests in first if tests)
 
     def _tests(self, contexts: Sequence[str]) -> set[str]:
         """Return the tests of some contexts; what a fixture did counts for all tests of its file."""
@@ -104,10 +122,10 @@ class Covering:
                 found.add(test)
         return found
 
-    def _up_to(self, most_s: float, tests: Iterator[str]) -> list[str]:
+    def _up_to(self, most_s: float, tests: Sequence[str]) -> list[str]:
         chosen: list[str] = []
         total = 0.0
-        for test in sorted(tests, key=self._order):
+        for test in tests:
             total += self.seconds[test]
             if chosen and (total > most_s or len(chosen) == MOST_TESTS):
                 break
