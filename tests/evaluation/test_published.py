@@ -77,3 +77,12 @@ def test_masks_and_switches_hold_in_every_way(method: str) -> None:
     assert PUBLISHED[method](undust.RuleSet(), urls, 1).to_pylist() == [
         "http://a.test/old?sid=1", "http://a.test/new?sid=2",
     ]  # fmt: skip
+
+
+def test_every_published_learner_has_its_reading() -> None:
+    """The names are those by which the learners are called."""
+    assert set(PUBLISHED) == {"substring", "rewrite", "tree", "alignment"}
+    assert {name: reading for name, reading in PUBLISHED.items() if reading is in_passes} == {
+        "substring": in_passes
+    }
+    assert all(reading is once for name, reading in PUBLISHED.items() if name != "substring")

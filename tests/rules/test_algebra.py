@@ -82,6 +82,21 @@ def test_tokens_are_the_text_cut_up(text: str) -> None:
         # Anchors stay at their ends.
         ('replace "x$" → "y$"', 'replace "/y$" → "/z$"', ['replace "/x$" → "/z$"']),
         ('replace "x$" → "y$"', 'replace "y/" → "z"', []),
+        (
+            'replace "^http://www." → "^http://"',
+            'replace "^http://" → "^https://"',
+            [
+                'replace "^http://www." → "^https://"',
+            ],
+        ),
+        # What the first wrote has no start in it, so a rule for the start cannot follow.
+        (
+            'replace "/x" → "/y"',
+            'replace "^http://a/y" → "^http://b/y"',
+            [
+                'replace "^http://a/x" → "^http://b/y"',
+            ],
+        ),
         # There and back is no rule.
         ('replace "x" → "y"', 'replace "y" → "x"', []),
         (

@@ -1,0 +1,148 @@
+"""Rules as people see them: tables, sheets, findings and differences, word for word."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import cast
+
+from rich.console import Console, RenderableType
+
+from undust.rules import Rule, RuleSet
+from undust.rules.check import check
+from undust.rules.difference import difference
+from undust.rules.html import MOST_ROWS, rule_as_html, set_as_html
+from undust.rules.listing import as_text, difference_table, findings_table, listed, sheet, short_ids
+
+OWN = Rule(
+    "shop.test",
+    "replace",
+    "/index.php",
+    "/",
+    learned_by="substring",
+    support=1200,
+    false_positives=3,
+    fpr=0.0025,
+    fpr_upper=0.01,
+    saves=1234,
+    examples=(("http://shop.test/index.php", "http://shop.test/"), ("http://shop.test/a/index.php", "x")),
+)
+OFF = Rule("shop.test", "keep", "{s}://{h}/{p**}?do=edit&{rest**}", status="disabled")
+SHARED = Rule("*", "rewrite", "http://{h}/{p**}?{q**}", "https://{h}/{p}?{q}", except_sites=("a.test",))
+
+
+def shown(what: RenderableType) -> str:
+    """What a terminal of 60 columns shows."""
+    console = Console(file=io.StringIO(), width=60, color_system=None)
+    console.print(what)
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+
+
+def test_a_table_tells_sites_and_what_is_off_by_style() -> None:
+    """Numbers begin at one, heads and sites are bold, what is off is dim, long rules are folded."""
+    lines = list(listed([OWN, OFF, SHARED], 60, lambda text, style: f"<{style}:{text}>" if style else text))
+    ids = [rule.id[:8] for rule in (OWN, OFF, SHARED)]
+    blank = " " * 27
+    assert lines == [
+        "<bold:#  id        saves  fpr <  rule>",
+        f"{blank}<bold:shop.test>",
+        f'1  {ids[0]}  1,234  1.00%  replace "/index.php"',
+        f'{blank}      → "/"',
+        f"2  {ids[1]}                <dim:keep    {{s}}://{{h}}/{{p**}}?do=edit&{{>",
+        f"{blank}<dim:rest**}}>",
+        f"{blank}<dim:    off>",
+        f"{blank}<bold:all sites>",
+        f"3  {ids[2]}                rewrite http://{{h}}/{{p**}}?{{q**}}",
+        f"{blank}      → https://{{h}}/{{p}}?{{q}}",
+        f"{blank} except a.test",
+        "3 rules of 2 sites, 1 off, saves 1,234 URLs of those held out",
+    ]
+
+
+def test_a_table_as_text_is_a_hundred_columns_wide() -> None:
+    """A long rule is folded at the edge."""
+    long = Rule("shop.test", "replace", "/" + "a" * 150, "/")
+    assert max(map(len, as_text(RuleSet([long])).splitlines())) == 100
+
+
+def test_a_sheet_has_all_that_is_known() -> None:
+    """One line for each fact, nothing for what is unknown, each example on two lines."""
+    assert shown(sheet(OWN)) == (
+        f"id               {OWN.id}\n"
+        "site             shop.test\n"
+        'rule             replace "/index.php"\n'
+        '                       → "/"\n'
+        "status           on\n"
+        "learned by       substring\n"
+        "support          1,200\n"
+        "false positives  3\n"
+        "fpr              0.25%\n"
+        "fpr below        1.00%\n"
+        "saves            1,234\n"
+        "examples         http://shop.test/index.php\n"
+        "                 → http://shop.test/\n"
+        "                 http://shop.test/a/index.php\n"
+        "                 → x\n"
+    )
+    assert "status  off\n" in shown(sheet(OFF))
+
+
+def test_findings_are_paragraphs() -> None:
+    """The kind, what to do, the rules; and how many. Nothing found is said too."""
+    there, back = (Rule("a.test", "replace", *texts) for texts in (("/a/", "/b/"), ("/b/", "/a/")))
+    text = shown(findings_table(check([there, back]), 2))
+    assert text.startswith("inverse  rules 1 and 2 undo each other:")
+    assert (
+        '\n         1: replace "/a/" → "/b/"\n         2: replace "/b/" → "/a/"\n\n1 finding in 2 rules\n'
+        in text
+    )
+    assert shown(findings_table([], 1)) == "1 rule, nothing found\n"
+
+
+def test_differences_are_counted_and_shown() -> None:
+    """What came, went and changed, one rule a row; two equal sets have no difference."""
+    changed = Rule.from_json(OWN.to_json() | {"saves": 7})
+    text = shown(difference_table(difference(RuleSet([OWN, OFF]), RuleSet([changed, SHARED]))))
+    assert f"+  {SHARED.id[:8]}  all sites: rewrite" in text
+    assert f"-  {OFF.id[:8]}  shop.test: keep" in text
+    assert f"~  {OWN.id[:8]}" in text
+    assert "saves 1234 → 7\n" in text
+    assert text.endswith("1 added, 1 removed, 1 changed\n")
+    assert shown(difference_table(difference(RuleSet([OWN]), RuleSet([OWN])))) == "no difference\n"
+
+
+@dataclass
+class Named:
+    """Anything with an id."""
+
+    id: str
+
+
+def test_short_ids_tell_rules_apart() -> None:
+    """Eight digits at least, and as many as it takes to differ from every other."""
+    ids = ["aaaaaaaaa1ff", "aaaaaaaaa2ff", "aaaaaaaab2ff", "bbbbbbbbbbbb"]
+    short = short_ids([cast("Rule", Named(name)) for name in ids])
+    assert short == dict(zip(ids, ["aaaaaaaaa1", "aaaaaaaaa2", "aaaaaaaab", "bbbbbbbb"], strict=True))
+    assert short_ids([OWN, OWN]) == {OWN.id: OWN.id[:8]}
+
+
+def test_a_notebook_shows_the_same() -> None:
+    """The facts of a rule with their names; of a large set the first rules, and how many there are."""
+    page = rule_as_html(OWN)
+    for name in (
+        "what it does",
+        "rule",
+        "site",
+        "status",
+        "learned by",
+        "saves",
+        "support",
+        "fpr below",
+        "id",
+    ):
+        assert f">{name}<" in page, name
+    many = [Rule("a.test", "replace", f"/{number}/", "/") for number in range(MOST_ROWS + 1)]
+    assert f"the first {MOST_ROWS} of {MOST_ROWS + 1}" in set_as_html(RuleSet(many))
+    assert set_as_html(RuleSet(many)).count("<tr") == MOST_ROWS + 1 == 201
