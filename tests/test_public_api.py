@@ -6,11 +6,16 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 import types
+from typing import TYPE_CHECKING
 
 import pytest
 
 import undust
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PACKAGES = sorted(
     ["undust", *(module.name for module in pkgutil.walk_packages(undust.__path__, "undust.") if module.ispkg)]
@@ -59,6 +64,20 @@ def test_every_public_name_says_what_it_is() -> None:
             hints = set(value.__annotations__)
             assert set(inspect.signature(value).parameters) <= hints, name
             assert "return" in hints, name
+
+
+def test_every_public_name_has_an_example_that_is_run(repository: Path) -> None:
+    """In its docstring, or on a page of the documentation; both are executed by tests."""
+    pages = [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    without = [
+        name
+        for name in undust.__all__
+        if ">>>" not in (inspect.getdoc(getattr(undust, name)) or "")
+        and not re.search(rf"\bundust\.{name}\b|\bfrom undust import .*\b{name}\b", shown)
+    ]
+    assert without == []
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

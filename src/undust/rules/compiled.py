@@ -57,6 +57,14 @@ class Canonicalizer:
 
     It ends, it is idempotent, it gives all members of a cycle one result, it never leaves the site and
     never raises, whatever the rules and the URL.
+
+    >>> from undust import Canonicalizer, Rule, RuleSet
+    >>> rule = Rule.parse('replace "/index.php" -> "/"', site="shop.test")
+    >>> canonicalize = Canonicalizer(RuleSet([rule]))
+    >>> canonicalize("http://shop.test/index.php?a=1")
+    'http://shop.test/?a=1'
+    >>> canonicalize("mailto:shop@shop.test")
+    'mailto:shop@shop.test'
     """
 
     def __init__(self, rules: RuleSet) -> None:
