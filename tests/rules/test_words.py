@@ -26,7 +26,9 @@ TOLD = {
     "rewrite {s}://{h}/{p**}?page=1&{r**} -> {s}://{h}/{p}?{r}": "drops page=1",
     "rewrite {s}://{h}/{p**}?a={x}&{r**} -> {s}://{h}/{p}?b={x}&{r}": "writes b=… for a=…",
     "rewrite {s}://{h}/a -> {s}://{h}/a?x=1": "adds x=1",
-    "rewrite {s}://{h}/{p**}?{k**:id|page}&{**} -> {s}://{h}/{p}?{k}": "keeps only id, page of the parameters",
+    "rewrite {s}://{h}/{p**}?{k**:id|page}&{**} -> {s}://{h}/{p}?{k}": (
+        "keeps only id, page of the parameters"
+    ),
     "rewrite {s}://{h}/{p};jsessionid={*} -> {s}://{h}/{p}": "forgets jsessionid; forgets a part of the path",
     "rewrite {s}://{h:word}/a/{x:int} -> {s}://{h}/a/{x:lower}": "writes lower case",
 }
