@@ -7,15 +7,15 @@ a page is single and small, conflicts vanish, and every rule is proved in the co
 from __future__ import annotations
 
 import heapq
-import re
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from undust.learners import LEARNERS
+from undust.learning.beliefs import LEAST_RISK, Beliefs
 from undust.learning.differences import differences
+from undust.learning.diversity import is_diverse
 from undust.learning.equivalences import equivalences, idle_segments
 from undust.learning.evidence import Ledger
 from undust.learning.forms import Forms
@@ -60,7 +60,6 @@ LEAST_SAVED = 3
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
 PUBLISHED = frozenset(learner.name for learner in LEARNERS)
-_DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
 
 
 @dataclass(frozen=True)
@@ -101,6 +100,7 @@ class Learning:
         self.state = State(self.pages, self.given)
         self.ledger = Ledger(self.pages)
         self.tried = {str(rule) for rule in self.given}
+        self.beliefs = Beliefs()
         self.restless = CALM
         self.proposed: dict[Propose, tuple[Forms, dict[str, Rule]]] = {}
         """What was proposed last, and from which forms: from the same ones the same would be."""
@@ -175,7 +175,9 @@ class Learning:
         heap: list[tuple[float, int, str, int]] = []
         failing: list[tuple[int, str, Refused]] = []
         by_text = {str(rule): rule for rule in rules}
-        for (text, rule), effect in zip(by_text.items(), self.state.effects(rules), strict=True):
+        effects = list(self.state.effects(rules))
+        self.beliefs.note(zip(rules, effects, strict=True))
+        for (text, rule), effect in zip(by_text.items(), effects, strict=True):
             if self._is_good(effect, rule) and effect.gain > 0:
                 heap.append((-effect.value, _openness(rule), text, len(self.state.rules)))
             elif effect.lost and effect.pages >= self.care.narrowed_support:
@@ -273,44 +275,30 @@ class Learning:
         return accepted
 
     def _is_good(self, effect: Effect, rule: Rule) -> bool:
+        if effect.pages < self._least_pages(rule) or effect.pages_held < self.care.held_pages:
+            return False
+        if effect.met < MET.get(rule.learned_by or "", 0.0) or not is_diverse(self.state, effect, rule):
+            return False
+        if rule.when or rule.unless:
+            return effect.lost == 0
+        return self._loses_little(effect, rule)
+
+    def _least_pages(self, rule: Rule) -> int:
+        """Return for how many pages a rule must hold."""
         care = self.care
         least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
         if conditions := len(rule.when) + len(rule.unless):
             least = max(least, care.narrowed_support) * conditions
         if _adds_a_value(rule):
             least = max(least, care.literal_support)
-        if rule.learned_by in PUBLISHED:
-            least = max(least, care.published_support)
-            if effect.lost:
-                return False
-        if effect.pages < least or effect.pages_held < care.held_pages:
-            return False
-        if effect.met < MET.get(rule.learned_by or "", 0.0) or not self._is_diverse(effect, rule):
-            return False
-        if conditions:
-            return effect.lost == 0
-        if effect.lost <= care.max_fpr * (effect.lost + effect.pages):
-            return True
-        return rule.learned_by not in PUBLISHED and self.restless.excuses(effect.lost, effect.pages)
+        return max(least, care.published_support) if rule.learned_by in PUBLISHED else least
 
-    def _is_diverse(self, effect: Effect, rule: Rule) -> bool:
-        """Return whether a parameter that is dropped whatever its value was seen to be idle with several.
-
-        If one value alone makes the case, it is a default, and says nothing about the others.
-        """
-        match = _DROP.fullmatch(rule.source)
-        if not match:
-            return True
-        values: Counter[str] = Counter()
-        proved: Counter[str] = Counter()
-        is_proof = (effect.merging & ~effect.failing).tolist()
-        for text, proves in zip(self.state.some_texts(effect.sources), is_proof, strict=True):
-            for parameter in text.partition("?")[2].split("&"):
-                if parameter.partition("=")[0] == match[1]:
-                    values[parameter] += 1
-                    proved[parameter] += proves
-        others = proved.total() - max(proved.values(), default=0)
-        return len(values) <= 1 or (others >= LEAST_SAVED and others >= 0.15 * proved.total())
+    def _loses_little(self, effect: Effect, rule: Rule) -> bool:
+        if rule.learned_by in PUBLISHED and effect.lost:
+            return False
+        if effect.lost > self.care.max_fpr * (effect.lost + effect.pages):
+            return self.restless.excuses(effect.lost, effect.pages)
+        return self.beliefs.risk(rule, effect) <= max(self.care.max_fpr, LEAST_RISK)
 
 
 def _adds_a_value(rule: Rule) -> bool:

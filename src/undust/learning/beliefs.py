@@ -1,0 +1,99 @@
+"""How likely a rule is to be false, given how many rules of its shape are: a prior learned on the site.
+
+Five clean pages say much about a session id on a site where nearly every such proposal holds, and little
+about a value that looks like a default where one in fifty does. Of each shape of candidates it is estimated
+which share is true, from what all of them did; a rule is believed if, given its own record, few of the pages
+that it will touch are expected to be lost.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from math import exp, lgamma, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from undust.learning.state import Effect
+    from undust.rules import Rule
+
+TRUE_FAILS = 0.003
+"""Share of pages on which a true rule seems to fail: pages change between two fetches."""
+FALSE_A, FALSE_B = 0.6, 0.5
+"""A false rule fails nearly everywhere or hardly anywhere (Beta), as fitted to real sites."""
+PSEUDO = 4.0
+"""Candidates that a prior weighs as much as."""
+STEPS = 12
+LEAST_RISK = 0.005
+"""Nobody can prove less with the pages of one site."""
+_CAPTURED = re.compile(r"\{[a-z0-9_]+(?:\*\*)?(?::[a-z|]+)?\}", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+
+
+def shape_of(rule: Rule) -> str:
+    """Return what a rule looks like, whatever its words are.
+
+    >>> from undust import Rule
+    >>> shape_of(Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", "a.test"))
+    'c://c/c?w=*&c'
+    """
+    source = rule.source.replace("{**", "{*").replace("{*}", "*")
+    return _WORD.sub("w", _CAPTURED.sub("\0", source)).replace("\0", "c")
+
+
+@dataclass
+class Beliefs:
+    """What is known of the shapes of candidates on one site."""
+
+    trials: dict[tuple[str, str], dict[str, tuple[int, int]]] = field(default_factory=dict)
+    """By proposer and shape: the candidates, each with the pages that it lost and those that it merged."""
+    shares: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Which share of a shape is true."""
+
+    def note(self, records: Iterable[tuple[Rule, Effect]]) -> None:
+        """Add what candidates did, and estimate the shares anew."""
+        for rule, effect in records:
+            if effect.lost + effect.pages:
+                of_shape = self.trials.setdefault((rule.learned_by or "", shape_of(rule)), {})
+                of_shape[str(rule)] = (effect.lost, effect.pages)
+        by_proposer: dict[str, list[float]] = {}
+        for (proposer, _), of_shape in self.trials.items():
+            by_proposer.setdefault(proposer, []).extend(_log_odds(*each) for each in of_shape.values())
+        prior = {proposer: _share(odds, 0.5) for proposer, odds in by_proposer.items()}
+        self.shares = {
+            key: _share([_log_odds(*each) for each in of_shape.values()], prior[key[0]])
+            for key, of_shape in self.trials.items()
+        }
+
+    def risk(self, rule: Rule, effect: Effect) -> float:
+        """Return the share of pages that a rule is expected to lose where it is used."""
+        share = self.shares.get((rule.learned_by or "", shape_of(rule)), 0.5)
+        is_true = 1 / (1 + exp(-_log_odds(effect.lost, effect.pages)) * (1 - share) / share)
+        trials = effect.lost + effect.pages
+        fails = (FALSE_A + effect.lost) / (FALSE_A + FALSE_B + trials)
+        return is_true * TRUE_FAILS + (1 - is_true) * fails
+
+
+def _share(log_odds: list[float], prior: float) -> float:
+    """Return which share of candidates is true (expectation and maximization)."""
+    odds = np.exp(np.asarray(log_odds))
+    share = prior
+    for _ in range(STEPS):
+        is_true = odds * share / (odds * share + 1 - share)
+        share = float((is_true.sum() + PSEUDO * prior) / (len(odds) + PSEUDO))
+    return share
+
+
+def _log_odds(lost: int, pages: int) -> float:
+    """Return how much likelier a record is for a true rule than for a false one, as a logarithm."""
+    true = lost * log(TRUE_FAILS) + pages * log1p(-TRUE_FAILS)
+    false = _log_beta(FALSE_A + lost, FALSE_B + pages) - _log_beta(FALSE_A, FALSE_B)
+    return max(-500.0, min(500.0, true - false))
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)

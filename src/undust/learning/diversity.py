@@ -1,0 +1,87 @@
+"""Whether what a rule forgets was seen to be idle: each parameter by itself, and with several values.
+
+A rule for lists that forgets all but the page number may be right on every list and never have met two
+searches; and a parameter with one value says nothing about its others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from undust.rules import RuleSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from undust.learning.state import Effect, State
+    from undust.rules import Rule
+
+SEVERAL, SHARE = 3, 0.15
+"""So many proofs, and such a share of them, must come from other values than the most frequent."""
+UNPROVED = 0.02
+"""Of the URLs that a rule changes, at most this share may have a parameter that it forgets untested."""
+PROOFS, NAMES = 2, 3
+"""A parameter is idle with so many proofs; to forget any, whatever its name, takes so many idle ones."""
+_DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
+_KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
+
+
+def is_diverse(state: State, effect: Effect, rule: Rule) -> bool:
+    """Return whether the proofs of a rule are of all the kinds that it speaks about."""
+    if match := _DROP.fullmatch(rule.source):
+        return _has_several_values(state, effect, match[1])
+    if match := _KEEP_ONLY.fullmatch(rule.source):
+        return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")))
+    return True
+
+
+def _has_several_values(state: State, effect: Effect, name: str) -> bool:
+    """Return whether a parameter was idle with several values; if with one alone, that one is a default."""
+    values: Counter[str] = Counter()
+    proved: Counter[str] = Counter()
+    is_proof = (effect.merging & ~effect.failing).tolist()
+    for text, proves in zip(state.some_texts(effect.sources), is_proof, strict=True):
+        for parameter in _query(text):
+            if parameter.partition("=")[0] == name:
+                values[parameter] += 1
+                proved[parameter] += proves
+    others = proved.total() - max(proved.values(), default=0)
+    return len(values) <= 1 or (others >= SEVERAL and others >= SHARE * proved.total())
+
+
+def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]) -> bool:
+    """Return whether each parameter that is forgotten was seen to differ between URLs of one page."""
+    urls = state.some_texts(effect.sources)
+    becomes = RuleSet([rule]).compile()
+    together: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for url, page in zip(urls, state.page_of_image[effect.sources].tolist(), strict=True):
+        together[becomes(url), page].append(url)
+    for (image, page), group in together.items():
+        row = state.row_of.get(image)
+        if row is not None and state.page_of_image[row] == page:
+            group.append(image)
+    proofs = Counter(name for group in together.values() for name in _differing(group, kept))
+    if sum(count >= PROOFS for count in proofs.values()) < NAMES:
+        return False
+    untested = sum(any(proofs[name] < PROOFS for name in _forgotten(url, kept)) for url in urls)
+    return untested <= UNPROVED * len(urls)
+
+
+def _differing(group: list[str], kept: frozenset[str]) -> Iterator[str]:
+    """Yield the names that are forgotten and have not one value in all URLs of a group."""
+    if len(group) < 2:  # noqa: PLR2004 -- one alone differs from nothing
+        return
+    having = Counter(parameter for url in group for parameter in sorted(set(_query(url))))
+    found = {parameter.partition("=")[0] for parameter, count in having.items() if count < len(group)}
+    yield from sorted(found - kept)
+
+
+def _forgotten(url: str, kept: frozenset[str]) -> Iterable[str]:
+    return {parameter.partition("=")[0] for parameter in _query(url)} - kept
+
+
+def _query(url: str) -> list[str]:
+    query = url.partition("?")[2]
+    return query.split("&") if query else []
