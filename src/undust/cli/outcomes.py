@@ -29,6 +29,12 @@ def told(outcome: Outcome) -> list[str]:
         f"{urls:,} URLs of {sites} show {pages:,} pages; {counts['rules']:,} rules leave {left:,} URLs",
         f"pages that would be lost under another: {counts['lost_pages']:,}",
     ]
+    if pairs := counts["held_out_pairs"]:
+        false, most = counts["held_out_false_pairs"], counts["fpr_upper"]
+        said.append(
+            f"held-out pairs that the rules send to one URL: {pairs:,}, {false:,} of them false; "
+            f"with 95 % confidence at most {most:.2%} are"
+        )
     if for_all := counts["rules_for_all_sites"]:
         said.append(f"among the rules are {for_all:,} for all sites; the URLs left are by each site's own")
     if reason := why_nothing(outcome):

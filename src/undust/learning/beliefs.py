@@ -38,8 +38,8 @@ def shape_of(rule: Rule) -> str:
     """Return what a rule looks like, whatever its words are.
 
     >>> from undust import Rule
-    >>> shape_of(Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", "a.test"))
-    'c://c/c?w=*&c'
+    >>> shape_of(Rule.parse('rewrite {s}://{h}/{a}/{b:int}?sid={v} → {s}://{h}/{a}?id={b}', site="a.test"))
+    'c://c/c/c?w=c'
     """
     source = rule.source.replace("{**", "{*").replace("{*}", "*")
     return _WORD.sub("w", _CAPTURED.sub("\0", source)).replace("\0", "c")

@@ -7,6 +7,7 @@ searches; and a parameter with one value says nothing about its others.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
@@ -59,8 +60,8 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
     for url, page in zip(urls, state.page_of_image[effect.sources].tolist(), strict=True):
         together[becomes(url), page].append(url)
     for (image, page), group in together.items():
-        row = state.row_of.get(image)
-        if row is not None and state.page_of_image[row] == page:
+        row = bisect_left(state.texts, image)  # the texts are in order
+        if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
             group.append(image)
     proofs = Counter(name for group in together.values() for name in _differing(group, kept))
     if sum(count >= PROOFS for count in proofs.values()) < NAMES:

@@ -67,6 +67,10 @@ class Ledger:
             url = order[np.searchsorted(before[order], source)]
             yield str(texts[int(source)]), str(state.images[int(state.image[url])])
 
+    def has_false_pairs(self, rule: Rule) -> bool:
+        """Return whether a rule was seen to send two held-out pages to one form."""
+        return rule.id in self.rows and self.rows[rule.id].false_positives > 0  # type: ignore[operator]
+
     def with_evidence(self, rules: Iterable[Rule]) -> Iterator[Rule]:
         """Yield the rules with what was written down of them."""
         yield from (self.rows.get(rule.id, rule) for rule in rules)

@@ -14,6 +14,7 @@ import numpy as np
 
 from undust.learners import LEARNERS
 from undust.learning.beliefs import LEAST_RISK, Beliefs
+from undust.learning.bounding import bounded, held_pairs
 from undust.learning.differences import differences
 from undust.learning.diversity import is_diverse
 from undust.learning.equivalences import equivalences, idle_segments
@@ -82,6 +83,10 @@ class SiteRules:
     """URLs that were looked at, if not all."""
     refused: tuple[Refused, ...] = ()
     """The weightiest of the candidates that were not taken."""
+    held_pairs: int = 0
+    """Pairs of URLs of held-out pages that the rules send to one form."""
+    held_false: int = 0
+    """… that show two pages."""
 
 
 @dataclass
@@ -119,6 +124,8 @@ class Learning:
                 self._tier(propose)
             if len(self.state.rules) == before:
                 break
+        self._bound_the_set()
+        held = held_pairs(self.state)
         return SiteRules(
             self.site.site,
             tuple(self.ledger.with_evidence(self.state.rules)),
@@ -130,7 +137,18 @@ class Learning:
             lost=self.state.lost(),
             sampled=len(self.pages.urls) if self.pages.is_sample else 0,
             refused=self.refusals.weightiest({str(rule) for rule in self.state.rules}),
+            held_pairs=held.pairs,
+            held_false=held.false,
         )
+
+    def _bound_the_set(self) -> None:
+        most = self.care.max_fpr + self.restless.rate
+        before = self.state
+        self.state = bounded(before, most, len(self.given), self.ledger.has_false_pairs)
+        for rule in before.rules:
+            if rule not in self.state.rules:
+                effect = self.state.effect(rule)
+                self.refusals.note(refused(rule, "the rules together would exceed --max-fpr", effect))
 
     def _proposed(self, propose: Propose) -> list[Rule]:
         """Return new proposals, made from training pages only, as the URLs stand now."""

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from undust.learning.bounding import HeldPairs
 from undust.learning.evidence import masked
 from undust.rules import RuleSet
 
@@ -51,6 +52,13 @@ class Outcome:
             total.update(site.rejected)
         return total
 
+    @property
+    def held(self) -> HeldPairs:
+        """The pairs of held-out pages of all sites that the rules send to one form."""
+        return HeldPairs(
+            *(sum(getattr(site, name) for site in self.sites) for name in ("held_pairs", "held_false"))
+        )
+
     def as_json(self) -> dict[str, Any]:
         """Return the counts for machines."""
         return {
@@ -59,6 +67,9 @@ class Outcome:
             "canonical_urls": sum(site.left for site in self.sites),
             "clusters": sum(site.pages for site in self.sites),
             "lost_pages": sum(site.lost for site in self.sites),
+            "held_out_pairs": self.held.pairs,
+            "held_out_false_pairs": self.held.false,
+            "fpr_upper": round(self.held.fpr_upper, 6),
             "rules": len(self.rules),
             "rules_for_all_sites": len(self.across),
             "candidates": sum(site.candidates for site in self.sites),

@@ -1,0 +1,159 @@
+"""What a rule must show beyond numbers: a prior of its shape, several kinds of proof, a bound for the set."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import undust
+import undust.pipeline
+from tests.learning.test_restless import crawl
+from undust.learning import Care, Pages, State
+from undust.learning.beliefs import Beliefs, shape_of
+from undust.learning.bounding import bounded, held_pairs
+from undust.learning.diversity import is_diverse
+from undust.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from undust.learning.state import Effect
+
+SITE = "a.test"
+
+
+def drop(name: str) -> Rule:
+    """The rule that drops a parameter."""
+    text = f"rewrite {{s}}://{{h}}/{{p**}}?{name}={{**}}&{{rest**}} → {{s}}://{{h}}/{{p}}?{{rest}}"
+    return Rule.parse(text, site=SITE)
+
+
+def keep_only(names: str) -> Rule:
+    """The rule that forgets all parameters but some."""
+    text = f"rewrite {{s}}://{{h}}/{{p**}}?{{k**:{names}}}&{{**}} → {{s}}://{{h}}/{{p}}?{{k}}"
+    return Rule.parse(text, site=SITE)
+
+
+def state_of(rows: Iterable[tuple[str, str]], *rules: Rule) -> State:
+    """The state of a site of labelled URLs."""
+    urls, pages = zip(*rows, strict=True)
+    found = undust.find_duplicates(pa.table({"url": urls, "cluster": pages})).sites[0]
+    return State(Pages(found, Care()), rules)
+
+
+def record(lost: int, pages: int) -> Effect:
+    """What is asked of an effect where only counts matter."""
+    site = state_of([("http://a.test/?x=1", "1"), ("http://a.test/", "1")])
+    effect = site.effect(drop("x"))
+    return type(effect)(**{**effect.__dict__, "lost": lost, "pages": pages})
+
+
+def believed(others: list[tuple[int, int]], pages: int) -> float:
+    """The risk of a clean rule with so many pages, beside others of its shape (pages lost, pages merged)."""
+    beliefs = Beliefs()
+    beliefs.note((drop(f"x{place}"), record(*counts)) for place, counts in enumerate(others))
+    return beliefs.risk(drop("sid"), record(0, pages))
+
+
+def test_the_same_record_says_more_where_rules_of_its_shape_hold() -> None:
+    """Ten clean pages suffice among session ids, and do not among values of which hardly one is idle."""
+    among_true, among_false = [(0, 40)] * 12, [(30, 3)] * 12
+    assert believed(among_true, 10) < 0.01 < believed(among_false, 10)
+    assert believed(among_false, 200) < 0.01
+
+
+@pytest.mark.parametrize("others", [[], [(0, 40)] * 12, [(30, 3)] * 12])
+def test_more_clean_pages_never_raise_the_risk(others: list[tuple[int, int]]) -> None:
+    """And a failure never lowers it."""
+    risks = [believed(others, pages) for pages in range(1, 60)]
+    assert risks == sorted(risks, reverse=True)
+    beliefs = Beliefs()
+    beliefs.note((drop(f"x{place}"), record(*counts)) for place, counts in enumerate(others))
+    assert beliefs.risk(drop("sid"), record(1, 30)) > beliefs.risk(drop("sid"), record(0, 31))
+
+
+def test_a_shape_is_what_is_left_without_words() -> None:
+    """Rules that differ by names alone are of one shape; another form is another."""
+    assert shape_of(drop("sid")) == shape_of(drop("phpsessid"))
+    assert shape_of(drop("sid")) != shape_of(keep_only("sid"))
+
+
+def listing(*, searched: bool) -> list[tuple[str, str]]:
+    """Lists with page numbers, on which three parameters are idle; and searches, on which `q` selects."""
+    rows = [
+        (f"http://a.test/c{c}?page={n}{tail}", f"{c} {n}")
+        for c in range(8)
+        for n in range(3)
+        for tail in ("", f"&ref=r{n}", f"&sid={c}{n}", f"&tag=t{c}")
+    ]
+    searches = [(f"http://a.test/s?q=w{n}&page=1&ref=r{r}", f"s{n}") for n in range(4) for r in range(2)]
+    return [*rows, *(searches if searched else ())]
+
+
+def test_what_is_forgotten_whatever_its_name_was_seen_to_be_idle() -> None:
+    """A search term that never differed within a page stops a rule that would forget it."""
+    rule = keep_only("page")
+    for searched in (False, True):
+        # Only one term in sight: no page is lost, and nothing is known about other terms.
+        rows = [row for row in listing(searched=searched) if "q=" not in row[0] or "q=w1" in row[0]]
+        state = state_of(rows)
+        effect = state.effect(rule)
+        assert effect.lost == 0
+        assert is_diverse(state, effect, rule) is not searched
+
+
+def test_one_idle_name_does_not_speak_for_all_names() -> None:
+    """If only `ref` was seen to be idle, that may be said of `ref`."""
+    rows = [row for row in listing(searched=False) if "sid=" not in row[0] and "tag=" not in row[0]]
+    state = state_of(rows)
+    assert not is_diverse(state, state.effect(keep_only("page")), keep_only("page"))
+    assert is_diverse(state, state.effect(drop("ref")), drop("ref"))
+
+
+def test_pairs_of_held_out_pages_are_counted_as_the_judges_count() -> None:
+    """Against a count of every single pair."""
+    draw = Random(5)
+    rows = [
+        (f"http://a.test/{n}?x={x}", f"{n} {draw.random() < 0.2 and x}") for n in range(60) for x in range(3)
+    ]
+    state = state_of(rows, drop("x"))
+    pages = state.pages
+    held = np.flatnonzero(pages.is_held[pages.of_url]).tolist()
+    pairs = [(a, b) for a in held for b in held if a < b and state.image[a] == state.image[b]]
+    counted = held_pairs(state)
+    assert counted.pairs == len(pairs)
+    assert counted.false == sum(pages.of_url[a] != pages.of_url[b] for a, b in pairs) > 0
+
+
+def test_the_rule_that_breaks_the_bound_goes_and_the_others_stay() -> None:
+    """Together the rules keep what `max_fpr` promises."""
+    rows = [
+        (f"http://a.test/{n}?x={x}&y={y}", f"{n} {y}") for n in range(40) for x in range(3) for y in range(2)
+    ]
+    state = bounded(state_of(rows, drop("x"), drop("y")), 0.01, 0, lambda _: True)
+    assert state.rules == [drop("x")]
+    assert held_pairs(state).false == 0
+
+
+def test_without_a_false_pair_little_evidence_is_stated_and_the_rules_stay() -> None:
+    """Nothing that could be taken away would help."""
+    rows = [(f"http://a.test/{n}?x={x}", str(n)) for n in range(12) for x in range(2)]
+    state = bounded(state_of(rows, drop("x")), 0.01, 0, lambda _: True)
+    assert state.rules == [drop("x")]
+    assert held_pairs(state).fpr_upper > 0.01
+
+
+def test_the_outcome_states_the_bound_of_the_set() -> None:
+    """In JSON, and for a person."""
+    rows = [
+        (f"http://a.test/{n}{tail}", f"{n}") for n in range(200) for tail in ("", f"?sid={n}", f"?sid={n}x")
+    ]
+    outcome = undust.pipeline.learn_combined(crawl(rows))
+    told = outcome.as_json()
+    assert told["held_out_pairs"] > 200
+    assert told["held_out_false_pairs"] == 0
+    assert 0 < told["fpr_upper"] < 0.02
