@@ -45,6 +45,7 @@ def upper_bound(hits: int, trials: int, confidence: float = CONFIDENCE) -> float
     return _upper(hits, trials, 1 - confidence)
 
 
+@lru_cache(maxsize=1 << 12)
 def _upper(hits: int, trials: int, tail: float) -> float:
     if hits >= trials:
         return 1.0

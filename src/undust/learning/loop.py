@@ -57,6 +57,8 @@ SPARED = 2
 """Exceptions of a rule that is good without them."""
 NARROWED = 60
 """So many of the failing candidates of a tier are narrowed, those with most pages first."""
+AHEAD = 8
+"""So many of the next best candidates are judged along with one that must be judged again."""
 LEAST_SAVED = 3
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
@@ -206,6 +208,8 @@ class Learning:
         self._take(heap, by_text)
         failing.sort(key=lambda item: item[:2])
         for place, (_, _, failed) in enumerate(failing):
+            # One look at the URLs for all that wait; it holds until the next rule is accepted.
+            self.state.effects([waiting.rule for _, _, waiting in failing[place:NARROWED]])
             if place >= NARROWED or not self._narrow(failed.rule):
                 self.refusals.note(failed)
 
@@ -215,7 +219,9 @@ class Learning:
             _, openness, text, version = heapq.heappop(heap)
             rule = rules[text]
             if version != len(self.state.rules):
-                effect = self.state.effect(rule)
+                # Those that come next will be asked for as well, most likely.
+                ahead = [rules[each[2]] for each in heapq.nsmallest(AHEAD, heap)]
+                effect = self.state.effects([rule, *ahead])[0]
                 if self._is_good(effect, rule) and effect.gain > 0:
                     heapq.heappush(heap, (-effect.value, openness, text, len(self.state.rules)))
                 else:
@@ -237,7 +243,7 @@ class Learning:
             good, bad = self._where(effect)
             exception = worst_exception(good, bad)
             spared = with_conditions(rule, unless=(exception,)) if exception else None
-            if spared is None or self.state.effect(spared).value <= effect.value:
+            if spared is None or self.state.effect(spared, effect.touched).value <= effect.value:
                 break
             rule = spared
         return rule
@@ -278,11 +284,9 @@ class Learning:
             ]
             if spared := exceptions(good, bad):
                 trials.append(with_conditions(rule, unless=spared))
+            new = [each for each in trials if each is not None and str(each) not in self.tried]
             best: tuple[float, str, Rule] | None = None
-            for narrowed in trials:
-                if narrowed is None or str(narrowed) in self.tried:
-                    continue
-                got = self.state.effect(narrowed)
+            for narrowed, got in zip(new, self.state.effects(new, effect.touched), strict=True):
                 holds = int((got.merging & ~got.failing).sum())
                 is_luck = by_chance(len(good) + len(bad), len(bad), holds) > BY_CHANCE
                 if not is_luck and self._is_good(got, narrowed) and got.value > 0:

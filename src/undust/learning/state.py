@@ -40,7 +40,8 @@ MOVED_WEIGHT = 0.01
 AGAINST_WEIGHT = 0.25
 """What the site prefers is moved only if there is no other way."""
 MOST_KNOWN = 1 << 21
-"""Images, over all rules, up to which is remembered what the rules would do to them: some 40 MB."""
+"""Images, over all rules, up to which is remembered what the rules would do to them (some 40 MB); of more
+the last answer alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +161,11 @@ class State:
             return [self._known[name] for name in names]
         told = dict(zip(new, self._asked(list(new.values()), among, together=False), strict=True))
         found = [told[name] if name in told else self._known[name] for name in names]
-        self._known_rows += sum(len(effect.touched) for effect in told.values())
-        if self._known_rows > MOST_KNOWN:
+        rows = sum(len(effect.touched) for effect in told.values())
+        if self._known_rows + rows > MOST_KNOWN:
             self._forget()
-        else:
-            self._known |= told
+        self._known |= told
+        self._known_rows += rows
         return found
 
     def effect(self, rule: Rule, among: Ints | None = None) -> Effect:

@@ -49,7 +49,8 @@ def volatile_class(
     shares = counted(state.texts) if fails else Counter()
     for pattern in _suspects(fails, holds, shares, len(state.texts)):
         spared = [with_conditions(rule, unless=(pattern,)) for rule in failing]
-        effects = [(state.effect(each), rule) for each, rule in zip(spared, failing, strict=True) if each]
+        sayable = [rule for each, rule in zip(spared, failing, strict=True) if each]
+        effects = zip(state.effects(list(filter(None, spared))), sayable, strict=True)
         gain = sum(effect.saved for effect, rule in effects if is_good(effect, rule))
         if gain > WORTH * holds[pattern]:
             return keeping(rules[0].site, BY, as_whole(pattern))
