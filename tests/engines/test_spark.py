@@ -5,28 +5,37 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import undust
 from bench.sites import KINDS, site
-from undust.engines import LocalEngine
+from tests.engines.test_local import RESULT, rows
+from tests.sources.archives import Answer, by_hand, page
+from undust.cli import main
+from undust.engines import SITE, LocalEngine, SparkEngine
+from undust.errors import DamagedSource, SourceError, UndustError
 from undust.pipeline import learn_combined, write_clusters
 from undust.pipeline.one_site import learn_rows
-
-pytest.importorskip("pyspark")
-
-from undust.engines.spark import SparkEngine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from click.testing import Result
     from pyspark.sql import SparkSession
 
+    from undust.observations import Observations
+
 CRAWLS = Path(__file__).parent.parent / "crawls"
+BASE = "https://base.test"
 URLS_PER_SITE = 150
 
 
@@ -98,3 +107,174 @@ def test_a_task_that_dies_is_run_again(
     monkeypatch.setattr("undust.pipeline.combined.learn_rows", dying)
     assert learn_combined(crawl, engine=engine).rules.dumps() == expected[0]
     assert marker.exists()
+
+
+def test_the_verbs_are_those_of_the_local_engine(engine: SparkEngine) -> None:
+    """On rows of any type, in the order of the sites; sites that are done are left out."""
+    given = pa.Table.from_batches(rows(5000))
+    with LocalEngine() as local:
+        assert engine.survey(given, 217) == local.survey(given, 217)
+        assert engine.collect(engine.map_sites(given, total, RESULT)) == local.collect(
+            local.map_sites(given, total, RESULT)
+        )
+    done = {f"site{number}.test" for number in range(3)} | set(given[SITE].to_pylist()[:4])
+    found = [row for some in engine.each_site(given, total, RESULT, done) for row in some.to_pylist()]
+    assert {row[SITE] for row in found} == set(given[SITE].to_pylist()) - done
+    large = pa.table({SITE: ["a"], "name": pa.array([2**64 - 1], pa.uint64())})
+    assert engine.collect(engine.map_rows(large, same, large.schema)) == large
+    assert engine.collect(engine.map_sites(large[:0], lambda _, rows: rows, large.schema)).num_rows == 0
+
+
+def total(site: str, rows: pa.Table) -> pa.Table:
+    """A row that tells the site, its rows and their sum."""
+    return pa.table({"site": [site], "rows": [len(rows)], "total": [sum(rows["number"].to_pylist())]}, RESULT)
+
+
+def same(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """What comes in."""
+    return batch
+
+
+def in_order(seen: Observations, engine: SparkEngine | None = None) -> list[dict[str, Any]]:
+    """The rows in an order of their own."""
+    table = engine.collect(seen.table) if engine else seen.table
+    return sorted(table.select(seen_columns()).to_pylist(), key=repr)
+
+
+def seen_columns() -> list[str]:
+    """The columns of observations, without the site."""
+    return undust.read("examples/shop.jsonl.gz").table.column_names
+
+
+def test_files_of_every_format_are_read_by_tasks(engine: SparkEngine) -> None:
+    """In a folder that all machines see, and at addresses of a file system: the same rows and remarks."""
+    expected = undust.read(CRAWLS, base=BASE)
+    near = undust.read(CRAWLS, base=BASE, engine=engine)
+    assert in_order(near, engine) == in_order(expected)
+    assert near.files == expected.files
+    assert near.statements == expected.statements
+    far = undust.read(f"{CRAWLS.as_uri()}/*", base=BASE, engine=engine)
+    assert in_order(far, engine) == in_order(expected)
+    assert [file.rows for file in far.files] == [file.rows for file in expected.files]
+
+
+def test_the_common_crawl_index_is_read_by_its_own_names(engine: SparkEngine, tmp_path: Path) -> None:
+    """Only the columns that are needed, of all files of a folder together; damage is told."""
+    index = pa_csv.read_csv(CRAWLS / "common_crawl_columns.csv")
+    folder = tmp_path / "subset=warc"
+    folder.mkdir()
+    pq.write_table(index[:2], folder / "part-0.parquet")
+    pq.write_table(index[2:], folder / "part-1.parquet", row_group_size=1)
+    (folder / "_SUCCESS").touch()
+    expected = undust.read(*sorted(folder.glob("*.parquet")))
+    for named in (str(folder / "*.parquet"), folder.as_uri()):
+        seen = undust.read(named, engine=engine)
+        assert in_order(seen, engine) == in_order(expected)
+        assert sum(file.rows for file in seen.files) == len(seen)
+        assert seen.counts() == expected.counts()
+    (folder / "part-1.parquet").write_bytes((folder / "part-0.parquet").read_bytes()[:-9])
+    with pytest.raises(SourceError, match=r"part-1\.parquet: it .* get it again, or leave it out"):
+        undust.read(folder.as_uri(), engine=engine)
+
+
+def test_what_is_wrong_with_a_file_is_told_as_ever(engine: SparkEngine, tmp_path: Path) -> None:
+    """The task is not tried again, and the sentence is the one of the local engine."""
+    damaged = CRAWLS / "jsonl_with_mixed_types_and_damage.jsonl"
+    with pytest.raises(DamagedSource) as here:
+        undust.read(damaged, strict=True)
+    with pytest.raises(DamagedSource) as there:
+        undust.read(damaged, strict=True, engine=engine)
+    assert str(there.value) == str(here.value)
+    with pytest.raises(SourceError, match=r"nothing.*: there is no such file, or none fits"):
+        undust.read((tmp_path / "nothing.jsonl").as_uri(), engine=engine)
+    with pytest.raises(SourceError, match="Spark knows no file system 'x'; add the package"):
+        undust.read("x://bucket/file", engine=engine)
+    archive = tmp_path / "misnamed.data"
+    archive.write_bytes(b"".join(map(by_hand, [Answer("http://a.test/", page("text"))])))
+    with pytest.raises(SourceError, match=r"misnamed\.data: it is an archive and its name does not tell"):
+        undust.read(archive, engine=engine)
+    with pytest.raises(SourceError, match="standard input comes to this machine alone"):
+        undust.read("-", engine=engine)
+
+
+def test_a_site_with_half_of_all_urls(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No task gets all of it; what is learned from a sample is held against all, byte for byte as locally."""
+    monkeypatch.setattr("undust.engines.budget.SITE_ROWS", 250)
+    giant = site("shop", 500)
+    others = [site(kind, 240).observations().cast(giant.observations().schema) for kind in ("cms", "blog")]
+    crawl = pa.concat_tables([giant.observations(), *others])
+    here, there = learn_combined(crawl), learn_combined(shuffled(crawl, 1), engine=engine)
+    assert list(there.as_json()["sampled"]) == [giant.domain]
+    assert there.rules.dumps() == here.rules.dumps()
+    assert there.as_json() == here.as_json()
+    assert any(rule.site == giant.domain for rule in there.rules)
+
+
+def test_a_process_that_is_lost_again_and_again_is_told(engine: SparkEngine) -> None:
+    """One sentence, with the mend, out of hundreds of lines."""
+
+    def dying(site: str, rows: pa.Table) -> pa.Table:  # noqa: ARG001
+        os._exit(1)
+
+    given = pa.Table.from_batches(rows(50))
+    with pytest.raises(
+        UndustError, match=r"^a Python process of an executor was lost .* spark\.executor\.memory"
+    ) as told:
+        list(engine.each_site(given, dying, RESULT))
+    assert "\n" not in str(told.value)
+
+
+def run(*arguments: object) -> Result:
+    """The command, in this process, where Spark runs already."""
+    return CliRunner().invoke(
+        main, ["learn", "--engine", "spark", "--master", "local[2]", *map(str, arguments)]
+    )
+
+
+def test_the_command_learns_on_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """The file is the one of the local engine; where a part cannot be read, there is none."""
+    here, there = tmp_path / "here.json", tmp_path / "there.json"
+    undust.learn(undust.read("examples/shop.jsonl.gz")).save(here)
+    seen = undust.read("examples/shop.jsonl.gz").table
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    pq.write_table(seen[:300], folder / "0.parquet")
+    pq.write_table(seen[300:], folder / "1.parquet")
+    done = run(folder.as_uri(), "-o", there, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rules"] == len(undust.load(here))
+    assert there.read_bytes() == here.read_bytes()
+    there.unlink()
+    (folder / "1.parquet").write_bytes(b"PAR1 and no more PAR1")
+    failed = run(folder.as_uri(), "-o", there)
+    assert failed.exit_code == 1
+    assert failed.stderr.startswith("undust: file:/")
+    assert failed.stderr.endswith("get it again, or leave it out\n")
+    assert not there.exists()
+    assert spark.range(3).count() == 3  # it stays the caller's
+
+
+def test_spark_submit(tmp_path: Path) -> None:
+    """The real one, with the file that it takes; the options are those of `undust learn`."""
+    program = Path(str(pytest.importorskip("pyspark").__file__)).parent / "bin" / "spark-submit"
+    entry = subprocess.run(
+        [sys.executable, "-m", "undust.cli.spark_submit"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    settings = ["spark.ui.enabled=false", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"]
+    settings += ["spark.sql.shuffle.partitions=3", "spark.driver.host=127.0.0.1", "spark.log.level=OFF"]
+    output = tmp_path / "rules.json"
+    done = subprocess.run(
+        [
+            *(program, "--master", "local[2]"),
+            *(word for setting in settings for word in ("--conf", setting)),
+            *(entry, Path("examples/shop.jsonl.gz").resolve(), "-o", output, "--json"),
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["output"] == str(output)
+    assert output.read_bytes() == undust.learn(undust.read("examples/shop.jsonl.gz")).dumps()

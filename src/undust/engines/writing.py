@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 PACKINGS = (".gz", ".zst")
+ROWS = 16_384
+"""In a row group of Parquet."""
 
 
 def format_of(path: str) -> str:
@@ -40,8 +42,30 @@ def write_batches(
     """Write all rows; the file is there whole or not at all."""
     chosen = format or format_of(path)
     with open_output(path) as output, _WRITERS[chosen](schema, output.write) as write:
-        for batch in batches:
+        for batch in even(batches):
             write(batch)
+
+
+def even(batches: Iterable[pa.RecordBatch], rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+    """Yield batches of so many rows, the last one of fewer, so that a file does not tell how rows came."""
+    held: list[pa.RecordBatch] = []
+    room = rows
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            part = batch.slice(start, room)
+            held.append(part)
+            start += part.num_rows
+            room -= part.num_rows
+            if not room:
+                yield _as_one(held)
+                held, room = [], rows
+    if held:
+        yield _as_one(held)
+
+
+def _as_one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 class _Sink(io.RawIOBase):

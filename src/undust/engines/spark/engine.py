@@ -87,9 +87,10 @@ class SparkEngine:
     def started(
         cls, *, memory: int | None, threads: int | None, folder: str | None, master: str | None
     ) -> Self:
-        """Return the engine as `engine_named` asks for it, with a session of its own."""
-        engine = cls(started(master, memory, threads, folder), memory)
-        engine._owns_session = True
+        """Return the engine as `engine_named` asks for it, with the session that runs, or one of its own."""
+        session = started(master, memory, threads, folder)
+        engine = cls(session.spark, memory)
+        engine._owns_session = session.is_new
         return engine
 
     def __enter__(self) -> Self:

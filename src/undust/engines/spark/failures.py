@@ -30,7 +30,7 @@ SENTENCES = {
         "Spark knows no file system '{what}'; add the package that has it, as in --packages "
         "org.apache.hadoop:hadoop-aws:VERSION"
     ),
-    r"(?:FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|Error while reading file)[^\n]*? (?P<what>\w+:/[^\s,;]+)": (
+    r"(?:FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|while reading file)[^\n]*? (?P<what>\w+:/[^\s,;]*\w)": (
         "{what}: it cannot be read as Parquet; get it again, or leave it out"
     ),
     r"(?P<what>\w+:/\S+) is not a Parquet file": (

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from undust.errors import MissingExtra, UndustError
 from undust.extras import require
@@ -29,12 +29,19 @@ def require_spark() -> None:
     require("pyspark", OLDEST, extra="spark")
 
 
+class Session(NamedTuple):
+    """A session, and whether it was there before."""
+
+    spark: SparkSession
+    is_new: bool
+
+
 def started(
     master: str | None = None,
     memory: int | None = None,
     threads: int | None = None,
     folder: str | None = None,
-) -> SparkSession:
+) -> Session:
     """Return the session of this process: the one that runs already, or a new one.
 
     Args:
@@ -47,12 +54,11 @@ def started(
     """
     require_spark()
     from py4j.protocol import Py4JError  # noqa: PLC0415 -- slow to load
+    from pyspark import SparkContext  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+    is_running = SparkContext._active_spark_context is not None  # noqa: SLF001 -- nothing else tells
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not is_submitted:
         _require_java()
@@ -69,7 +75,7 @@ def started(
     if master is not None or not is_submitted:
         builder = builder.master(master or f"local[{threads or '*'}]")
     try:
-        return builder.getOrCreate()
+        return Session(builder.getOrCreate(), is_new=not is_running)
     except (Py4JError, PySparkException, OSError, RuntimeError) as error:
         raise _not_started(str(error), master) from error
 

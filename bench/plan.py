@@ -1,0 +1,164 @@
+"""What a crawl costs on a cluster, on paper: from measured processor time to machines, hours and money.
+
+    python -m bench.plan                                   measures small and large sites here, then plans
+    python -m bench.plan small.json large.json             plans from what `undust learn --json` printed
+    python -m bench.plan small.json large.json --hours 12 --price 0.02 --json
+
+Two runs are needed: many small sites, and few large ones. Each stage is taken to cost so much a URL and so
+much a site, which the two runs tell apart. What a stage costs beyond that, on a cluster, is in `EFFICIENCY`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from bench.common import machine
+from bench.sites import KINDS, site
+from undust.learning import Care
+from undust.pipeline import learn_combined
+from undust.pipeline.one_site import Task, learn_rows
+from undust.pipeline.sites import with_site
+
+ON_DRIVER = ("across sites", "writing")
+"""Stages that one process does; all others are spread over the cluster."""
+EFFICIENCY = 0.6
+"""Of the processor time of a cluster that is our work: the rest is Java's, the network's, and waiting."""
+ROW_BYTES = 180
+"""An observation with a digest, as Spark shuffles it: packed with LZ4, most of it the URL."""
+OBJECTS = 4
+"""What the driver holds of a site in memory, for each byte of its text."""
+SMALL, LARGE = (80, 100), (1000, 8)
+"""URLs of a site and sites, in the two runs that are made here."""
+
+
+class Crawl(NamedTuple):
+    """A job to plan for."""
+
+    name: str
+    urls: float
+    sites: float
+
+
+CRAWLS = (Crawl("one Common Crawl crawl", 3e9, 38e6), Crawl("100 billion URLs", 100e9, 200e6))
+"""A crawl of Common Crawl has some 38 million registered domains; those of the second are an estimate."""
+
+
+class Cost(NamedTuple):
+    """Processor seconds of a stage."""
+
+    of_a_million_urls: float
+    of_a_thousand_sites: float
+
+    def hours(self, crawl: Crawl) -> float:
+        """Return the core-hours of a crawl, if nothing is lost."""
+        urls, sites = crawl.urls / 1e6, crawl.sites / 1e3
+        return (urls * self.of_a_million_urls + sites * self.of_a_thousand_sites) / 3600
+
+
+def costs(small: dict[str, Any], large: dict[str, Any]) -> dict[str, Cost]:
+    """Return what each stage costs a URL and a site: the line through two runs, not below zero."""
+    found = {}
+    for stage in small["stages"]:
+        runs = [(run["urls"], run["sites"], run["stages"][stage]) for run in (small, large)]
+        (urls, sites, seconds), (other_urls, other_sites, other) = runs
+        by_url = max(0.0, (seconds * other_sites - other * sites) / (urls * other_sites - other_urls * sites))
+        by_site = max(0.0, (seconds - by_url * urls) / sites)
+        found[stage] = Cost(by_url * 1e6, by_site * 1e3)
+    return found
+
+
+def plan(
+    crawl: Crawl, found: dict[str, Cost], *, hours: float, price: float, site_bytes: float
+) -> dict[str, Any]:
+    """Return the cluster, the time and the money for a crawl."""
+    spread = {stage: cost.hours(crawl) for stage, cost in found.items() if stage not in ON_DRIVER}
+    core_hours = sum(spread.values()) / EFFICIENCY
+    cores = math.ceil(core_hours / hours)
+    return {
+        "crawl": crawl.name,
+        "core_hours": core_hours,
+        "cores": cores,
+        "hours": hours + sum(found[stage].hours(crawl) for stage in ON_DRIVER),
+        "money": core_hours * price,
+        "bottleneck": max(spread, key=spread.__getitem__),
+        "bottleneck_share": max(spread.values()) / sum(spread.values()),
+        "shuffle_tb": crawl.urls * ROW_BYTES / 1e12,
+        "driver_gb": crawl.sites * site_bytes * OBJECTS / 1e9,
+        "driver_hours": sum(found[stage].hours(crawl) for stage in ON_DRIVER),
+    }
+
+
+def crawl_of(urls: int, sites: int) -> pa.Table:
+    """Return observations of sites of all kinds, each of so many URLs."""
+    kinds = list(KINDS)
+    tables = [site(kinds[n % len(kinds)], urls, seed=n).observations() for n in range(sites)]
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def measured(urls: int, sites: int) -> dict[str, Any]:
+    """Return the figures of a run in this process."""
+    from undust.pipeline import Stages  # noqa: PLC0415
+
+    stages = Stages()
+    table = crawl_of(urls, sites)
+    with stages.timed("reading"):
+        with_site(table)
+    return learn_combined(table, stages=stages).as_json() | {"stages": stages.as_json()}
+
+
+def bytes_of_a_site() -> float:
+    """Return how long the text is that a small site sends to the driver."""
+    task = Task(Care(), keeps_refused=False)
+    small = (site(kind, SMALL[0]) for kind in KINDS)
+    rows = [learn_rows(each.domain, with_site(each.observations()), task) for each in small]
+    return sum(len(row["learned"][0].as_py()) for row in rows) / len(rows)
+
+
+def main() -> None:
+    """Measure if asked to, plan, and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", nargs="*", type=Path, help="what `undust learn --json` printed, twice")
+    parser.add_argument("--hours", type=float, default=6.0, help="how long the cluster may work")
+    parser.add_argument("--price", type=float, default=0.04, help="dollars for a core and an hour")
+    parser.add_argument(
+        "--site-bytes", type=float, help="what a site sends to the driver; measured if left out"
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    options = parser.parse_args()
+    if len(options.runs) not in {0, 2}:
+        parser.error("give the figures of two runs, or none to measure here")
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in options.runs] or [
+        measured(*shape) for shape in (SMALL, LARGE)
+    ]
+    found = costs(*runs)
+    site_bytes = options.site_bytes or bytes_of_a_site()
+    bounds = {"hours": options.hours, "price": options.price, "site_bytes": site_bytes}
+    plans = [plan(crawl, found, **bounds) for crawl in CRAWLS]
+    if options.json:
+        by_stage = {stage: cost._asdict() for stage, cost in found.items()}
+        print(json.dumps({"machine": machine(), "costs": by_stage, "site_bytes": site_bytes, "plans": plans}))
+        return
+    print(f"processor seconds ({machine()})")
+    print(f"{'stage':<16}{'a million URLs':>16}{'a thousand sites':>18}")
+    for stage, cost in found.items():
+        print(f"{stage:<16}{cost.of_a_million_urls:>16.1f}{cost.of_a_thousand_sites:>18.1f}")
+    for each in plans:
+        print(
+            f"\n{each['crawl']}: {each['core_hours']:,.0f} core-hours; {each['cores']:,} cores for "
+            f"{each['hours']:.1f} hours; {each['money']:,.0f} dollars\n"
+            f"  {each['bottleneck_share']:.0%} of it is {each['bottleneck']}; {each['shuffle_tb']:,.2f} TB "
+            f"are shuffled; the driver holds {each['driver_gb']:,.0f} GB and decides for "
+            f"{each['driver_hours']:.1f} hours"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Without Spark or Java: one sentence that says what to install; what does not use Spark does not load it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+import undust
+from undust.engines.spark.failures import told
+from undust.errors import MissingExtra, UndustError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LEARN = ["-m", "undust", "learn", "--engine", "spark", "examples/shop.jsonl.gz", "-o"]
+
+
+def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine and the column functions name the extra that brings it."""
+
+    def none(name: str) -> NoReturn:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("undust.extras.version", none)
+    with pytest.raises(MissingExtra, match=r"^pyspark is not installed; pip install 'undust\[spark\]'$"):
+        undust.SparkEngine(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("home", [None, "/no/such/java"])
+def test_without_java(home: str | None, tmp_path: Path) -> None:
+    """The command says it in one sentence, and leaves no file."""
+    pytest.importorskip("pyspark")
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    environment |= {"PATH": str(tmp_path)} | ({"JAVA_HOME": home} if home else {})
+    output = tmp_path / "rules.json"
+    done = subprocess.run(
+        [sys.executable, *LEARN, output], env=environment, capture_output=True, text=True, check=False
+    )
+    where = f"at JAVA_HOME={home}" if home else "on the path"
+    assert done.stderr == (
+        f"undust: Spark needs Java 17 or newer, and there is none {where}; "
+        "install it (on Debian: apt-get install default-jre-headless), or set JAVA_HOME\n"
+    )
+    assert done.returncode == 1
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("...\nModuleNotFoundError: No module named 'undust'\n...", "the executors have no undust; install"),
+        ("Caused by: java.io.IOException: No space left on device", "no space left on its disk; free some"),
+        (
+            "ExecutorLostFailure (executor 3 exited caused by ...)",
+            "executor was lost again and again; give",
+        ),
+        ("java.lang.OutOfMemoryError: Java heap space", "an executor ran out of memory; give"),
+        (
+            "[FAILED_READ_FILE.NO_HINT] Error while reading file s3a://b/part-7.parquet. SQLSTATE",
+            "s3a://b/part-7.parquet: it cannot be read as Parquet; get it again",
+        ),
+        (
+            "An error\n\torg.x.SomeException: what it says.\n\tat org.x.Y(Y.java)",
+            "what it says; its log",
+        ),
+        ("", "it does not say why; its log says more"),
+    ],
+)
+def test_a_hundred_lines_become_a_sentence(said: str, sentence: str) -> None:
+    """With what to do about it."""
+    error = told(said)
+    assert isinstance(error, UndustError)
+    assert sentence in str(error)
+    assert "\n" not in str(error)
+
+
+def test_only_its_own_modules_import_spark(repository: Path) -> None:
+    """The engine and the integration; in all others Spark is not even named."""
+    users = set()
+    for path in sorted((repository / "src" / "undust").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.split(".")[0] in {"py4j", "pyspark"} for name in names):
+                users.add(path.relative_to(repository / "src" / "undust").parts[:2])
+    assert users == {("engines", "spark"), ("integrations", "spark.py")}
+
+
+def test_the_engines_load_without_spark() -> None:
+    """The local engine is for those who have no Spark."""
+    program = "import sys, undust.pipeline, undust.engines; print('pyspark' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
