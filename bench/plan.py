@@ -13,15 +13,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from bench.common import machine
 from bench.sites import KINDS, site
 from undust.learning import Care
-from undust.pipeline import learn_combined
+from undust.pipeline import Stages, learn_combined, read
 from undust.pipeline.one_site import Task, learn_rows
 from undust.pipeline.sites import with_site
 
@@ -103,13 +105,16 @@ def crawl_of(urls: int, sites: int) -> pa.Table:
 
 def measured(urls: int, sites: int) -> dict[str, Any]:
     """Return the figures of a run in this process."""
-    from undust.pipeline import Stages  # noqa: PLC0415
-
     stages = Stages()
-    table = crawl_of(urls, sites)
-    with stages.timed("reading"):
-        with_site(table)
-    return learn_combined(table, stages=stages).as_json() | {"stages": stages.as_json()}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "seen.parquet"
+        pq.write_table(crawl_of(urls, sites), path)
+        with stages.timed("reading"):
+            seen = read(path)
+        outcome = learn_combined(seen, stages=stages)
+        with stages.timed("writing"):
+            outcome.rules.save(Path(folder) / "rules.json")
+    return outcome.as_json() | {"stages": stages.as_json()}
 
 
 def bytes_of_a_site() -> float:

@@ -60,6 +60,10 @@ def test_without_java(home: str | None, tmp_path: Path) -> None:
             "ExecutorLostFailure (executor 3 exited caused by ...)",
             "executor was lost again and again; give",
         ),
+        (
+            "[PARQUET_TYPE_ILLEGAL] Illegal Parquet type: INT64 (TIMESTAMP(NANOS,false)). SQLSTATE: 42846",
+            "Spark reads no Parquet column of type INT64 (TIMESTAMP(NANOS,false)); write another",
+        ),
         ("java.lang.OutOfMemoryError: Java heap space", "an executor ran out of memory; give"),
         (
             "[FAILED_READ_FILE.NO_HINT] Error while reading file s3a://b/part-7.parquet. SQLSTATE",

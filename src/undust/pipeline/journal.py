@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from undust.errors import UndustError
+from undust.pipeline.reading import is_address
 from undust.sources.files import find_files
 from undust.streams import STANDARD
 
@@ -46,6 +47,10 @@ def job_of(paths: Iterable[str], said: Mapping[str, Any]) -> str:
         if path == STANDARD:
             message = "standard input cannot be read again from its start; give a file, or leave --resume out"
             raise UndustError(message)
+        if is_address(path):
+            # Its state is the cluster's to know; the name alone has to do.
+            files.append((path, -1, -1))
+            continue
         state = Path(path).stat()
         files.append((os.path.realpath(path), state.st_size, state.st_mtime_ns))
     facts = json.dumps([version("undust"), files, said], sort_keys=True, default=str)

@@ -130,7 +130,8 @@ def spread_out(near: Collection[str], far: Iterable[str], format: str | None) ->
             "folder that all machines see, and name that"
         )
         raise SourceError(message)
-    tables = [Path(name).resolve().as_uri() for name in near if _is_parquet(name, format)]
+    # Hadoop takes names as they are, without the escapes of other addresses.
+    tables = [f"file://{Path(name).resolve()}" for name in near if _is_parquet(name, format)]
     tables += [name for name in far if _is_parquet(name, format)]
     groups = [[name] for name in paths if name not in archives]
     return Files([*groups, archives] if archives else groups, fetched, tables)

@@ -17,7 +17,7 @@ from undust.engines.budget import Budget, site_rows
 from undust.engines.contract import SITE, Survey
 from undust.engines.spark import tasks
 from undust.engines.spark.failures import one_sentence
-from undust.engines.spark.files import found, require_small
+from undust.engines.spark.files import found, literal, require_small
 from undust.engines.spark.session import require_spark, started
 from undust.engines.spark.types import in_spark, restored, stored, to_store
 from undust.engines.writing import write_batches
@@ -150,12 +150,16 @@ class SparkEngine:
     def _read_fetched(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> DataFrame:
         for path in paths:
             require_small(self.spark, path)
-        rows = self.spark.read.format("binaryFile").load(list(paths)).select(*tasks.FETCHED.names)
+        rows = (
+            self.spark.read.format("binaryFile")
+            .load([literal(path) for path in paths])
+            .select(*tasks.FETCHED.names)
+        )
         function = partial(tasks.read_contents, reader=reader, schema=schema)
         return rows.mapInArrow(function, in_spark(tasks.with_notes(schema)))
 
     def _read_tables(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> DataFrame:
-        frame = self.spark.read.option("mergeSchema", "true").parquet(*paths)
+        frame = self.spark.read.option("mergeSchema", "true").parquet(*map(literal, paths))
         name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1:,} more"
         columns = reader.columns_of(name, frame.columns)
         chosen = frame.select(*(f"`{column}`" for column in columns))

@@ -15,12 +15,17 @@ MEMORY = (
     "give the executors more room with spark.executor.memory and spark.executor.memoryOverhead, or spread "
     "the work over more partitions with spark.sql.shuffle.partitions"
 )
+ADDRESS = r"\w+:/[^\n]*?\.parquet\b|\w+:/[^\s,;]*\w"
+"""Of a file; only those that end as most do may hold spaces."""
 SENTENCES = {
     r"No module named '(?P<what>undust|pyarrow|numpy|pandas)[.']?": (
         "the executors have no {what}; install undust on every machine, or ship it with spark.archives"
     ),
     r"PATH_NOT_FOUND\] Path does not exist: (?P<what>\S+?)\.? ": (
         "{what}: there is no such file; check the name"
+    ),
+    r"PARQUET_TYPE_(?:ILLEGAL|NOT_SUPPORTED)\] [^:]*: (?P<what>[^\n]*?)\. SQLSTATE": (
+        "Spark reads no Parquet column of type {what}; write another, and times in microseconds"
     ),
     r"No space left on device": (
         "a machine of the cluster has no space left on its disk; free some, or name another disk with "
@@ -30,7 +35,7 @@ SENTENCES = {
         "Spark knows no file system '{what}'; add the package that has it, as in --packages "
         "org.apache.hadoop:hadoop-aws:VERSION"
     ),
-    r"(?:FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|while reading file)[^\n]*? (?P<what>\w+:/[^\s,;]*\w)": (
+    rf"(?:FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|while reading file)[^\n]*? (?P<what>{ADDRESS})": (
         "{what}: it cannot be read as Parquet; get it again, or leave it out"
     ),
     r"(?P<what>\w+:/\S+) is not a Parquet file": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from undust.errors import SourceError
@@ -48,6 +49,11 @@ def _files_below(system: Any, folder: Any) -> Iterator[str]:  # noqa: ANN401 -- 
             yield from _files_below(system, status.getPath())
         else:
             yield status.getPath().toString()
+
+
+def literal(path: str) -> str:
+    """Return an address in which nothing is a pattern."""
+    return re.sub(r"[\\\[\]{}*?]", r"\\\g<0>", path)
 
 
 def require_small(spark: SparkSession, path: str) -> None:
