@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ class CoreCopy:
             self._cmake(
                 "-S", ".", "-B", "build", f"-Dnanobind_DIR={place}", f"-DPython_EXECUTABLE={sys.executable}"
             )
-            self._cmake("--build", "build", "--parallel")
+            self._cmake("--build", "build", "--parallel", str(os.cpu_count() or 1))
 
     def _cmake(self, *arguments: str) -> None:
         command = shutil.which("cmake") or str(Path(sys.executable).parent / "cmake")
