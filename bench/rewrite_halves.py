@@ -52,7 +52,7 @@ class Said(NamedTuple):
     can_fetch: bool
 
 
-class Half:
+class Halves:
     """One site as the paper takes it: without single URLs, in two halves, clusters small and large."""
 
     def __init__(self, labelled: pa.Table) -> None:

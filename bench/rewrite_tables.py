@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from bench.common import data_folder
-from bench.rewrite_halves import Half
+from bench.rewrite_halves import Halves
 from bench.sites import site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+CLASSES = ("DUST", "IRP", "REGX")
 SUPPORTS = (2, 10, 30)
 """Bounds on the support that show what the share of classes depends on."""
 PUBLISHED = {
@@ -63,9 +64,9 @@ class Sums:
 
 def tables(urls: int, kinds: Iterable[str]) -> dict[str, Any]:
     """Return figures of generated sites, of real ones if they are there, and the published ones."""
-    columns = {"generated": figures(Half(labels) for labels in generated(kinds, urls))}
+    columns = {"generated": figures(Halves(labels) for labels in generated(kinds, urls))}
     if any(True for _ in real()):
-        columns["real"] = figures(Half(labels) for labels in real())
+        columns["real"] = figures(Halves(labels) for labels in real())
     names = columns["generated"]
     columns["paper"] = {name: PUBLISHED.get(name, "not published") for name in names}
     return {name: {column: in_words(values[name]) for column, values in columns.items()} for name in names}
@@ -87,7 +88,7 @@ def real() -> Iterator[pa.Table]:
         yield pa.table({"url": [url for url, _ in rows], "cluster": [page for _, page in rows]})
 
 
-def figures(halves: Iterable[Half]) -> dict[str, Any]:
+def figures(halves: Iterable[Halves]) -> dict[str, Any]:
     """Return the figures of the tables for some sites together, and what explains them."""
     counts = Sums()
     for half in halves:
@@ -100,15 +101,17 @@ def figures(halves: Iterable[Half]) -> dict[str, Any]:
         "R1, share of DUST": counts.share("R1", "DUST"),
         "R2, share of IRP and REGX": counts.share("R2", "IRP", "REGX"),
     }
-    for kinds in ("DUST", "IRP"):
-        parts = tuple(counts.reduction(f"{kinds} {which}") for which in ("small", "large", "all"))
-        ours[f"{kinds} on small, large, all"] = parts
+    for name in ("R1", "R2", "R3"):
+        ours[f"{name}, shares of DUST, IRP, REGX"] = tuple(counts.share(name, kind) for kind in CLASSES)
+    for kind in CLASSES:
+        parts = tuple(counts.reduction(f"{kind} {which}") for which in ("small", "large", "all"))
+        ours[f"{kind} on small, large, all"] = parts
     ours["rules with fan-out 10, 30"] = (counts.rules["R3"], counts.rules["R4"])
     for percent in (5, 10, 20):
         for name, fanout in (("R3", 10), ("R4", 30)):
             found = (counts.rules[f"{name} {percent}"], counts.reduction(f"{name} {percent}"))
             ours[f"fpr <= {percent} %, fan-out {fanout}: rules, reduction"] = found
-    for kind in ("DUST", "IRP"):
+    for kind in CLASSES:
         ours[f"fpr <= 5 %, fan-out 10: {kind} alone"] = counts.reduction(f"{kind} 5")
     shares = tuple(counts.share(f"R1 of {least}", "DUST") for least in SUPPORTS)
     ours[f"R1, share of DUST with minS {', '.join(map(str, SUPPORTS))}"] = shares
@@ -120,7 +123,7 @@ def figures(halves: Iterable[Half]) -> dict[str, Any]:
     return ours
 
 
-def _add(counts: Sums, half: Half) -> None:
+def _add(counts: Sums, half: Halves) -> None:
     everywhere = np.ones(len(half.maps), np.bool_)
     small, large = half.is_small, ~half.is_small
     sets = half.learn_all()
@@ -137,7 +140,7 @@ def _add(counts: Sums, half: Half) -> None:
     counts.add("R3 all", half.left(sets["R3"], everywhere))
     counts.add("R1 small", half.left(sets["R1"], small))
     counts.add("R1 large", half.left(sets["R1"], large))
-    for kind in ("DUST", "IRP"):
+    for kind in CLASSES:
         of_kind = [each for each in sets["R3"] if each.kind == kind]
         for which, chosen in (("small", small), ("large", large), ("all", everywhere)):
             counts.add(f"{kind} {which}", half.left(of_kind, chosen))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bench.rewrite_halves import Half
+from bench.rewrite_halves import Halves
 from bench.rewrite_tables import figures, generated, in_words
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def variants(urls: int, kinds: Iterable[str]) -> dict[str, dict[str, Any]]:
     }
     found: dict[str, dict[str, Any]] = {}
     for name, (count, change) in changes.items():
-        seen = figures(Half(change(table)) for table in generated(kinds, count))
+        seen = figures(Halves(change(table)) for table in generated(kinds, count))
         found[name] = {short: in_words(seen[what]) for what, short in _SHOWN.items()}
         found[name]["URLs"] = in_words(seen["sites, URLs"][1])
     return found

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from bench.rewrite_halves import Half
+from bench.rewrite_halves import Halves
 from bench.rewrite_tables import PUBLISHED, figures
 
 SITE = "http://a.test"
 
 
-def of(pages: list[list[str]]) -> Half:
+def of(pages: list[list[str]]) -> Halves:
     """Return a site with these pages and one URL that is alone."""
     rows = [(url, str(number)) for number, urls in enumerate(pages) for url in urls]
     rows.append((f"{SITE}/alone", "alone"))
-    return Half(pa.table({"url": [url for url, _ in rows], "cluster": [page for _, page in rows]}))
+    return Halves(pa.table({"url": [url for url, _ in rows], "cluster": [page for _, page in rows]}))
 
 
 def test_a_substitution_is_no_false_positive() -> None:
