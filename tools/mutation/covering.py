@@ -99,7 +99,8 @@ class Covering:
         if not found:
             found = set[str]().union(*(self._tests(contexts) for contexts in by_line.values()))
         part = path.split("/")[2]
-        own, others = [], []
+        own: list[str] = []
+        others: list[str] = []
         for test in sorted(found, key=self._order):
             (own if test.startswith(f"tests/{part}/") else others).append(test)
         first = (self._up_to(SECONDS_EACH, own), self._up_to(SECONDS_EACH / 2, others))

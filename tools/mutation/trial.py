@@ -94,7 +94,7 @@ def warm_up(modules: Iterable[str] = WARM) -> None:
     for module in modules:
         with suppress(ImportError):
             import_module(module)
-    sys.meta_path.insert(0, Exchange)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Exchange)
 
 
 def run_tests(exchanged: Exchanged | None, tests: Sequence[str], expected_s: float) -> Outcome:
@@ -128,6 +128,7 @@ def _cpu_of_children() -> float:
 
 
 def _wait(child: int, started: float) -> int:
+    status = 0
     while time.monotonic() - started < LONGEST_WAIT_S:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:

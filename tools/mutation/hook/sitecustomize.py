@@ -53,4 +53,4 @@ class Exchange:
         )
 
 
-sys.meta_path.insert(0, Exchange)  # type: ignore[arg-type]
+sys.meta_path.insert(0, Exchange)
