@@ -24,7 +24,7 @@ help:
 	@echo "make test      build if needed, then all tests          (ARGS=… goes to pytest)"
 	@echo "make coverage  the same, and how much of src they run (fails below 92 %)"
 	@echo "make mutation  small faults in our own code, and how many the tests notice (hours)"
-	@echo "make stranger  follows the README in a fresh clone with an empty HOME"
+	@echo "make stranger  follows the README in a fresh clone with an empty HOME, then installs archive and wheel"
 	@echo "make lint      ruff and mypy; 'make format' repairs what ruff can"
 	@echo "make bench     undust beside other libraries            (BENCH=lines: ten million URLs)"
 	@echo "make docs      the documentation as HTML, into site/"
@@ -52,6 +52,7 @@ stub: $(INSTALLED)
 # In a fresh clone with an empty HOME; all of it, or without the longest: ARGS="--without 'make test'"
 stranger:
 	$(PYTHON) -m tools.stranger $(ARGS)
+	$(PYTHON) -m tools.clean_install
 
 coverage: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=92 $(ARGS)
