@@ -145,7 +145,7 @@ PUBLISHED_LARGE_NEWS = Kind(
             fields={
                 "seq": Number("seq", start=10),
                 "month": Day("%m/%d"),
-                "slug": Title(None, of="seq", joint="."),
+                "slug": Title(None, of="seq"),
                 "rubric": Listed("rubric", _RUBRICS),
             },
             forms=(

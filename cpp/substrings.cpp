@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <numeric>
-#include <ranges>
 
 #include "batch.hpp"
 #include "program_memory.hpp"
+#include "substrings_buckets.hpp"
 #include "substrings_hash.hpp"
 #include "substrings_pairs.hpp"
+#include "substrings_shared.hpp"
 
 namespace undust {
 
@@ -26,169 +26,13 @@ void require_token_rows(const TokenRows& rows) {
   }
 }
 
-void RowEvidence::join_equal_sketches() {
-  const auto sketch = [this](std::int32_t number) {
-    return sketches.subspan(static_cast<std::size_t>(number) * sketch_size, sketch_size);
-  };
-  const std::size_t mask = std::bit_ceil(rows.size() * 2 + 1) - 1;
-  std::vector<std::int32_t> firsts(mask + 1, -1);
-  for (Row& row : rows) {
-    if (row.sketch < 0) continue;
-    const auto own = sketch(row.sketch);
-    std::size_t slot = hash_of_piece(own).a & mask;
-    while (firsts[slot] >= 0 && !std::ranges::equal(own, sketch(firsts[slot]))) slot = (slot + 1) & mask;
-    if (firsts[slot] < 0) firsts[slot] = row.sketch;
-    row.sketch = firsts[slot];
-  }
-}
-
-bool RowEvidence::may_be_one_page(std::size_t left, std::size_t right) const {
-  if (rows.empty()) return true;
-  const Row& one = rows[left];
-  const Row& other = rows[right];
-  if (one.page >= 0 && one.page == other.page) return true;
-  if (one.label >= 0 && other.label >= 0) return one.label == other.label;
-  if (one.is_known && other.is_known) {
-    if (one.sketch < 0 || other.sketch < 0) return !(one.is_firm && other.is_firm);
-    if (one.sketch == other.sketch || agreeing >= sketch_size) return one.sketch == other.sketch;
-    const auto* a = sketches.data() + static_cast<std::size_t>(one.sketch) * sketch_size;
-    const auto* b = sketches.data() + static_cast<std::size_t>(other.sketch) * sketch_size;
-    std::size_t equal = 0;
-    for (std::size_t i = 0; i < sketch_size; ++i) equal += a[i] == b[i];
-    return equal >= agreeing;
-  }
-  if (one.size_max < 0 || other.size_max < 0) return true;
-  return one.size_min <= other.size_max && other.size_min <= one.size_max;
-}
-
 namespace {
-
-struct Envelope {
-  TokenHash hash;
-  Place piece;
-};
-
-// How many tokens a row shares with any other, from its start and from its end. An envelope beyond
-// that is nobody else's, so there is nothing to look for in it. In most lists few are left.
-struct Shared {
-  std::uint32_t head = 0, tail = 0;
-};
-
-// Rows in the order of their tokens, read from the start or from the end: what a row shares with
-// any other it shares with a neighbour.
-template <typename Of>
-void share_with_neighbours(std::size_t count, Of&& tokens_of, std::vector<Shared>& shared, std::uint32_t Shared::* side) {
-  std::vector<std::uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t one, std::uint32_t other) {
-    const auto left = tokens_of(one), right = tokens_of(other);
-    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
-  });
-  for (std::size_t i = 1; i < count; ++i) {
-    const auto left = tokens_of(order[i - 1]), right = tokens_of(order[i]);
-    const auto common = static_cast<std::uint32_t>(
-        std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first - left.begin());
-    for (const auto row : {order[i - 1], order[i]}) shared[row].*side = std::max(shared[row].*side, common);
-  }
-}
-
-std::vector<Shared> shared_of(const TokenRows& rows, int threads) {
-  std::vector<Shared> shared(rows.size());
-  in_parts(2, threads > 1 ? 2 : 1, [&](std::int64_t begin, std::int64_t end, std::size_t) {
-    if (begin == 0) {
-      share_with_neighbours(rows.size(), [&](std::uint32_t row) { return rows[row]; }, shared, &Shared::head);
-    }
-    if (end == 2) {
-      const auto reversed = [&](std::uint32_t row) { return std::views::reverse(rows[row]); };
-      share_with_neighbours(rows.size(), reversed, shared, &Shared::tail);
-    }
-  });
-  return shared;
-}
 
 // Hashes in ranges of about equal number, small enough to be grouped in the cache.
 constexpr std::int64_t kWantedInBin = 4096;
 constexpr std::size_t kTokensInLine = 16;
 // So many pieces ahead of their turn memory is asked for what is needed of them.
 constexpr std::size_t kAhead = 12;
-
-// Knows envelopes whose bucket is too large already, as far as a table that stays in the cache can know them:
-// on most sites nine envelopes in ten are of few large buckets. What it drops nobody will miss, for more than
-// the most of that bucket were let through before.
-class Overflowing {
- public:
-  explicit Overflowing(std::size_t most) : most_(most), slots_(kSlots) {}
-
-  [[nodiscard]] bool drops(const TokenHash& hash) {
-    Slot& slot = slots_[hash.b >> (64 - kBits)];
-    if (slot.hash == hash) {
-      if (slot.passed > most_) return true;
-      ++slot.passed;
-    } else if (slot.passed > 1) {
-      slot.passed -= 1;
-    } else {
-      slot = {hash, 1};
-    }
-    return false;
-  }
-
- private:
-  static constexpr int kBits = 14;
-  static constexpr std::size_t kSlots = std::size_t{1} << kBits;
-  struct Slot {
-    TokenHash hash{0, 0};
-    std::size_t passed = 0;  // of this hash, at least so many
-  };
-  std::size_t most_;
-  std::vector<Slot> slots_;
-};
-
-// Envelopes with equal hashes, found by a table over few envelopes. Most have none beside them.
-class Buckets {
- public:
-  // Finds the buckets of at least two and at most `most` envelopes.
-  void find(std::span<const Envelope> envelopes, std::size_t most) {
-    const std::size_t mask = std::bit_ceil(envelopes.size() * 2) - 1;
-    firsts_.assign(mask + 1, kNone);
-    members_.clear();
-    members_.reserve(envelopes.size());
-    several_.clear();
-    for (std::uint32_t i = 0; i < envelopes.size(); ++i) {
-      members_.push_back({kNone, 1});
-      std::size_t slot = envelopes[i].hash.b & mask;
-      while (firsts_[slot] != kNone && envelopes[firsts_[slot]].hash != envelopes[i].hash) slot = (slot + 1) & mask;
-      if (firsts_[slot] == kNone) {
-        firsts_[slot] = i;
-        continue;
-      }
-      Member& first = members_[firsts_[slot]];
-      if (first.count++ == 1) several_.push_back(firsts_[slot]);
-      members_[i].next = first.next;
-      first.next = i;
-    }
-    pieces_.clear();
-    ends_.clear();
-    for (const std::uint32_t first : several_) {
-      if (members_[first].count > most) continue;
-      for (std::uint32_t i = first; i != kNone; i = members_[i].next) pieces_.push_back(envelopes[i].piece);
-      ends_.push_back(pieces_.size());
-    }
-  }
-
-  // The pieces of all buckets, one bucket after the other, and where each bucket ends.
-  [[nodiscard]] std::span<const Place> pieces() const { return pieces_; }
-  [[nodiscard]] std::span<const std::size_t> ends() const { return ends_; }
-
- private:
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-  struct Member {
-    std::uint32_t next, count;  // the count is that of the first alone
-  };
-  std::vector<std::uint32_t> firsts_, several_;
-  std::vector<Member> members_;
-  std::vector<Place> pieces_;
-  std::vector<std::size_t> ends_;
-};
 
 class Detection {
  public:
