@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.sites.fields import Day, Listed, Number, Title
+from bench.sites.fields import Listed, Number, Title
 from bench.sites.model import Extra, Family, Form, Kind, Manners
 from bench.sites.text import PRINTED
 
@@ -141,18 +141,19 @@ PUBLISHED_LARGE_NEWS = Kind(
             "story",
             share=8,
             main="seq",
-            small={"day": 61, "rubric": len(_RUBRICS)},
+            small={"month": 2, "day": 30, "rubric": len(_RUBRICS)},
             fields={
                 "seq": Number("seq", start=10),
-                "month": Day("%m/%d"),
+                "month": Number("month", start=9, width=2),
+                "day": Number("day", width=2),
                 "slug": Title(None, of="seq"),
                 "rubric": Listed("rubric", _RUBRICS),
             },
             forms=(
-                Form("/2006/{rubric}/{month}/{slug}.{seq}.ap/index.html", 4),
-                Form("/2006/{rubric}/{month}/{slug}.{seq}.ap/", 1),
-                Form("/2006/{rubric}/{month}/{slug}.{seq}.ap/index.html?section=cnn_topstories", 0.5),
-                Form("/go/2006/{rubric}/{month}/{seq}", 0.3, redirects=True),
+                Form("/2006/{rubric}/{month}/{day}/{slug}.{seq}.ap/index.html", 4),
+                Form("/2006/{rubric}/{month}/{day}/{slug}.{seq}.ap/", 1),
+                Form("/2006/{rubric}/{month}/{day}/{slug}.{seq}.ap/index.html?section=cnn_topstories", 0.5),
+                Form("/go/2006/{rubric}/{month}/{day}/{seq}", 0.3, redirects=True),
             ),
         ),
         Family(

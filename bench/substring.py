@@ -98,7 +98,7 @@ def growth_of_work(quarter: SiteClusters, whole: SiteClusters) -> dict[str, floa
         "urls": round(urls / fewer, 2),
         "envelopes": round(more.envelopes_compared / less.envelopes_compared, 2),
         "likely_pairs": round(len(more) / len(less), 2),
-        "pairs_left": round((~more.is_redundant).sum() / (~less.is_redundant).sum(), 2),
+        "pairs_left": round(int((~more.is_redundant).sum()) / int((~less.is_redundant).sum()), 2),
     }
 
 

@@ -229,7 +229,7 @@ def pages_of_substitutions(offsets: object, codes: object, pages: object, longer
 
 def parameter_supports(offsets: object, codes: object, evidence: object, sketches: object, agreeing: int, marks: tuple[int, int, int], compared: int) -> tuple[Column, Column, Column, Column, Column]:
     """
-    Names of parameters whose values may not matter: the place of the name, of its most frequent value, in how many envelopes, and whether it stands more often last than first, and how many pages have two URLs that differ in its value alone; `marks` are the codes of `?`, `&` and `=`.
+    Names of parameters whose values may not matter: the place of the name, of its most frequent value, in how many envelopes, whether it stands more often last than first, and how many pages have two URLs that differ in its value alone; `marks` are the codes of `?`, `&` and `=`.
     """
 
 def shared_codes(left: object, right: object) -> int:
