@@ -182,13 +182,16 @@ def main() -> None:
         "tables": lambda: tables(told.urls, told.kinds),
         "variants": lambda: variants(told.urls // 4, told.kinds),
     }
-    figures = {name: ways[name]() for name in PARTS if name in parts}
+    figures: dict[str, Any] = {}
+    if not told.json:
+        print(machine(), flush=True)
+    for name in (name for name in PARTS if name in parts):
+        part = figures[name] = ways[name]()
+        if not told.json:
+            show_table(part) if name in {"tables", "variants"} else show(name, part)
+            sys.stdout.flush()
     if told.json:
         print(json.dumps(figures))
-    else:
-        print(machine())
-        for name, part in figures.items():
-            show_table(part) if name in {"tables", "variants"} else show(name, part)
     _fail_if_missed(figures)
 
 
