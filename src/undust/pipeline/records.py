@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from undust.learning import Refused, Shown, SiteRules
@@ -39,7 +39,7 @@ def to_text(learned: Learned) -> str:
     site: dict[str, Any] = {each.name: getattr(learned.rules, each.name) for each in fields(SiteRules)}
     site["rules"] = [rule.to_json() for rule in learned.rules.rules]
     site["rejected"] = dict(learned.rules.rejected)
-    site["refused"] = [asdict(one) | {"rule": one.rule.to_json()} for one in learned.rules.refused]
+    site["refused"] = [vars(one) | {"rule": one.rule.to_json()} for one in learned.rules.refused]
     again = [(fate, rule.to_json()) for fate, rule in learned.again]
     return json.dumps([site, again, *learned[2:]], separators=(",", ":"))
 

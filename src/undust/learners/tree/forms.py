@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 
+OPEN = frozenset({"host", "path", "query"})
+"""Parts of a URL whose values a capture takes."""
 _CACHED_ROWS = 4
 """Kept of each form; the mappings from and to one node mostly ask the same."""
 
@@ -111,14 +113,21 @@ class Form:
     query: tuple[int, ...]
     """Its parameters in the order in which they are written."""
     is_in_order: bool
+    open_keys: tuple[int, ...]
+    """Keys of host, path and query that have several values, or may be missing."""
+    repeats: bool
+    """Whether a parameter stands twice."""
     _rows: dict[object, Ints] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tree: PatternTree, layouts: Layouts, node: int) -> Form:
         """Return the form of a node."""
         rows = tree.rows(node)
+        pattern = tree.nodes[node].pattern
         query, is_in_order = layouts.query_order(rows)
-        return cls(node, tree.nodes[node].pattern, tuple(layouts.shapes(rows)), query, is_in_order)
+        is_open = [key for key, value in pattern.items() if value < 0 and layouts.parts[key] in OPEN]
+        repeats = any("#" in layouts.columns.key_names[key] for key in query)
+        return cls(node, pattern, tuple(layouts.shapes(rows)), query, is_in_order, tuple(is_open), repeats)
 
     def rows(
         self, layouts: Layouts, shapes: Iterable[Shape], runs: Iterable[int], no_semicolons: Iterable[int]

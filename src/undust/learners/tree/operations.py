@@ -15,7 +15,8 @@ from host label to host label; scheme, port and trailing slash can only be what 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -37,8 +38,7 @@ Kind = Literal["keep", "replace", "ignore"]
 _CACHED_VALUES = 20_000_000
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """What is written at one key of the target."""
 
     key: int
@@ -57,12 +57,12 @@ class Mapping:
     target: int
     operations: tuple[Operation, ...]
 
-    @property
+    @cached_property
     def replaced(self) -> tuple[Operation, ...]:
         """The operations that carry a value over."""
         return tuple(each for each in self.operations if each.kind == "replace")
 
-    @property
+    @cached_property
     def ignored(self) -> tuple[Operation, ...]:
         """The operations at keys that do not matter."""
         return tuple(each for each in self.operations if each.kind == "ignore")

@@ -76,10 +76,9 @@ class Planner:
     def plan(self, mapping: Mapping) -> Plan:
         """Return a mapping as it will be deployed, or raise `CannotSay`."""
         source, target = self.form(mapping.source), self.form(mapping.target)
-        for form in (source, target):
-            if any("#" in self.columns.key_names[key] for key in form.query):
-                message = "a parameter stands twice"
-                raise CannotSay(message)
+        if source.repeats or target.repeats:
+            message = "a parameter stands twice"
+            raise CannotSay(message)
         plan = Plan(
             self,
             mapping,
@@ -225,9 +224,9 @@ class Plan:
         return after
 
     def _has_hole(self, shape: Shape) -> bool:
-        names = self.planner.columns.key_names
-        path = [names[key] for key in shape.keys if self.planner.part(key) == "path"]
-        slash = any(self.planner.part(key) == "slash" for key in shape.keys)
+        names, parts = self.planner.columns.key_names, self.planner.layouts.parts
+        path = [names[key] for key in shape.keys if parts[key] == "path"]
+        slash = any(parts[key] == "slash" for key in shape.keys)
         return path != [f"path_{place}" for place in range(len(path))] or (slash and not path)
 
     @cached_property
@@ -244,15 +243,16 @@ class Plan:
 
     def _shape_from(self, shape: Shape) -> Shape | None:
         keys, port = [], -1
+        parts, sources, ignored = self.planner.layouts.parts, self.sources, self.ignored
         for operation in self.mapping.operations:
-            key, part = operation.key, self.planner.part(operation.key)
-            source = self.sources.get(key, -1)
+            key = operation.key
+            part, source = parts[key], sources.get(key, -1)
             is_there = True
             if operation.kind == "replace":
-                is_there = self.planner.part(source) == "query" or source in shape.keys
-            elif key in self.ignored:
-                is_there = self.ignored[key].way != "drop"
-                if source >= 0 and self.planner.part(source) != "query" and source not in shape.keys:
+                is_there = parts[source] == "query" or source in shape.keys
+            elif key in ignored:
+                is_there = ignored[key].way != "drop"
+                if source >= 0 and parts[source] != "query" and source not in shape.keys:
                     return None
             if not is_there and self.target.pattern[key] != PERHAPS:
                 return None
@@ -262,7 +262,7 @@ class Plan:
                     kept = (
                         operation.value
                         if operation.kind == "keep"
-                        else self.ignored.get(key, Ignored(key, "drop")).value
+                        else ignored.get(key, Ignored(key, "drop")).value
                     )
                     port = shape.port if operation.kind == "replace" else kept
         return Shape(tuple(sorted(keys)), port)
@@ -282,9 +282,9 @@ class Plan:
     def source_rows(self) -> Ints:
         """Return the rows that the mapping takes from its source."""
         used = set(self.sources.values()) - set(self.optional)
-        runs = {key for key in self._open(self.source) if self._is_segment(key) or key in used}
+        runs = {key for key in self.source.open_keys if self._is_segment(key) or key in used}
         forgotten = [
-            key for key in self._open(self.source) if self.source.pattern[key] != PERHAPS and key not in runs
+            key for key in self.source.open_keys if self.source.pattern[key] != PERHAPS and key not in runs
         ]
         return self.source.rows(self.planner.layouts, self.source_shapes, runs, forgotten)
 
@@ -292,16 +292,10 @@ class Plan:
         """Return the rows of the target's own form."""
         if not self.ignored and self.target.is_in_order:
             return self.target.rows(self.planner.layouts, self.target_shapes, (), ())
-        kept = {key for key in self._open(self.target) if self.target.pattern[key] != PERHAPS}
+        kept = {key for key in self.target.open_keys if self.target.pattern[key] != PERHAPS}
         written = {key for key, each in self.ignored.items() if each.way == "write"}
-        runs = {key for key in self._open(self.target) if self._is_segment(key) or key in kept - written}
+        runs = {key for key in self.target.open_keys if self._is_segment(key) or key in kept - written}
         return self.target.rows(self.planner.layouts, self.target_shapes, runs, kept & written - runs)
-
-    def _open(self, form: Form) -> list[int]:
-        closed = {"port", "slash", "scheme"}
-        return [
-            key for key, value in form.pattern.items() if value < 0 and self.planner.part(key) not in closed
-        ]
 
     def _is_segment(self, key: int) -> bool:
         return self.planner.part(key) in {"path", "host"}
