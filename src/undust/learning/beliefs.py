@@ -52,26 +52,36 @@ class Beliefs:
     trials: dict[tuple[str, str], dict[str, tuple[int, int]]] = field(default_factory=dict)
     """By proposer and shape: the candidates, each with the pages that it lost and those that it merged."""
     shares: dict[tuple[str, str], float] = field(default_factory=dict)
-    """Which share of a shape is true."""
+    """Which share of a shape is true, of those that somebody asked for."""
+    priors: dict[str, float] = field(default_factory=dict)
+    """The same of all shapes of a proposer."""
 
     def note(self, records: Iterable[tuple[Rule, Effect]]) -> None:
-        """Add what candidates did, and estimate the shares anew."""
+        """Add what candidates did; the shares are estimated anew."""
         for rule, effect in records:
             if effect.lost + effect.pages:
                 of_shape = self.trials.setdefault((rule.learned_by or "", shape_of(rule)), {})
                 of_shape[str(rule)] = (effect.lost, effect.pages)
-        by_proposer: dict[str, list[float]] = {}
-        for (proposer, _), of_shape in self.trials.items():
-            by_proposer.setdefault(proposer, []).extend(_log_odds(*each) for each in of_shape.values())
-        prior = {proposer: _share(odds, 0.5) for proposer, odds in by_proposer.items()}
-        self.shares = {
-            key: _share([_log_odds(*each) for each in of_shape.values()], prior[key[0]])
-            for key, of_shape in self.trials.items()
-        }
+        self.shares.clear()
+        self.priors.clear()
+
+    def share(self, proposer: str, shape: str) -> float:
+        """Return which share of the candidates of a shape is true."""
+        key = proposer, shape
+        if key not in self.trials:
+            return 0.5
+        if proposer not in self.priors:
+            every = [of_shape for (other, _), of_shape in self.trials.items() if other == proposer]
+            odds = [_log_odds(*each) for of_shape in every for each in of_shape.values()]
+            self.priors[proposer] = _share(odds, 0.5)
+        if key not in self.shares:
+            odds = [_log_odds(*each) for each in self.trials[key].values()]
+            self.shares[key] = _share(odds, self.priors[proposer])
+        return self.shares[key]
 
     def risk(self, rule: Rule, effect: Effect) -> float:
         """Return the share of pages that a rule is expected to lose where it is used."""
-        share = self.shares.get((rule.learned_by or "", shape_of(rule)), 0.5)
+        share = self.share(rule.learned_by or "", shape_of(rule))
         is_true = 1 / (1 + exp(-_log_odds(effect.lost, effect.pages)) * (1 - share) / share)
         trials = effect.lost + effect.pages
         fails = (FALSE_A + effect.lost) / (FALSE_A + FALSE_B + trials)
