@@ -20,8 +20,9 @@ MAY_IMPORT = {
     "intervals": "",
     "notebook": "",
     "packing": "errors",
+    "replacing": "errors",
     "resources": "",
-    "streams": "errors packing",
+    "streams": "errors packing replacing",
     "observations": "errors",
     "urls": "errors _core",
     "content": "errors _core urls",
@@ -44,7 +45,7 @@ MAY_IMPORT = {
     "exports": "errors streams urls rules",
     "imports": "errors streams urls rules",
     "reporting": "errors intervals streams urls duplicates rules tree evaluation",
-    "review": "errors rules evaluation reporting",
+    "review": "errors streams rules evaluation reporting",
     "pipeline": (
         "errors intervals streams observations urls content sources live engines duplicates rules tree"
         " candidates learners validation selection learning single evaluation comparison reporting"

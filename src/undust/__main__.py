@@ -10,8 +10,13 @@ def main() -> None:
     """Run the command."""
     if sys.argv[1:] in (["--help"], ["-h"]) and _has_full_width() and _show_help():
         return
-    from undust.cli import main as run  # noqa: PLC0415 -- takes longer than the help
+    import signal  # noqa: PLC0415 -- takes longer than the help
 
+    # While the command is loaded, Ctrl-C ends it without telling in which import it was.
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from undust.cli import main as run  # noqa: PLC0415
+
+    signal.signal(signal.SIGINT, before)
     run(prog_name="undust")
 
 

@@ -12,7 +12,7 @@ import errno
 import os
 import stat
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from undust.errors import DamagedSource, SourceError, UndustError
 from undust.packing import is_undecided, packing_of_content, packing_of_name, unpacked
+from undust.replacing import naming, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -99,7 +100,7 @@ def read_blocks(
     told how many bytes of the file, as it is packed, were read since it was last told.
     """
     name = "standard input" if path == STANDARD else path
-    with _naming(name), _opened(path) as file:
+    with naming(name), _opened(path) as file:
 
         def read1(size: int) -> bytes:
             data = file.read1(size)
@@ -121,7 +122,7 @@ def read_blocks(
 
 def raw_blocks(path: str, watch: Callable[[int], object] | None = None) -> Iterator[bytes]:
     """Give what a file holds as it is, packed or not, in blocks; `watch` is as for `read_blocks`."""
-    with _naming("standard input" if path == STANDARD else path), _opened(path) as file:
+    with naming("standard input" if path == STANDARD else path), _opened(path) as file:
         data = file.read1(PACKED_BLOCK_BYTES)
         size = PACKED_BLOCK_BYTES if packing_of_content(data) else BLOCK_BYTES
         while data:
@@ -176,46 +177,11 @@ def open_output(path: str) -> Iterator[Output]:
         if sys.stdout is None:
             message = "standard output is closed; name a file to write with -o"
             raise UndustError(message)
-        with _naming("standard output"):
+        with naming("standard output"):
             yield Output(sys.stdout.buffer)
         return
     packing = packing_of_name(path)
-    with _replaced(path) as file:
+    with replaced(path) as file:
         output = Output(file, packing.new_packer() if packing else None)
         yield output
         output.finish()
-
-
-@contextmanager
-def _replaced(path: str) -> Iterator[BinaryIO]:
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        # A device or a named pipe is written to; putting a file in its place would be a disaster.
-        with _naming(path, target), target.open("wb") as file:
-            yield file
-        return
-    if not target.parent.is_dir():
-        message = f"{path}: there is no folder '{target.parent}' to write it to; make it first"
-        raise UndustError(message)
-    part = target.with_name(f".undust-{os.urandom(8).hex()}.part")
-    try:
-        with _naming(path, part):
-            with part.open("xb") as file:
-                yield file
-                os.fsync(file.fileno())
-            with suppress(FileNotFoundError):
-                part.chmod(stat.S_IMODE(target.stat().st_mode))
-            part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
-def _naming(name: str, inner_name: Path | None = None) -> Iterator[None]:
-    # A failed write does not know its file, and a failed open may know it by a name of ours.
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None or error.filename == str(inner_name):
-            error.filename = name
-        raise

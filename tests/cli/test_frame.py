@@ -205,7 +205,7 @@ def test_trouble_with_files_nobody_thought_of() -> None:
             "undust: the memory is used up; close other programs, or use fewer --threads\n",
         ),
         (BrokenPipeError(errno.EPIPE, "broken"), 0, ""),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "undust: stopped by Ctrl-C; what was not complete was not written\n"),
     ],
 )
 def test_endings(error: BaseException, code: int, err: str) -> None:

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 PROBLEM, WRONG_USAGE = 1, 2
 
 
+class Ended(BaseException):
+    """A polite kill; no `Exception`, so that nothing on the way out takes it for a problem of its own."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.name = signal.Signals(number).name
+        self.exit_code = 128 + number
+
+
 class Entry(NamedTuple):
     """Where a command is, and its line in the help; its module has it under the name `command`."""
 
@@ -90,8 +99,12 @@ def one_sentence() -> Iterator[None]:
         raise
     except click.UsageError as error:
         fail(usage_sentence(error), WRONG_USAGE)
-    except (KeyboardInterrupt, click.Abort):
-        raise click.exceptions.Exit(128 + signal.SIGINT) from None
+    except click.Abort:
+        fail("nothing was written", 128 + signal.SIGINT)
+    except KeyboardInterrupt:
+        fail("stopped by Ctrl-C; what was not complete was not written", 128 + signal.SIGINT)
+    except Ended as ended:
+        fail(f"stopped by {ended.name}; what was not complete was not written", ended.exit_code)
     except MemoryError:
         fail("the memory is used up; close other programs, or use fewer --threads", PROBLEM)
     except OSError as error:
@@ -131,7 +144,7 @@ def ending_cleanly() -> Iterator[None]:
     """Let a polite kill end the program like Ctrl-C does, so that half-written files are removed."""
 
     def end(number: int, _: object) -> NoReturn:
-        raise SystemExit(128 + number)
+        raise Ended(number)
 
     try:
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}

@@ -16,6 +16,7 @@ from undust.evaluation.figures import figures
 from undust.reporting.texts import Texts, made_visible
 from undust.rules import RuleSet
 from undust.rules.words import in_words
+from undust.streams import open_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -99,7 +100,8 @@ class Desk:
         # Named for what it holds: a second save cannot bury the first backup.
         digest = hashlib.sha256(self._seen).hexdigest()[:8]
         backup = self.path.with_name(f"{self.path.name}.{digest}.bak")
-        backup.write_bytes(self._seen)
+        with open_output(str(backup)) as output:
+            output.write(self._seen)
         decided.save(self.path)
         self.rules, self._seen = decided, self.path.read_bytes()
         return {"file": self.path.name, "backup": backup.name}

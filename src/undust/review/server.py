@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from undust.errors import UndustError
+from undust.errors import UndustError, file_sentence
 from undust.review.desk import Desk
 
 if TYPE_CHECKING:
@@ -103,8 +103,11 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             with self.server.one_at_a_time:
                 told = door.work(self.server.desk, **asked)
-        except (UndustError, OSError) as error:
+        except UndustError as error:
             self._refuse(409, str(error))
+            return
+        except OSError as error:
+            self._refuse(409, file_sentence(error))
             return
         self._answer(200, json.dumps(told).encode(), "application/json")
 
