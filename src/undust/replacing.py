@@ -36,13 +36,12 @@ def replaced(path: str) -> Iterator[BinaryIO]:
         raise UndustError(message)
     part = target.with_name(f"{PREFIX}{os.urandom(8).hex()}{SUFFIX}")
     try:
-        with naming(path, part):
-            with _locked_part(part) as file:
-                yield file
-                os.fsync(file.fileno())
-                with suppress(FileNotFoundError):
-                    part.chmod(stat.S_IMODE(target.stat().st_mode))
-                part.replace(target)
+        with naming(path, part), _locked_part(part) as file:
+            yield file
+            os.fsync(file.fileno())
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 

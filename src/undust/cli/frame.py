@@ -22,7 +22,8 @@ from undust.errors import UndustError, file_sentence, printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-PROBLEM, WRONG_USAGE = 1, 2
+PROBLEM, WRONG_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+INCOMPLETE = "what was not complete was not written"
 
 
 class Ended(BaseException):
@@ -99,12 +100,10 @@ def one_sentence() -> Iterator[None]:
         raise
     except click.UsageError as error:
         fail(usage_sentence(error), WRONG_USAGE)
-    except click.Abort:
-        fail("nothing was written", 128 + signal.SIGINT)
-    except KeyboardInterrupt:
-        fail("stopped by Ctrl-C; what was not complete was not written", 128 + signal.SIGINT)
-    except Ended as ended:
-        fail(f"stopped by {ended.name}; what was not complete was not written", ended.exit_code)
+    except (KeyboardInterrupt, click.Abort, Ended) as ending:
+        name, code = (ending.name, ending.exit_code) if isinstance(ending, Ended) else ("Ctrl-C", INTERRUPTED)
+        is_answer = isinstance(ending, click.Abort)
+        fail("nothing was written" if is_answer else f"stopped by {name}; {INCOMPLETE}", code)
     except MemoryError:
         fail("the memory is used up; close other programs, or use fewer --threads", PROBLEM)
     except OSError as error:
