@@ -208,7 +208,7 @@ class Trials:
 
     def __init__(self, inputs: Path, work: Path, seed: int) -> None:
         self.inputs, self.work = inputs, work
-        self.chance = random.Random(seed)  # noqa: S311 -- to be repeated, not to be secret
+        self.chance = random.Random(seed)
         self._number = 0
 
     def new_folder(self) -> Path:
@@ -316,7 +316,7 @@ class Trials:
 def _mount(folder: Path, inputs: Path, base: Baseline) -> None:
     held = sum(path.stat().st_size + 4096 for path in [*folder.iterdir(), *inputs.iterdir()])
     command = ["mount", "-t", "tmpfs", "-o", f"size={held + (1 << 18)}", "tmpfs", str(folder)]
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+    subprocess.run(command, check=True, capture_output=True)
     (folder / "below").mkdir()
     prepare(base.job, inputs, folder / "below" / "files")
     for path in (folder / "below" / "files").iterdir():
@@ -327,7 +327,7 @@ def _mount(folder: Path, inputs: Path, base: Baseline) -> None:
 
 
 def _unmount(folder: Path) -> None:
-    subprocess.run(["umount", str(folder)], check=True)  # noqa: S603, S607
+    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607
 
 
 def can_mount(work: Path) -> bool:
@@ -335,7 +335,7 @@ def can_mount(work: Path) -> bool:
     place = work / "mount"
     place.mkdir()
     command = ["mount", "-t", "tmpfs", "tmpfs", str(place)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:  # noqa: S603
+    if subprocess.run(command, capture_output=True, check=False).returncode:
         return False
     _unmount(place)
     return True

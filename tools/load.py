@@ -173,9 +173,8 @@ def main() -> int:
         print("|---:|---:|---:|---:|---:|---:|---:|")
         for number, load in enumerate(loads, 1):
             sizes = f"{load.warm_bytes / 2**20:.1f} MiB | {load.most_bytes / 2**20:.1f} MiB"
-            print(
-                f"| {number} | {load.answers:,} | {load.wrong} | {load.rounds} | {sizes} | {load.growth:+.2%} |"
-            )
+            counts = f"{load.answers:,} | {load.wrong} | {load.rounds}"
+            print(f"| {number} | {counts} | {sizes} | {load.growth:+.2%} |")
     return int(any(load.wrong or load.rounds < LEAST_ROUNDS or load.growth > FLAT for load in loads))
 
 

@@ -83,7 +83,7 @@ class RefusedStart(UndustError, SystemExit):  # noqa: N818
         self.code = f"undust: {sentence}"
 
 
-def printable(text: str) -> str:
+def printable(text: str, *, keep: str = "") -> str:
     r"""Return a text with line feeds, escape sequences and all else that a terminal would obey written out.
 
     >>> print(printable("caf\u00e9\n\x1b[31m"))
@@ -91,7 +91,12 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
+
+
+def harmless(text: str) -> str:
+    """Return the same for a text of several lines, which stay lines."""
+    return printable(text, keep="\n\t")
 
 
 def file_sentence(error: OSError) -> str:

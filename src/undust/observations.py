@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
-from undust.errors import SourceError
+from undust.errors import SourceError, printable
 
 SCHEMA = pa.schema(
     [
@@ -168,6 +168,5 @@ def _column_of(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
 
 def _shown(sample: bytes) -> str:
     # Strangers wrote these bytes; a terminal must not obey them.
-    text = sample.decode("utf-8", "backslashreplace")
-    safe = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    safe = printable(sample.decode("utf-8", "backslashreplace"))
     return safe if len(safe) <= _WIDTH else f"{safe[:_WIDTH]}…"

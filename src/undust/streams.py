@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from undust.errors import DamagedSource, SourceError, UndustError
+from undust.errors import DamagedSource, SourceError, UndustError, harmless
 from undust.packing import is_undecided, packing_of_content, packing_of_name, unpacked
 from undust.replacing import naming, replaced
 
@@ -120,6 +120,18 @@ def read_blocks(
             yield from chain([head], iter(lambda: read1(block_bytes), b""))
 
 
+def read_whole(path: str, most_bytes: int) -> bytes:
+    """Return all that a file holds, unpacked; raise if that is more than `most_bytes`, before it is held."""
+    blocks, size = [], 0
+    for block in read_blocks(path):
+        size += len(block)
+        if size > most_bytes:
+            message = f"{path}: it holds more than {most_bytes >> 20} MiB, unpacked; give it in smaller files"
+            raise SourceError(message)
+        blocks.append(block)
+    return b"".join(blocks)
+
+
 def raw_blocks(path: str, watch: Callable[[int], object] | None = None) -> Iterator[bytes]:
     """Give what a file holds as it is, packed or not, in blocks; `watch` is as for `read_blocks`."""
     with naming("standard input" if path == STANDARD else path), _opened(path) as file:
@@ -170,6 +182,13 @@ class Output:
             self._file.flush()
 
 
+class _Terminal(Output):
+    """Standard output where a person looks at it: what would steer the terminal is written out."""
+
+    def write(self, data: bytes) -> None:
+        super().write(harmless(data.decode("utf-8", "backslashreplace")).encode())
+
+
 @contextmanager
 def open_output(path: str) -> Iterator[Output]:
     """Give an output; a file gets its name only when the block has ended well, and is gone otherwise."""
@@ -178,7 +197,7 @@ def open_output(path: str) -> Iterator[Output]:
             message = "standard output is closed; name a file to write with -o"
             raise UndustError(message)
         with naming("standard output"):
-            yield Output(sys.stdout.buffer)
+            yield _Terminal(sys.stdout.buffer) if sys.stdout.isatty() else Output(sys.stdout.buffer)
         return
     packing = packing_of_name(path)
     with replaced(path) as file:

@@ -7,11 +7,13 @@ also those of `tests/crawls/`. A finding that was mended stays in the corpus.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import click
 import pyarrow as pa
 
 import undust
@@ -225,14 +227,19 @@ def _log_format(data: bytes, _: Path) -> None:
     compiled(data.decode("utf-8", "replace"))
 
 
-def _apply_to(kind: str) -> Check:
+def _apply_to(kind: str | None) -> Check:
     def check(data: bytes, folder: Path) -> None:
-        path = _file(data, folder, f"table.{kind}")
+        path = _file(data, folder, "table")
         job = Application(
-            _shop_rules().compile(), Columns("url", "canonical"),
-            keys=False, only_changed=False, stats=True, threads=1,
-        )  # fmt: skip
-        job.run([str(path)], kind, None, len)
+            _shop_rules().compile(),
+            Columns("url", "canonical"),
+            keys=False,
+            only_changed=False,
+            stats=True,
+            threads=1,
+        )
+        with suppress(click.UsageError):  # a table keeps its format
+            job.run([str(path)], kind, kind or "jsonl", len)
 
     return check
 
@@ -250,6 +257,7 @@ TARGETS = (
         for source in IMPORTERS
     ),
     *(Target(f"apply-{kind}", _apply_to(kind)) for kind in ("lines", "jsonl", "csv", "parquet")),
+    Target("apply-any", _apply_to(None)),
     Target("page", _page),
     Target("journal", _journal),
     Target("comparison", _comparison),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import contextmanager
 from time import perf_counter
@@ -13,6 +12,7 @@ import click
 from undust.cli import options
 from undust.cli.application import Application
 from undust.cli.memory import require_held
+from undust.cli.saying import say, say_json
 from undust.cli.tables import Columns
 from undust.rules import load
 from undust.streams import STANDARD, open_output, require_readable
@@ -128,8 +128,8 @@ def _destination(output: str | None, *, as_json: bool) -> Iterator[Callable[[byt
 def _tell(job: Application, seconds: float, *, as_json: bool, quiet: bool) -> None:
     rules = job.canonicalizer.rules
     if as_json:
-        click.echo(json.dumps(job.tally.as_json(rules, seconds, is_full=job.stats)))
+        say_json(job.tally.as_json(rules, seconds, is_full=job.stats))
     elif job.stats or (not quiet and sys.stderr is not None and sys.stderr.isatty()):
         click.echo(job.tally.as_text(seconds), err=True)
     if job.stats and not as_json:
-        click.echo(job.tally.statistics(rules), err=True)
+        say(job.tally.statistics(rules), err=True)

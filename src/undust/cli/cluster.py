@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from shutil import get_terminal_size
@@ -13,6 +12,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.saying import say, say_json
 from undust.errors import UndustError
 from undust.streams import STANDARD
 
@@ -110,8 +110,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     seconds = perf_counter() - started
     if as_json:
         told = summary.as_json() | {"skipped": seen.counts(), "seconds": round(seconds, 3)}
-        click.echo(json.dumps(told, ensure_ascii=False))
+        say_json(told)
     elif not quiet:
         width = get_terminal_size(fallback=(WIDTH, 0)).columns
         is_free = output is None and sys.stdout is not None
-        click.echo(f"{summary.text(width)}\n\n{seconds:.1f} s", err=not is_free)
+        say(f"{summary.text(width)}\n\n{seconds:.1f} s", err=not is_free)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.saying import say_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,7 +121,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         watch=_watch(quiet=quiet or as_json),
     )
     if as_json:
-        click.echo(json.dumps(as_dict(found, seed), ensure_ascii=False))
+        say_json(as_dict(found, seed))
     else:
         _print(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from operator import attrgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.memory import peak_memory_bytes
+from undust.cli.saying import say_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,7 +53,7 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
     found = evaluate(loaded, inputs.read(quiet=quiet or as_json), threads=inputs.threads)
     seconds = perf_counter() - started
     if as_json:
-        click.echo(json.dumps(as_dict(found, seconds), ensure_ascii=False))
+        say_json(as_dict(found, seconds))
     else:
         _print(found, seconds)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,8 +43,3 @@ def require_stdout_for_one(output: str, *, as_json: bool) -> None:
     if as_json and output == STANDARD:
         message = "--json needs stdout for itself, so name a file with -o"
         raise click.UsageError(message)
-
-
-def print_json(value: dict[str, Any]) -> None:
-    """Print a summary for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))

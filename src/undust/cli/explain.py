@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
 
 from undust.cli.printing import show
+from undust.cli.saying import say_json
 from undust.rules import load
 from undust.streams import require_readable
 
@@ -45,9 +45,7 @@ def command(rules: str, urls: tuple[str, ...], *, as_json: bool) -> None:
     for place, url in enumerate(urls):
         explained = canonicalize.explain(url)
         if as_json:
-            click.echo(
-                json.dumps(as_object(explained), ensure_ascii=False).encode("utf-8", "backslashreplace")
-            )
+            say_json(as_object(explained))
         else:
             show(*([""] if place else []), *story(explained), wrap=False)
 

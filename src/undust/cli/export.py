@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from undust.cli import exchange
+from undust.cli.saying import say, say_json
 from undust.exports import EXPORTERS, export
 from undust.rules import load
 from undust.streams import require_readable
@@ -47,10 +48,10 @@ def command(  # noqa: PLR0913 -- one argument per option
             for each in exported.refused
         ]
         said = {"target": to, "rules": [rule.id for rule in exported.rules], "refused": refused}
-        exchange.print_json(said | {"exact_for": exported.exact_for})
+        say_json(said | {"exact_for": exported.exact_for})
     else:
         for refusal in exported.refused:
-            click.echo(refusal, err=True)
+            say(refusal, err=True)
         count = len(exported.rules)
         click.echo(
             f"{count} {'rule' if count == 1 else 'rules'} for {to}, exact for {exported.exact_for}", err=True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from undust.cli import exchange
+from undust.cli.saying import say, say_json
 from undust.imports import IMPORTERS, import_rules
 from undust.streams import require_readable
 
@@ -44,11 +45,11 @@ def command(  # noqa: PLR0913 -- one argument per option
     found.rules.save(output)
     if as_json:
         skipped = [{"place": each.place, "reason": each.reason} for each in found.skipped]
-        exchange.print_json({"file": file, "rules": len(found.rules), "skipped": skipped})
+        say_json({"file": file, "rules": len(found.rules), "skipped": skipped})
     else:
         for each in found.skipped:
-            click.echo(f"left out: {each}", err=True)
+            say(f"left out: {each}", err=True)
         count = len(found.rules)
-        click.echo(f"{count} {'rule' if count == 1 else 'rules'} from {file}", err=True)
+        say(f"{count} {'rule' if count == 1 else 'rules'} from {file}", err=True)
     if found.skipped and not found.rules:
         ctx.exit(1)

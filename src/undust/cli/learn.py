@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from time import perf_counter
@@ -16,6 +15,7 @@ from undust.cli.inputs import inputs as with_inputs
 from undust.cli.learning import Asked, single, together
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.outcomes import drifted, told, told_of_learners
+from undust.cli.saying import say_json
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     seconds = perf_counter() - started
     if as_json:
         figures = _figures(found.result, found.rules, seconds, output) | {"stages": stages.as_json()}
-        click.echo(json.dumps(figures, ensure_ascii=False))
+        say_json(figures)
     elif not quiet:
         _print(found.result, found.rules, seconds, output)
         if report is not None:

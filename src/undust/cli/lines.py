@@ -6,7 +6,6 @@ files, order, counts and the summary is here. No line is ever touched in Python.
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from undust.cli.saying import say_json
 from undust.streams import (
     BLOCK_BYTES,
     LONGEST_LINE,
@@ -87,7 +87,7 @@ def run(files: Sequence[str], output: str | None, work: Work, *, as_json: bool, 
         counts = map_lines(paths, work, write)
     seconds = perf_counter() - started
     if as_json:
-        click.echo(json.dumps({**asdict(counts), "seconds": round(seconds, 6)}))
+        say_json({**asdict(counts), "seconds": round(seconds, 6)})
     elif is_talking:
         click.echo(summary(counts, seconds), err=True)
 

@@ -10,19 +10,36 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from undust.errors import harmless, printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rich.console import RenderableType
+    from rich.segment import Segment
 
 PIPE_WIDTH = 100
+MARKS = {"bold": "\x02", "dim": "\x03"}
+END = "\x04"
+STYLES = {"\x02": "\x1b[1m", "\x03": "\x1b[2m", END: "\x1b[0m"}
+"""Marks that lines carry for styles; who writes one into a URL makes a word bold, and that is all."""
+
+
+class _HarmlessConsole(Console):
+    """A console on which texts are shown and never obeyed; rich itself lets escape sequences through."""
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        return super()._render_buffer(
+            segment if segment.control else segment._replace(text=harmless(segment.text))
+            for segment in buffer
+        )
 
 
 def show(*pieces: RenderableType, wrap: bool = True) -> None:
     """Print to stdout; without `wrap`, a line is as long as what it says."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     out = io.StringIO()
-    console = Console(
+    console = _HarmlessConsole(
         file=out,
         width=None if is_terminal else PIPE_WIDTH,
         force_terminal=is_terminal,
@@ -45,7 +62,13 @@ def show_lines(lines: Callable[[int, Callable[[str, str], str]], Iterable[str]])
     width = shutil.get_terminal_size().columns if is_terminal else PIPE_WIDTH
 
     def styled(text: str, style: str) -> str:
-        return click.style(text, bold=style == "bold" or None, dim=style == "dim" or None)
+        return f"{MARKS[style]}{text}{END}" if style in MARKS else text
 
     for line in lines(width, styled if is_terminal else lambda text, _style: text):
-        click.echo(line)
+        # Marks of one byte are put in for styles, and styles for marks only behind everything else.
+        shown = printable(line) if not is_terminal else "".join(map(_shown, line))
+        click.echo(shown)
+
+
+def _shown(char: str) -> str:
+    return STYLES.get(char) or printable(char)

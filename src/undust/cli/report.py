@@ -9,13 +9,16 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.saying import say, say_json
 from undust.errors import UndustError
-from undust.streams import STANDARD, read_blocks, require_readable
+from undust.streams import STANDARD, read_whole, require_readable
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
 
 DEFAULT = "report.html"
+MOST_BYTES = 16 << 20
+"""What a comparison may hold; it has a row for each method."""
 
 
 @click.command("report")
@@ -79,16 +82,16 @@ def command(  # noqa: PLR0913 -- one argument per option
         threads=inputs.threads,
     )
     if as_json:
-        click.echo(json.dumps(made.facts, ensure_ascii=False))
+        say_json(made.facts)
     elif not quiet:
-        click.echo(f"{output}: {made.sentence}", err=True)
+        say(f"{output}: {made.sentence}", err=True)
 
 
 def read_comparison(path: str) -> dict[str, Any]:
     """Return what a file of `undust compare --json` holds, or say what is wrong with it."""
     require_readable([path])
     try:
-        found = json.loads(b"".join(read_blocks(path)))
+        found = json.loads(read_whole(path, MOST_BYTES))
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from undust.cli.exchange import require_stdout_for_one
+from undust.cli.saying import say, say_json
 from undust.rules import RuleSet, load
 from undust.streams import require_readable
 
@@ -42,10 +42,6 @@ def _loaded(file: str) -> RuleSet:
     return load(file)
 
 
-def _print_json(value: Any) -> None:  # noqa: ANN401 -- any JSON value
-    click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
-
-
 def _objects(rules: Sequence[Rule]) -> list[dict[str, Any]]:
     return [rule.to_json() for rule in rules]
 
@@ -58,7 +54,7 @@ def list_(file: str, site: str | None, *, as_json: bool) -> None:
     """Show the rules in their order, with what each saves and how sure that is."""
     rules = [rule for rule in _loaded(file) if site is None or rule.site == site]
     if as_json:
-        _print_json({"file": file, "rules": _objects(rules)})
+        say_json({"file": file, "rules": _objects(rules)})
         return
     from undust.cli.printing import show_lines  # noqa: PLC0415 -- loads rich, which JSON does without
     from undust.rules.listing import listed  # noqa: PLC0415
@@ -74,7 +70,7 @@ def show_(file: str, id: str, *, as_json: bool) -> None:  # noqa: A002 -- the na
     """Show one rule with all that is known about it."""
     rule = _loaded(file).find(id)
     if as_json:
-        _print_json(rule.to_json())
+        say_json(rule.to_json())
         return
     from undust.cli.printing import show  # noqa: PLC0415
     from undust.rules.listing import sheet  # noqa: PLC0415
@@ -105,7 +101,7 @@ def check(ctx: click.Context, file: str, *, as_json: bool) -> None:
             }
             for finding in findings
         ]
-        _print_json({"file": file, "rules": len(rules), "findings": objects})
+        say_json({"file": file, "rules": len(rules), "findings": objects})
     else:
         from undust.cli.printing import show  # noqa: PLC0415
         from undust.rules.listing import findings_table  # noqa: PLC0415
@@ -156,10 +152,10 @@ def _switch(
     if changed or target != file:
         after.save(target)
     if as_json:
-        _print_json({"file": target, "changed": [{"id": rule.id, "status": rule.status} for rule in changed]})
+        say_json({"file": target, "changed": [{"id": rule.id, "status": rule.status} for rule in changed]})
         return
     for rule in changed:
-        click.echo(f"{'off' if rule.status == 'disabled' else 'on'}: {rule.id[:8]}  {rule}", err=True)
+        say(f"{'off' if rule.status == 'disabled' else 'on'}: {rule.id[:8]}  {rule}", err=True)
     if not changed:
         click.echo("nothing to change", err=True)
 
@@ -189,10 +185,10 @@ def merge(files: tuple[str, ...], output: str, *, as_json: bool) -> None:
     merged.save(output)
     sizes = [len(first), *map(len, others)]
     if as_json:
-        _print_json({"file": output, "rules": len(merged), "merged": dict(zip(files, sizes, strict=True))})
+        say_json({"file": output, "rules": len(merged), "merged": dict(zip(files, sizes, strict=True))})
     else:
         parts = ", ".join(f"{size:,} of {file}" for file, size in zip(files, sizes, strict=True))
-        click.echo(f"{output}: {len(merged):,} rules from {parts}", err=True)
+        say(f"{output}: {len(merged):,} rules from {parts}", err=True)
 
 
 @command.command("diff")
@@ -204,7 +200,7 @@ def diff(before: str, after: str, *, as_json: bool) -> None:
     found = _loaded(before).diff(_loaded(after))
     if as_json:
         changed = [{"id": change.after.id, "fields": change.fields} for change in found.changed]
-        _print_json(
+        say_json(
             {
                 "added": _objects(found.added),
                 "removed": _objects(found.removed),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.saying import say_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -49,7 +49,7 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
 
     found = run_experiment(inputs.read(quiet=quiet or as_json), by_session=sessions)
     if as_json:
-        click.echo(json.dumps(found.as_json(), ensure_ascii=False))
+        say_json(found.as_json())
         return
     from undust.cli.printing import show  # noqa: PLC0415
 

@@ -52,7 +52,10 @@ def format_of_content(start: bytes, column: str) -> str:
     first = start.lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")[0]
     if first.startswith(b"{"):
         return "jsonl"
-    header = next(csv.reader([first.decode("utf-8", "replace").strip()]), [])
+    try:
+        header = next(csv.reader([first.decode("utf-8", "replace").strip()]), [])
+    except csv.Error:
+        return "lines"
     return "csv" if column in header else "lines"
 
 

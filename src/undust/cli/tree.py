@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
+from undust.cli.saying import say_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     trees, count = url_trees(seen, most=most, site=site)
     if as_json:
         told = {"sites": count, "shown": len(trees), "trees": [tree.as_json() for tree in trees]}
-        click.echo(json.dumps(told, ensure_ascii=False))
+        say_json(told)
         return
     from undust.cli.printing import show  # noqa: PLC0415 -- slow to load
 

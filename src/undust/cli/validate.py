@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import contextmanager
 from textwrap import wrap
@@ -14,6 +13,8 @@ import click
 from undust.cli import options
 from undust.cli.inputs import reading
 from undust.cli.memory import peak_memory_bytes
+from undust.cli.saying import say_json
+from undust.errors import printable
 from undust.rules import load
 from undust.streams import STANDARD, require_readable
 
@@ -180,9 +181,7 @@ def command(  # noqa: PLR0913 -- one argument per option
             "seconds": round(seconds, 3),
             "peak_memory_bytes": peak_memory_bytes(),
         }
-        click.echo(
-            json.dumps(done.to_json() | figures, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        )
+        say_json(done.to_json() | figures)
     elif not quiet:
         _print(done, seconds, target)
         if seen is None:
@@ -218,7 +217,7 @@ def _progress(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None]:
         def watch(rule: Rule, url: str, fetches: int) -> None:
             place = places.get(rule.id, 0)
             parsed = Url.parse(url)
-            asked = f"{parsed.host} {parsed.path}"[:SHOWN_OF_URL] if parsed else ""
+            asked = printable(f"{parsed.host} {parsed.path}"[:SHOWN_OF_URL]) if parsed else ""
             progress.update(task, completed=place, rule=place or "?", fetches=fetches, asked=asked)
 
         yield watch

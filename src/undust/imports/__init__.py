@@ -16,13 +16,15 @@ from undust.imports.no_vary_search import NO_VARY_SEARCH
 from undust.imports.removeparam import REMOVEPARAM
 from undust.imports.wording import require_site
 from undust.rules import RuleSet
-from undust.streams import read_blocks
+from undust.streams import read_whole
 
 if TYPE_CHECKING:
     from os import PathLike
 
 __all__ = ["IMPORTERS", "Imported", "Skipped", "import_rules", "imported"]
 
+MOST_BYTES = 64 << 20
+"""What a rule list may hold; the longest that people use have a few."""
 IMPORTERS = (DUPLICATE_URL_DISCARDER, CLEARURLS, REMOVEPARAM, CLEAN_PARAM, NO_VARY_SEARCH)
 """Every format, in the order in which people are told of them."""
 
@@ -31,7 +33,7 @@ def import_rules(path: str | PathLike[str], format: str, *, site: str | None = N
     """Return the rules of another system's file; `site` is for files that do not name theirs."""
     name = str(path)
     try:
-        text = b"".join(read_blocks(name)).decode("utf-8-sig")
+        text = read_whole(name, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"{name}: byte {error.start} is not UTF-8; save the file as UTF-8"
         raise RuleError(message) from None

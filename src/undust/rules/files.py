@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FORMAT = "undust-rules"
 VERSION = 1
+MOST_BYTES = 512 << 20
+"""What a rule file may hold, unpacked: a small file of a stranger must not fill the memory."""
+MOST_RULES = 1_000_000
 EMPTY_HEADER: dict[str, Any] = {"format": FORMAT, "version": VERSION}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
@@ -95,6 +98,9 @@ def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, An
     rules = content.pop("rules", None)
     if not isinstance(rules, list):
         message = f'{name}: no list of rules; add "rules": []'
+        raise InvalidRule(message)
+    if len(rules) > MOST_RULES:
+        message = f"{name}: {len(rules):,} rules, and a file has at most {MOST_RULES:,}; split it by site"
         raise InvalidRule(message)
     return content, rules
 

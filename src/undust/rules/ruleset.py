@@ -16,7 +16,7 @@ from undust.rules import files
 from undust.rules.compiled import Canonicalizer
 from undust.rules.language import Rule, Status, identity
 from undust.rules.problems import Problem, asked
-from undust.streams import open_output, read_blocks
+from undust.streams import open_output, read_whole
 from undust.urls.site import suffixes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class RuleSet(Sequence[Rule]):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Return the rules of a file; `-` is standard input, and it may be packed with gzip or zstd."""
-        return cls.loads(b"".join(read_blocks(str(path))), name=str(path))
+        return cls.loads(read_whole(str(path), files.MOST_BYTES), name=str(path))
 
     @classmethod
     def loads(cls, data: bytes | str, *, name: str = MANY) -> Self:
