@@ -116,7 +116,7 @@ def _be(job: Job, folder: Path, more: tuple[str, ...], writer: int, setting: Set
             setting()
         if job.program is UNDUST:
             sys.argv = ["undust", *job.words[len(UNDUST) :], *more]
-            from undust.__main__ import run  # noqa: PLC0415 -- loaded by the parent
+            from undust.__main__ import main as run  # noqa: PLC0415 -- loaded by the parent
 
             run()
         else:
