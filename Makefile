@@ -17,7 +17,9 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage mutation stranger lint format stub bench docs clean FORCE
+# For how long: make soak SECONDS=3600
+SECONDS ?= 600
+.PHONY: help run test coverage mutation stranger lint format stub bench soak docs clean FORCE
 
 help:
 	@echo "make run       build, then the main job on the sample crawl; writes rules.json, report.html"
@@ -27,6 +29,7 @@ help:
 	@echo "make stranger  follows the README in a fresh clone with an empty HOME, then installs archive and wheel"
 	@echo "make lint      ruff and mypy; 'make format' repairs what ruff can"
 	@echo "make bench     undust beside other libraries            (BENCH=lines: ten million URLs)"
+	@echo "make soak    every fuzz target for SECONDS=600 together"
 	@echo "make docs      the documentation as HTML, into site/"
 	@echo "make stub      writes src/undust/_core.pyi again after a change of the core's border"
 	@echo "make clean     removes everything that was built, .venv included"
@@ -62,6 +65,9 @@ mutation: $(INSTALLED)
 
 bench: .venv/installed-bench
 	$(BIN)/python -m bench.$(BENCH) $(ARGS)
+
+soak: $(INSTALLED)
+	$(BIN)/python -m tools.soak --seconds $(SECONDS) $(ARGS)
 
 docs: .venv/installed-docs
 	$(BIN)/mkdocs build --quiet --strict

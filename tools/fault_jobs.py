@@ -52,6 +52,8 @@ class Job:
         return [*self.program, *own, *self.arguments]
 
 
+JOURNAL = ("*.journal*",)
+"""What a job that was ended keeps to go on from; `--resume` uses it, and the next run without it says so."""
 SAVE_A_REVIEW = """
 import sys
 import click
@@ -66,16 +68,18 @@ except click.exceptions.Exit as ending:
 """
 """What the button of `undust review` does, without the browser that presses it."""
 JOBS = (
-    Job("learn", ("crawl.jsonl", "-o", "new.json", "-q", "--threads", "1"), ("new.json",)),
+    Job("learn", ("crawl.jsonl", "-o", "new.json", "-q", "--threads", "1"), ("new.json",), JOURNAL),
     Job(
         "learn",
         ("crawl.jsonl", "--update", "rules.json", "--today", "2026-11-15", "--yes", "-q", "--threads", "1"),
         ("rules.json",),
+        JOURNAL,
     ),
     Job(
         "learn",
         ("crawl.jsonl", "-o", "new.json", "--report", "page.html", "-q", "--threads", "1"),
         ("new.json", "page.html"),
+        JOURNAL,
     ),
     Job("cluster", ("crawl.jsonl", "-o", "clusters.parquet", "-q"), ("clusters.parquet",)),
     Job("cluster", ("crawl.jsonl", "-o", "clusters.csv.gz", "-q"), ("clusters.csv.gz",)),

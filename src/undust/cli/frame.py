@@ -26,11 +26,11 @@ PROBLEM, WRONG_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 INCOMPLETE = "what was not complete was not written"
 
 
-class Ended(BaseException):
-    """A polite kill; no `Exception`, so that nothing on the way out takes it for a problem of its own."""
+class Ended(SystemExit):
+    """A polite kill, by its name."""
 
     def __init__(self, number: int) -> None:
-        super().__init__()
+        super().__init__(128 + number)
         self.name = signal.Signals(number).name
         self.exit_code = 128 + number
 

@@ -115,6 +115,8 @@ def _entries(blocks: Iterator[bytes], reading: Reading) -> Iterator[_Entry]:
     """Give the elements of a sitemap one by one, holding no more than the longest that is allowed."""
     held, offset = b"", 0
     for block in blocks:
+        if not (offset or held) and block.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in {b"<", b""}:
+            reading.skip("does not begin like XML", "offset 0", block)
         held += block
         used = 0
         while start := _START.search(held, used):

@@ -154,26 +154,39 @@ def _batch(
 def _objects(blocks: Iterator[bytes], reading: Reading) -> Iterator[tuple[int, bytes]]:
     """Give the bytes of each object of an array, with the offset at which it begins."""
     held, offset = b"", 0
+    is_told = False  # that what comes next is the rest of something too long
     for block in blocks:
         held += block
         at = 0
         while (start := held.find(b"{", at)) >= 0:
+            if not is_told:
+                _note_between(held[at:start], offset + at, reading)
+            is_told = False
             end = _object_end(held, start)
             at = start if end < 0 else end
             if end < 0:
                 break
             yield offset + start, held[start:end]
         else:
+            if not is_told:
+                _note_between(held[at:], offset + at, reading)
             at = len(held)
         if len(held) - at > LONGEST_LINE:
             # Either one object is that long, or a quote is missing and hid where it ends.
             reading.skip(TOO_LONG, f"offset {offset + at}", held[at:])
+            is_told = True
             resumed = _NEXT_OBJECT.search(held, at + 1)
             at = resumed.end() - 1 if resumed else len(held)
         offset += at
         held = held[at:]
     if b"{" in held:
         reading.skip("cut off in the middle", f"offset {offset}", held)
+
+
+def _note_between(data: bytes, offset: int, reading: Reading) -> None:
+    """Count what stands between objects and is no part of an array."""
+    if data.strip(b" \t\r\n,[]\xef\xbb\xbf"):
+        reading.skip(NOT_JSON, f"offset {offset}", data)
 
 
 def _object_end(data: bytes, start: int) -> int:
