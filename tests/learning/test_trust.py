@@ -16,6 +16,7 @@ from undust.learning import Care, Pages, State
 from undust.learning.beliefs import Beliefs, shape_of
 from undust.learning.bounding import bounded, held_pairs
 from undust.learning.diversity import is_diverse
+from undust.learning.loop import Learning
 from undust.rules import Rule
 
 if TYPE_CHECKING:
@@ -112,6 +113,18 @@ def test_one_idle_name_does_not_speak_for_all_names() -> None:
     state = state_of(rows)
     assert not is_diverse(state, state.effect(keep_only("page")), keep_only("page"))
     assert is_diverse(state, state.effect(drop("ref")), drop("ref"))
+
+
+def test_one_number_for_another_takes_many_pages() -> None:
+    """Threads of one page show it under any page number; that says nothing of longer ones."""
+    rows = [(f"http://a.test/{n}", str(n)) for n in range(3)]
+    found = undust.find_duplicates(pa.table({"url": [url for url, _ in rows], "cluster": ["1"] * 3})).sites[0]
+    least = Learning(found, Care())._least_pages  # noqa: SLF001
+    other, same, word = (
+        least(Rule.parse(f'replace "{side}', site=SITE))
+        for side in ('&page=1$" → "&page=2$"', '/list/2$" → "/2$"', '/current/" → "/2.4/"')
+    )
+    assert other == Care().number_support > max(same, word)
 
 
 def test_pairs_of_held_out_pages_are_counted_as_the_judges_count() -> None:

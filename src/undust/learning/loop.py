@@ -30,6 +30,7 @@ from undust.learning.restless import CALM, restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.unwanted import Unwanted
 from undust.learning.volatile import volatile_class
+from undust.learning.wording import adds_a_value, openness, renumbers
 from undust.learning.writing import with_conditions
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ class Learning:
         self.beliefs.note(zip(rules, effects, strict=True))
         for (text, rule), effect in zip(by_text.items(), effects, strict=True):
             if self._is_good(effect, rule) and effect.gain > 0:
-                heap.append((-effect.value, _openness(rule), text, len(self.state.rules)))
+                heap.append((-effect.value, openness(rule), text, len(self.state.rules)))
             elif effect.lost and effect.pages >= self.care.narrowed_support:
                 failing.append((-effect.pages, text, refused(rule, MERGED, effect)))
             else:
@@ -216,14 +217,14 @@ class Learning:
     def _take(self, heap: list[tuple[float, int, str, int]], rules: Mapping[str, Rule]) -> None:
         """Accept the best one after the other; what a rule is worth is seen anew after each."""
         while heap and len(self.state.rules) < self.care.most_rules:
-            _, openness, text, version = heapq.heappop(heap)
+            _, how_open, text, version = heapq.heappop(heap)
             rule = rules[text]
             if version != len(self.state.rules):
                 # Those that come next will be asked for as well, most likely.
                 ahead = [rules[each[2]] for each in heapq.nsmallest(AHEAD, heap)]
                 effect = self.state.effects([rule, *ahead])[0]
                 if self._is_good(effect, rule) and effect.gain > 0:
-                    heapq.heappush(heap, (-effect.value, openness, text, len(self.state.rules)))
+                    heapq.heappush(heap, (-effect.value, how_open, text, len(self.state.rules)))
                 else:
                     self.refusals.note(refused(rule, "another rule does it", effect))
             else:
@@ -311,8 +312,10 @@ class Learning:
         least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
         if conditions := len(rule.when) + len(rule.unless):
             least = max(least, care.narrowed_support) * conditions
-        if _adds_a_value(rule):
+        if adds_a_value(rule):
             least = max(least, care.literal_support)
+        if renumbers(rule):
+            least = max(least, care.number_support)
         return max(least, care.published_support) if rule.learned_by in PUBLISHED else least
 
     def _loses_little(self, effect: Effect, rule: Rule) -> bool:
@@ -321,22 +324,6 @@ class Learning:
         if effect.lost > self.care.max_fpr * (effect.lost + effect.pages):
             return self.restless.excuses(effect.lost, effect.pages)
         return self.beliefs.risk(rule, effect) <= max(self.care.max_fpr, LEAST_RISK)
-
-
-def _adds_a_value(rule: Rule) -> bool:
-    """Return whether a rule writes a parameter, with its value, of which it read nothing."""
-    left, right = ((side or "").partition("?")[2].split("&") for side in (rule.source, rule.target))
-    read = {parameter.partition("=")[0] for parameter in left}
-    return any("=" in each and "{" not in each and each.partition("=")[0] not in read for each in right)
-
-
-def _openness(rule: Rule) -> int:
-    """Return how much a rule leaves open; of rules with one effect the one that says most is taken.
-
-    Of the two directions of a rule that are worth the same, the one that writes less is.
-    """
-    written = len(rule.target or "")
-    return 4000 * rule.source.count("{*}") + 2 * (len(rule.source) + written) + (written > len(rule.source))
 
 
 def learn_site(

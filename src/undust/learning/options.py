@@ -19,6 +19,8 @@ class Care:
     """The same for each condition of a rule that failed without it."""
     literal_support: int = 10
     """The same for a rule that writes a parameter of which it read nothing, such as `page=2`."""
+    number_support: int = 25
+    """The same for a rule that writes one number for another: numbers count things."""
     published_support: int = 8
     """The same for what the published learners propose, whose rules say where they hold by names of pages."""
     held_pages: int = 1

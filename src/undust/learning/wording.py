@@ -1,0 +1,40 @@
+"""What the words of a rule tell before anything is tried: how much it leaves open, and what it makes up."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from undust.rules import Rule
+
+_CAPTURE = re.compile(r"\{[^{}]*\}")
+_NUMBER = re.compile(r"(?<![^\W_])\d+(?![^\W_])")
+
+
+def adds_a_value(rule: Rule) -> bool:
+    """Return whether a rule writes a parameter, with its value, of which it read nothing."""
+    left, right = ((side or "").partition("?")[2].split("&") for side in (rule.source, rule.target))
+    read = {parameter.partition("=")[0] for parameter in left}
+    return any("=" in each and "{" not in each and each.partition("=")[0] not in read for each in right)
+
+
+def renumbers(rule: Rule) -> bool:
+    """Return whether a rule writes a number of its own where it read another.
+
+    >>> from undust import Rule
+    >>> renumbers(Rule.parse('replace "/2003/" → "/2004/"', site="a.test"))
+    True
+    """
+    sides = (_CAPTURE.sub("", side or "") for side in (rule.source, rule.target))
+    read, written = (set(_NUMBER.findall(side)) for side in sides)
+    return bool(read - written and written - read)
+
+
+def openness(rule: Rule) -> int:
+    """Return how much a rule leaves open; of rules with one effect the one that says most is taken.
+
+    Of the two directions of a rule that are worth the same, the one that writes less is.
+    """
+    written = len(rule.target or "")
+    return 4000 * rule.source.count("{*}") + 2 * (len(rule.source) + written) + (written > len(rule.source))
