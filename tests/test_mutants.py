@@ -1,0 +1,82 @@
+"""The faults that `make mutation` tries: which are made, always the same ones, and who is excused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tools.mutate import FOLDERS, equivalent
+from tools.mutation.core_mutants import CORE_MUTANTS
+from tools.mutation.mutants import mutants_in, mutants_of, sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOURCE = '''\
+"""A docstring with 1 < 2 in it."""
+
+from __future__ import annotations
+
+
+def least(values: list[int], most: int = 3) -> int | None:
+    """Return 1."""
+    assert values
+    if len(values) > most and values:
+        return min(values) + 1
+    for one, other in zip(values, values, strict=True):
+        print(one, other)
+    return None
+'''
+
+
+def test_what_is_made() -> None:
+    """Comparisons, operators, constants, results and statements; no docstring, type, check or `None`."""
+    made = {(mutant.kind, mutant.old, mutant.new) for mutant in mutants_in("x.py", SOURCE)}
+    assert made == {
+        ("constant", "3", "4"),
+        ("constant", "3", "2"),
+        ("boolean", "len(values) > most and values", "((len(values) > most) or (values))"),
+        ("comparison", "len(values) > most", "(len(values) >= most)"),
+        ("comparison", "len(values) > most", "(len(values) <= most)"),
+        ("result", "return min(values) + 1", "return None"),
+        ("arithmetic", "min(values) + 1", "((min(values)) - (1))"),
+        ("constant", "1", "2"),
+        ("constant", "1", "0"),
+        ("statement", "print(one, other)", "pass"),
+    }
+
+
+def test_a_mutant_is_the_file_with_one_fault() -> None:
+    """Everything but the place stays as it is."""
+    for mutant in mutants_in("x.py", SOURCE):
+        text = mutant.text_of(SOURCE)
+        assert text != SOURCE
+        assert text.startswith(SOURCE[: mutant.start])
+        assert text.endswith(SOURCE[mutant.end :])
+
+
+def test_a_sample_is_the_same_each_time(repository: Path) -> None:
+    """All different, by the seed alone."""
+    everything = mutants_of(repository, ["src/undust/selection"])
+    chosen = sample(everything, 40, 15)
+    assert chosen == sample(everything, 40, 15)
+    assert chosen != sample(everything, 40, 16)
+    assert len(set(chosen)) == 40
+
+
+def test_whoever_is_excused_exists_and_has_a_reason(repository: Path) -> None:
+    """A line that fits no place in the code, or that nobody explained, hides nothing for long."""
+    excused = equivalent()
+    assert excused
+    for key, reason in excused.items():
+        path, context, _ = key.split(" | ", 2) if key.count(" | ") == 2 else (*key.split(" | ")[:2], "")
+        lines = (repository / path).read_text(encoding="utf-8").splitlines()
+        assert any(line.strip().startswith(context.strip()) for line in lines), key
+        assert path.startswith((*FOLDERS, "cpp/")), key
+        assert len(reason) > 20, key
+
+
+def test_faults_of_the_core_fit_its_files(repository: Path) -> None:
+    """Each stands in its file exactly once."""
+    assert len({mutant.key for mutant in CORE_MUTANTS}) == len(CORE_MUTANTS) >= 20
+    for mutant in CORE_MUTANTS:
+        assert (repository / "cpp" / mutant.file).read_text(encoding="utf-8").count(mutant.old) == 1, mutant
