@@ -23,6 +23,7 @@ from tests.sources.archives import Answer, by_hand, page
 from undust.cli import main
 from undust.engines import SITE, LocalEngine, SparkEngine
 from undust.errors import DamagedSource, SourceError, UndustError
+from undust.observations import SCHEMA as OBSERVATIONS
 from undust.pipeline import learn_combined, write_clusters
 from undust.pipeline.one_site import learn_rows
 
@@ -138,12 +139,7 @@ def same(batch: pa.RecordBatch) -> pa.RecordBatch:
 def in_order(seen: Observations, engine: SparkEngine | None = None) -> list[dict[str, Any]]:
     """The rows in an order of their own."""
     table = engine.collect(seen.table) if engine else seen.table
-    return sorted(table.select(seen_columns()).to_pylist(), key=repr)
-
-
-def seen_columns() -> list[str]:
-    """The columns of observations, without the site."""
-    return undust.read("examples/shop.jsonl.gz").table.column_names
+    return sorted(table.select(OBSERVATIONS.names).to_pylist(), key=repr)
 
 
 def test_files_of_every_format_are_read_by_tasks(engine: SparkEngine) -> None:
