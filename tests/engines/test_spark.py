@@ -173,6 +173,17 @@ def test_the_common_crawl_index_is_read_by_its_own_names(engine: SparkEngine, tm
         undust.read(f"file://{folder}", engine=engine)
 
 
+def test_paths_are_those_of_the_driver(
+    engine: SparkEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From where the person is, not from where Spark was started."""
+    (tmp_path / "urls.txt").write_text("https://a.test/\n")
+    monkeypatch.chdir(tmp_path)
+    seen = undust.read("urls.txt", engine=engine)
+    assert [(file.name, file.rows) for file in seen.files] == [("urls.txt", 1)]
+    assert len(seen) == 1
+
+
 def test_what_is_wrong_with_a_file_is_told_as_ever(engine: SparkEngine, tmp_path: Path) -> None:
     """The task is not tried again, and the sentence is the one of the local engine."""
     damaged = CRAWLS / "jsonl_with_mixed_types_and_damage.jsonl"

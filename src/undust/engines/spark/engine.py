@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sized
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -144,7 +145,7 @@ class SparkEngine:
     def _read_groups(self, groups: Sequence[Sequence[str]], reader: Reader, schema: pa.Schema) -> DataFrame:
         kind = pa.schema([pa.field("paths", pa.list_(pa.string()))])
         rows = self.spark.createDataFrame(pa.table([pa.array(groups, kind.types[0])], schema=kind))
-        function = partial(tasks.read_groups, reader=reader, schema=schema)
+        function = partial(tasks.read_groups, reader=reader, folder=str(Path.cwd()), schema=schema)
         return rows.repartition(len(groups)).mapInArrow(function, in_spark(tasks.with_notes(schema)))
 
     def _read_fetched(self, paths: Sequence[str], reader: Reader, schema: pa.Schema) -> DataFrame:

@@ -35,12 +35,12 @@ def with_notes(schema: pa.Schema) -> pa.Schema:
 
 
 def read_groups(
-    batches: Iterator[pa.RecordBatch], reader: Reader, schema: pa.Schema
+    batches: Iterator[pa.RecordBatch], reader: Reader, folder: str, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of groups of files, which lie where every executor sees them."""
+    """Yield the rows of groups of files, which lie below a folder that every executor sees."""
     for batch in batches:
         for paths in batch.column(0).to_pylist():
-            files = [File(path, path) for path in paths]
+            files = [File(path, str(Path(folder, path))) for path in paths]
             yield from _noted(partial(reader.read_files, files), schema)
 
 
