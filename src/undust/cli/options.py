@@ -28,10 +28,12 @@ threads = click.option(
 
 
 def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
-    from undust.engines.budget import bytes_of  # noqa: PLC0415 -- slow to load, and not for --help
+    if text is None:
+        return None
+    from undust.engines.budget import bytes_of  # noqa: PLC0415 -- slow to load, and seldom needed
 
     try:
-        return None if text is None else bytes_of(text)
+        return bytes_of(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
