@@ -39,7 +39,7 @@ def map_parquet(path: str, columns: Columns, work: Work, write: Write) -> None:
                     table = _with_column(pa.Table.from_batches([batch]), columns, results)
                     for changed in table.filter(pa.array(chosen, pa.bool_())).to_batches():
                         write_batch(changed)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the system: a file that may not be read, a disk that is full
         message = f"{path}: not a whole Parquet file ({str(error).partition(chr(10))[0]}); fetch it again"

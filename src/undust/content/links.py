@@ -65,7 +65,7 @@ def canonical_hrefs(header: str) -> Iterator[str]:
     """
     for href, parameters in _LINK.findall(header):
         relation = _RELATION.search(parameters)
-        if relation and "canonical" in (relation[1] or relation[2]).lower().split():
+        if relation and "canonical" in (relation[1] or relation[2] or "").lower().split():
             yield href
 
 

@@ -91,7 +91,7 @@ class JournalFile(Journal):
                     self._answers[answer.url, answer.turn] = answer
                 elif kind != "done":
                     self._written.add(_key(kind, said))
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            except (ArithmeticError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 message = (
                     f"{self.path}:{number}: not a line of a journal; remove it, or begin without --resume"
                 )

@@ -78,7 +78,7 @@ def _sketch_of_values(values: Any) -> list[int] | None:  # noqa: ANN401 -- whate
 
 def _number_of(value: Any) -> int | None:  # noqa: ANN401 -- whatever a table holds
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value != int(value):
+    if not is_number or (isinstance(value, float) and (not math.isfinite(value) or value != int(value))):
         return None
     return int(value)
 

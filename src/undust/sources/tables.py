@@ -208,7 +208,7 @@ def read_parquet(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         try:
             parquet = pq.ParquetFile(seekable)
             header = parquet.schema_arrow.names
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             message = f"{reading.name}: no whole Parquet file, for {_first_sentence(error)}; get it again"
             raise DamagedSource(message) from error
         columns = chosen(header, reading)
