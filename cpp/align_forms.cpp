@@ -67,8 +67,8 @@ class Forms {
     column.is_single = column.is_single && (column.rows == 0 || column.token == code);
     column.token = code;
     ++column.rows;
-    column.is_literal = column.is_literal || reading_.is_mark[at] || reading_.places[at] == Place::kName;
-    column.is_host = column.is_host || reading_.places[at] <= Place::kHost;
+    column.is_literal = column.is_literal || reading_.is_mark[at] || reading_.places[at] == UrlPart::kName;
+    column.is_host = column.is_host || reading_.places[at] <= UrlPart::kHost;
   }
 
   // Scheme and host are literals where they are the same, unless rules may cross hosts.

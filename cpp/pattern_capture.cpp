@@ -80,10 +80,10 @@ void PatternParser::add_text(Piece& piece, std::size_t start) const {
   piece.size = static_cast<std::uint16_t>(out_.text.size() - start);
 }
 
-void PatternParser::emit_literal(std::string_view literal, Place place, bool alone) {
+void PatternParser::emit_literal(std::string_view literal, PatternPlace place, bool alone) {
   const std::size_t start = out_.text.size();
   Piece& piece = emit(PieceKind::kLiteral, literal);
-  if (place == Place::kLabel) {
+  if (place == PatternPlace::kLabel) {
     // Beside a capture a label is compared as it is, so punycode and triplets would mean something else.
     const bool is_plain = std::all_of(literal.begin(), literal.end(), [](char c) {
       return static_cast<unsigned char>(c) < 0x80 && c != '%';
@@ -92,11 +92,11 @@ void PatternParser::emit_literal(std::string_view literal, Place place, bool alo
       fail(literal, "no host label has this text; write ASCII letters, digits and '-'");
     }
   } else {
-    append_literal(literal, place == Place::kSegment ? kSegmentLiteral : kQueryLiteral, out_.text);
+    append_literal(literal, place == PatternPlace::kSegment ? kSegmentLiteral : kQueryLiteral, out_.text);
   }
   add_text(piece, start);
   const std::string_view text = out_.text_of(piece);
-  if (place == Place::kSegment && alone && (text == "." || text == "..")) {
+  if (place == PatternPlace::kSegment && alone && (text == "." || text == "..")) {
     fail(literal, joined({"no normalized URL has a segment '", text, "'; leave it out"}));
   }
 }
@@ -159,18 +159,18 @@ void PatternParser::emit_items(std::string_view list, EmitItem&& emit_one) {
   out_.all[parent].size = count;
 }
 
-void PatternParser::emit_item(std::string_view item, Place place) {
-  const std::string_view barred = place == Place::kLabel ? "*&;." : place == Place::kSegment ? "*&;/" : "*&;";
+void PatternParser::emit_item(std::string_view item, PatternPlace place) {
+  const std::string_view barred = place == PatternPlace::kLabel ? "*&;." : place == PatternPlace::kSegment ? "*&;/" : "*&;";
   if (const auto mark = item.find_first_of(barred); mark != kNowhere) {
-    fail(item.substr(mark), joined({place == Place::kLabel ? "a label" : "an item", " of this list cannot hold '",
+    fail(item.substr(mark), joined({place == PatternPlace::kLabel ? "a label" : "an item", " of this list cannot hold '",
                                     item.substr(mark, 1), "'; leave it out or write it as a triplet"}));
   }
   const std::size_t start = out_.text.size();
   Piece& piece = emit(PieceKind::kItem, item);
-  if (place == Place::kLabel) {
+  if (place == PatternPlace::kLabel) {
     if (!append_label(item, out_.text)) fail(item, "no host label has this text; write letters, digits and '-'");
   } else {
-    append_literal(item, place == Place::kSegment ? kSegmentLiteral : kQueryLiteral, out_.text);
+    append_literal(item, place == PatternPlace::kSegment ? kSegmentLiteral : kQueryLiteral, out_.text);
   }
   add_text(piece, start);
 }
@@ -194,17 +194,17 @@ void PatternParser::emit_host_item(std::string_view item, bool has_port) {
   add_text(piece, start);
 }
 
-void PatternParser::emit_run(const Braces& braces, Place place) {
+void PatternParser::emit_run(const Braces& braces, PatternPlace place) {
   if (braces.is_many) {
-    fail(braces.whole, place == Place::kValue     ? "'**' is no part of a parameter's value; write {name}, or x={**} for any value"
-                       : place == Place::kSegment ? "'**' is whole segments, alone between slashes; write {name} beside other text"
+    fail(braces.whole, place == PatternPlace::kValue     ? "'**' is no part of a parameter's value; write {name}, or x={**} for any value"
+                       : place == PatternPlace::kSegment ? "'**' is whole segments, alone between slashes; write {name} beside other text"
                                                   : "'**' is whole labels, alone between dots; write {name} beside other text");
   }
   const RunClass run_class = class_of(braces);
   Piece& piece = emit(PieceKind::kRun, braces.whole);
   piece.run_class = run_class;
-  piece.slot = bind(braces, place == Place::kLabel     ? Holds::kHost
-                            : place == Place::kSegment ? Holds::kSegmentRun
+  piece.slot = bind(braces, place == PatternPlace::kLabel     ? Holds::kHost
+                            : place == PatternPlace::kSegment ? Holds::kSegmentRun
                                                        : Holds::kValue);
   if (run_class == RunClass::kOneOf) {
     emit_items(braces.argument, [&](std::string_view item) { emit_item(item, place); });
@@ -229,12 +229,12 @@ void PatternParser::emit_many(const Braces& braces, Holds holds) {
   piece.ends = true;
 }
 
-void PatternParser::emit_reference(const Braces& braces, Place place, bool alone) {
+void PatternParser::emit_reference(const Braces& braces, PatternPlace place, bool alone) {
   const std::uint8_t slot = slot_of(braces);
   const Holds holds = captures_[slot].holds;
   if (holds == Holds::kParameters) fail(braces.whole, "captured parameters stand alone in the query; write them between '&' signs");
-  if (holds == Holds::kSegments && place == Place::kLabel) fail(braces.whole, "captured segments are no host; write a capture of one segment");
-  if (holds == Holds::kSegments && place == Place::kSegment && !alone) {
+  if (holds == Holds::kSegments && place == PatternPlace::kLabel) fail(braces.whole, "captured segments are no host; write a capture of one segment");
+  if (holds == Holds::kSegments && place == PatternPlace::kSegment && !alone) {
     fail(braces.whole, "captured segments stand alone between slashes; write a single capture beside other text");
   }
   const Form form = form_of(braces, holds);

@@ -157,7 +157,7 @@ void PatternParser::parse_host(std::string_view host, bool has_port) {
     if (!braces.is_many) {
       pattern_.host = has_port ? HostShape::kWhole : HostShape::kWithPort;
       if (side_ == Side::kRight) {
-        emit_reference(braces, Place::kLabel, true);
+        emit_reference(braces, PatternPlace::kLabel, true);
       } else {
         emit_whole_host(braces, has_port);
       }
@@ -178,7 +178,7 @@ void PatternParser::parse_labels(std::string_view host) {
       pattern_.host_many = true;
       emit_many(braces_at(label), Holds::kHost);
     } else {
-      parse_mixture(label, Place::kLabel);
+      parse_mixture(label, PatternPlace::kLabel);
       ++pattern_.labels;
     }
     if (more) host.remove_prefix(dot + 1);
@@ -198,7 +198,7 @@ void PatternParser::parse_path(std::string_view path) {
       pattern_.path_many = true;
       emit_many(braces_at(segment), Holds::kSegments);
     } else {
-      parse_mixture(segment, Place::kSegment);
+      parse_mixture(segment, PatternPlace::kSegment);
       ++pattern_.segments;
     }
     if (more) path.remove_prefix(slash + 1);
@@ -245,11 +245,11 @@ void PatternParser::parse_parameter(std::string_view parameter) {
     out_.all[piece].value = Value::kAnything;
   } else {
     out_.all[piece].value = Value::kText;
-    parse_mixture(value, Place::kValue);
+    parse_mixture(value, PatternPlace::kValue);
   }
 }
 
-void PatternParser::parse_mixture(std::string_view part, Place place) {
+void PatternParser::parse_mixture(std::string_view part, PatternPlace place) {
   const std::size_t first = out_.all.size();
   std::size_t last = first;
   std::string_view rest = part;

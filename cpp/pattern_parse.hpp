@@ -17,7 +17,7 @@ struct Braces {
 };
 
 // Where a mixture of literals and captures stands.
-enum class Place { kLabel, kSegment, kValue };
+enum class PatternPlace { kLabel, kSegment, kValue };
 
 class PatternParser {
  public:
@@ -40,14 +40,14 @@ class PatternParser {
   void parse_query(std::string_view query);
   void parse_parameter(std::string_view parameter);
   void parse_parameters(const Braces& braces);
-  void parse_mixture(std::string_view part, Place place);
+  void parse_mixture(std::string_view part, PatternPlace place);
 
-  void emit_literal(std::string_view literal, Place place, bool alone);
-  void emit_run(const Braces& braces, Place place);
-  void emit_reference(const Braces& braces, Place place, bool alone);
+  void emit_literal(std::string_view literal, PatternPlace place, bool alone);
+  void emit_run(const Braces& braces, PatternPlace place);
+  void emit_reference(const Braces& braces, PatternPlace place, bool alone);
   void emit_many(const Braces& braces, Holds holds);
   void emit_whole_host(const Braces& braces, bool has_port);
-  void emit_item(std::string_view item, Place place);
+  void emit_item(std::string_view item, PatternPlace place);
   void emit_host_item(std::string_view item, bool has_port);
   template <typename EmitItem>
   void emit_items(std::string_view list, EmitItem&& emit);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -194,3 +195,15 @@ def test_the_core_has_no_dependency(repository: Path) -> None:
                 is_of_machine = line in PLATFORM_HEADERS
                 is_standard = "/" not in line and ".h>" not in line
                 assert is_of_machine or is_standard, f"{file.name}: {line}"
+
+
+def test_types_of_the_core_have_names_of_their_own(repository: Path) -> None:
+    """Two types of one name in one namespace are one to the linker, whatever their size."""
+    defined = re.compile(r"^(?:struct|class|enum class|enum) (\w+)", re.MULTILINE)
+    where: dict[tuple[str, str], set[str]] = {}
+    for header in sorted((repository / "cpp").glob("*.hpp")):
+        text = header.read_text(encoding="utf-8")
+        namespace = ",".join(sorted(set(re.findall(r"^namespace ([\w:]+)", text, re.MULTILINE))))
+        for name in defined.findall(re.sub(r"^(?:struct|class) \w+;$", "", text, flags=re.MULTILINE)):
+            where.setdefault((namespace, name), set()).add(header.name)
+    assert {name: files for name, files in where.items() if len(files) > 1} == {}
