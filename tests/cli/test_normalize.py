@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -271,8 +271,12 @@ def test_forbidden_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     path = tmp_path / "urls"
     path.write_bytes(URLS)
 
-    def refuse(self: Path, *_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(self))
+    opened = Path.open
+
+    def refuse(self: Path, *said: Any, **more: Any) -> Any:  # noqa: ANN401 -- whatever it was asked
+        if self == path:
+            raise PermissionError(13, "Permission denied", str(self))
+        return opened(self, *said, **more)
 
     monkeypatch.setattr(Path, "open", refuse)
     result = CliRunner().invoke(main, ["normalize", str(path)])

@@ -206,8 +206,8 @@ def test_what_is_wrong_with_a_file_is_told_as_ever(engine: SparkEngine, tmp_path
 
 def test_a_site_with_half_of_all_urls(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """No task gets all of it; what is learned from a sample is held against all, byte for byte as locally."""
-    monkeypatch.setattr("undust.engines.budget.SITE_ROWS", 250)
-    giant = site("shop", 500)
+    monkeypatch.setattr("undust.engines.budget.SITE_ROWS", 500)
+    giant = site("shop", 1000)
     others = [site(kind, 240).observations().cast(giant.observations().schema) for kind in ("cms", "blog")]
     crawl = pa.concat_tables([giant.observations(), *others])
     here, there = learn_combined(crawl), learn_combined(shuffled(crawl, 1), engine=engine)

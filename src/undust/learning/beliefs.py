@@ -15,18 +15,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.learners import LEARNERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from undust.learning.state import Effect
     from undust.rules import Rule
 
+PUBLISHED = frozenset(learner.name for learner in LEARNERS)
 TRUE_FAILS = 0.003
 """Share of pages on which a true rule seems to fail: pages change between two fetches."""
 FALSE_A, FALSE_B = 0.6, 0.5
 """A false rule fails nearly everywhere or hardly anywhere (Beta), as fitted to real sites."""
 PSEUDO = 4.0
 """Candidates that a prior weighs as much as."""
+UNKNOWN, UNKNOWN_PUBLISHED = 0.8, 0.5
+"""The share that is true where nothing was tried yet: five clean pages will then do; not so for the published
+learners, whose rules say where they hold by names of pages."""
 STEPS = 12
 LEAST_RISK = 0.005
 """Nobody can prove less with the pages of one site."""
@@ -73,7 +79,7 @@ class Beliefs:
         if proposer not in self.priors:
             every = [of_shape for (other, _), of_shape in self.trials.items() if other == proposer]
             odds = [_log_odds(*each) for of_shape in every for each in of_shape.values()]
-            self.priors[proposer] = _share(odds, 0.5)
+            self.priors[proposer] = _share(odds, _before_any_trial(proposer))
         if key not in self.shares:
             odds = [_log_odds(*each) for each in self.trials[key].values()]
             self.shares[key] = _share(odds, self.priors[proposer])
@@ -86,6 +92,10 @@ class Beliefs:
         trials = effect.lost + effect.pages
         fails = (FALSE_A + effect.lost) / (FALSE_A + FALSE_B + trials)
         return is_true * TRUE_FAILS + (1 - is_true) * fails
+
+
+def _before_any_trial(proposer: str) -> float:
+    return UNKNOWN_PUBLISHED if proposer in PUBLISHED else UNKNOWN
 
 
 def _share(log_odds: list[float], prior: float) -> float:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.learners import LEARNERS
-from undust.learning.beliefs import LEAST_RISK, Beliefs
+from undust.learning.beliefs import LEAST_RISK, PUBLISHED, Beliefs
 from undust.learning.bounding import bounded, held_pairs
 from undust.learning.differences import differences
 from undust.learning.diversity import is_diverse
@@ -63,7 +62,6 @@ AHEAD = 8
 LEAST_SAVED = 3
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
-PUBLISHED = frozenset(learner.name for learner in LEARNERS)
 
 
 @dataclass(frozen=True)
