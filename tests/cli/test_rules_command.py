@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -160,7 +161,7 @@ def test_rules_pass_through_a_pipe(rules: Path) -> None:
 def test_merge(rules: Path, tmp_path: Path) -> None:
     """The first file's order; what either has switched off stays off."""
     newer = Rule.parse('replace "x" → "y"', site="*")
-    RuleSet([newer, Rule(**{**vars(C), "status": "active", "support": 3})]).save(tmp_path / "new.json")
+    RuleSet([newer, replace(C, status="active", support=3)]).save(tmp_path / "new.json")
     ended = run("rules", "merge", rules, tmp_path / "new.json", "-o", tmp_path / "all.json")
     assert (ended.code, ended.out) == (0, b"")
     assert ended.err == f"{tmp_path}/all.json: 4 rules from 3 of {rules}, 2 of {tmp_path}/new.json\n"
@@ -178,7 +179,7 @@ def test_merge(rules: Path, tmp_path: Path) -> None:
 def test_diff(rules: Path, tmp_path: Path) -> None:
     """What came, what went, what changed, what moved."""
     added = Rule.parse('replace "x" → "y"', site="*")
-    RuleSet([B, Rule(**{**vars(A), "support": 41}), added]).save(tmp_path / "new.json")
+    RuleSet([B, replace(A, support=41), added]).save(tmp_path / "new.json")
     assert told("diff", rules, tmp_path / "new.json") == (
         f'+      {added.id[:8]}  all sites: replace "x" → "y"\n'
         f"-      {C.id[:8]}  all sites: {C}\n"

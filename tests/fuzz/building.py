@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 TARGETS = sorted(HERE.glob("fuzz_*.cpp"))
 FLAGS = (
-    *("-std=c++20", "-O1", "-g1", "-fno-omit-frame-pointer", "-pthread"),
+    *("-std=c++20", "-O0", "-g1", "-fno-omit-frame-pointer", "-pthread"),
     *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
     *("-Wall", "-Wextra", "-Wpedantic", "-Werror"),
 )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undust.duplicates import SiteClusters
 
 
-@pytest.mark.slow
+@pytest.mark.huge
 def test_of_ten_thousand_sites_one_in_a_hundred_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others complete, and the failed are named."""
     names = [f"s{number}.test" for number in range(10_000)]

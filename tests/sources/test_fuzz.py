@@ -147,7 +147,7 @@ def bomb(path: Path, unit: bytes, size: int) -> None:
     [
         (b"\0", GIGABYTE // 4, "access-log"),
         (b'{"url":', GIGABYTE // 4, "jsonl"),
-        pytest.param(b'{"url":', 10 * GIGABYTE, "jsonl", marks=pytest.mark.slow),
+        pytest.param(b'{"url":', 10 * GIGABYTE, "jsonl", marks=pytest.mark.huge),
     ],
 )
 def test_bomb_is_bounded(unit: bytes, size: int, format_name: str, tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_command_gets_all_that_was_said() -> None:
         {"url": "address", "time": "when=x"},
         "%r",
         strict=True,
+        threads=os.cpu_count() or 1,
     )
     assert done.output == f"{expected} True\n"
 

@@ -634,6 +634,7 @@ def packed_zeros(size: int) -> bytes:
     return b"".join(packer.compress(block) for _ in range(size // len(block))) + packer.flush()
 
 
+@pytest.mark.huge
 def test_body_that_unpacks_to_gigabytes_is_bounded(tmp_path: Path) -> None:
     """It is left after the first gigabyte, which passes through a small memory."""
     headers = [("Content-Type", HTML), ("Content-Encoding", "zstd")]
@@ -647,6 +648,7 @@ def test_body_that_unpacks_to_gigabytes_is_bounded(tmp_path: Path) -> None:
     assert pages.ENDLESS in undust.read(path).report()
 
 
+@pytest.mark.huge
 def test_record_that_unpacks_to_gigabytes_is_bounded(tmp_path: Path) -> None:
     """The record itself, not its body, is the bomb: the member is small, its content is not."""
     size = 1200 << 20
