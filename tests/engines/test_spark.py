@@ -142,6 +142,7 @@ def in_order(seen: Observations, engine: SparkEngine | None = None) -> list[dict
     return sorted(table.select(OBSERVATIONS.names).to_pylist(), key=repr)
 
 
+@pytest.mark.huge
 def test_files_of_every_format_are_read_by_tasks(engine: SparkEngine) -> None:
     """In a folder that all machines see, and at addresses of a file system: the same rows and remarks."""
     expected = undust.read(CRAWLS, base=BASE)
@@ -217,6 +218,7 @@ def test_a_site_with_half_of_all_urls(engine: SparkEngine, monkeypatch: pytest.M
     assert any(rule.site == giant.domain for rule in there.rules)
 
 
+@pytest.mark.huge
 def test_a_process_that_is_lost_again_and_again_is_told(engine: SparkEngine) -> None:
     """One sentence, with the mend, out of hundreds of lines."""
 
@@ -261,6 +263,7 @@ def test_the_command_learns_on_spark(spark: SparkSession, tmp_path: Path) -> Non
     assert spark.range(3).count() == 3  # it stays the caller's
 
 
+@pytest.mark.huge
 def test_spark_submit(tmp_path: Path) -> None:
     """The real one, with the file that it takes; the options are those of `undust learn`."""
     program = Path(str(pytest.importorskip("pyspark").__file__)).parent / "bin" / "spark-submit"

@@ -12,12 +12,12 @@ from bench.proving import prove
 from bench.sites import KINDS, site
 from undust.rules.reversing import reversed_rule
 
-OFTEN = {"forum", "shop", "wiki", "soft_404", "jsessionid"}
+OFTEN = {"forum", "shop", "soft_404"}
 """The kinds that are tried at every run: pages that change, facets, redirects, notices, walls."""
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=() if kind in OFTEN else pytest.mark.slow) for kind in KINDS]
+    "kind", [pytest.param(kind, marks=() if kind in OFTEN else pytest.mark.huge) for kind in KINDS]
 )
 def test_true_and_false_rules(kind: str) -> None:
     """At the published N = 100: no wrong verdict in either direction, none missing but for want of URLs."""
