@@ -81,13 +81,13 @@ def run_console(block: Block, page: Path, folder: Path) -> None:
         assert done.stdout == expected, f"{page.name}:{block.line}: $ {command}"
 
 
-STARTS_JAVA = "spark.md"
-"""Its examples start Spark again and again; what they show has tests of its own."""
+STARTS_MUCH = {"scrapy.md", "spark.md"}
+"""Their examples start Spark and crawls again and again; what they show has tests of its own."""
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.huge) if page.name == STARTS_JAVA else page for page in PAGES],
+    [pytest.param(page, marks=pytest.mark.huge) if page.name in STARTS_MUCH else page for page in PAGES],
     ids=lambda page: page.relative_to(REPOSITORY).as_posix(),
 )
 def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

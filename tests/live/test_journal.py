@@ -134,6 +134,7 @@ def killed_after(process: Any, server: SiteServer, count: int) -> None:  # noqa:
     process.join(30)
 
 
+@pytest.mark.huge
 def test_the_command_killed_and_resumed(tmp_path: Path) -> None:
     """The same with the command itself: rules stay as they were until the end, then they are all there."""
     rules, urls, journal = tmp_path / "rules.json", tmp_path / "urls.txt", tmp_path / "rules.json.journal"

@@ -38,7 +38,10 @@ def expected(rows: pa.Table) -> bytes:
     return outcome.rules.dumps()
 
 
-@pytest.mark.parametrize(("threads", "task_rows", "held"), [(1, 100, 1e-9), (2, 300, 0.1), (2, 900, 1e-9)])
+@pytest.mark.parametrize(
+    ("threads", "task_rows", "held"),
+    [(1, 100, 1e-9), (2, 300, 0.1), pytest.param(2, 900, 1e-9, marks=pytest.mark.huge)],
+)
 def test_wherever_the_work_is_done(
     threads: int,
     task_rows: int,

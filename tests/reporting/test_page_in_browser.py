@@ -318,7 +318,7 @@ def test_odd_cases_make_sense(
         assert words in page.locator("main").inner_text()
 
 
-@pytest.mark.slow
+@pytest.mark.huge
 def test_a_hundred_thousand_urls_stay_light(opened: Open, browser: Browser, tmp_path: Path) -> None:
     """Of a large site the page carries a sample and says so; it is small, and painted like an empty one."""
     urls = [f"http://a.test/{n % 400}/{n // 4}?sid={n % 4}" for n in range(100_000)]
@@ -334,7 +334,7 @@ def test_a_hundred_thousand_urls_stay_light(opened: Open, browser: Browser, tmp_
     assert paint_ratio(browser, path, tmp_path, rounds=5) < 2
 
 
-@pytest.mark.slow
+@pytest.mark.huge
 def test_a_large_real_site_is_painted_like_an_empty_page(
     needs_data: Callable[[str], Path], browser: Browser, tmp_path: Path
 ) -> None:
