@@ -92,7 +92,7 @@ class Fetcher:
             answer = replace(answer, problem=f"no proper answer: {said}")
             if not line.wire.is_new and isinstance(error, _DROPS):
                 answer = replace(answer, problem=DROPPED)
-        if answer.problem is not None:
+        if answer.problem is not None or not _is_read_to_the_end(line.pool):
             # What else was on its way is not wanted any more.
             line.pool.close()
         return replace(answer, time=time())
@@ -163,6 +163,21 @@ class Fetcher:
 class _Line(NamedTuple):
     pool: httpcore.ConnectionPool
     wire: Wire
+
+
+def _is_read_to_the_end(pool: httpcore.ConnectionPool) -> bool:
+    """Say whether nothing stands behind the answer, which would be taken for the answer to the next question.
+
+    Only the parser that `httpcore` keeps to itself knows; where it cannot be asked, the connection is not kept.
+    """
+    for connection in pool.connections:
+        inner = getattr(connection, "_connection", None)
+        if isinstance(inner, httpcore.HTTP2Connection):
+            continue
+        behind, _ = getattr(getattr(inner, "_h11_state", None), "trailing_data", (b"unknown", False))
+        if behind:
+            return False
+    return True
 
 
 class _Packed:
