@@ -166,9 +166,9 @@ class _Line(NamedTuple):
 
 
 def _is_read_to_the_end(pool: httpcore.ConnectionPool) -> bool:
-    """Say whether nothing stands behind the answer, which would be taken for the answer to the next question.
+    """Say whether nothing stands behind the answer: it would be taken for the next one.
 
-    Only the parser that `httpcore` keeps to itself knows; where it cannot be asked, the connection is not kept.
+    Only the parser inside `httpcore` knows; where it cannot be asked, the connection is not kept.
     """
     for connection in pool.connections:
         inner = getattr(connection, "_connection", None)
