@@ -109,3 +109,12 @@ def test_every_ignored_rule_has_a_reason(repository: Path) -> None:
     ignored = re.findall(r'^    "[A-Z]+[0-9]+",(.*)$', text, re.MULTILINE)
     assert ignored
     assert all(re.match(r"  # \S", rest) for rest in ignored)
+
+
+def test_the_changelog_tells_of_this_version(repository: Path, project: dict[str, Any]) -> None:
+    """The newest section is that of the version in pyproject.toml, the only place that names it, with a day."""
+    changelog = (repository / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", changelog, re.MULTILINE)
+    assert newest
+    assert newest[1] == project["project"]["version"]
+    assert "Unreleased" not in changelog

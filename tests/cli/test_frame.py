@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -144,7 +145,7 @@ def test_version() -> None:
     """`--version` says the name and the version."""
     ended = run("--version")
     assert ended.code == 0
-    assert ended.out.startswith(b"undust ")
+    assert ended.out == f"undust {version('undust')}\n".encode()
 
 
 @pytest.mark.parametrize(
