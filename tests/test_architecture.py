@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAY_IMPORT = {
     "errors": "",
     "front": "",
+    "counting": "",
     "extras": "errors",
     "intervals": "",
     "notebook": "",
@@ -24,7 +25,7 @@ MAY_IMPORT = {
     "replacing": "errors",
     "resources": "",
     "streams": "errors packing replacing",
-    "observations": "errors",
+    "observations": "errors counting",
     "urls": "errors _core",
     "content": "errors _core urls",
     "sources": "errors _core packing streams observations urls content",
@@ -45,15 +46,15 @@ MAY_IMPORT = {
     "integrations": "errors extras packing streams urls content sources rules",
     "exports": "errors streams urls rules",
     "imports": "errors streams urls rules",
-    "reporting": "errors intervals streams urls duplicates rules tree evaluation",
+    "reporting": "errors counting intervals streams urls duplicates rules tree evaluation",
     "review": "errors streams rules evaluation reporting",
     "pipeline": (
         "errors intervals streams observations urls content sources live engines duplicates rules tree"
         " candidates learners validation selection learning single evaluation comparison reporting"
     ),
     "cli": (
-        "errors front streams observations engines urls rules tree signatures live learning validation"
-        " evaluation single comparison exports imports reporting review pipeline"
+        "errors counting front replacing streams observations engines urls rules tree signatures live"
+        " learning validation evaluation single comparison exports imports reporting review pipeline"
     ),
     "__main__": "cli front",
     "__init__": "pipeline rules urls errors engines exports imports",
@@ -107,6 +108,15 @@ def test_the_table_has_no_circle() -> None:
     for concept, known in MAY_IMPORT.items():
         assert set(known.split()) <= seen | {"cli"} if concept == "__main__" else set(known.split()) <= seen
         seen.add(concept)
+
+
+def test_the_page_about_the_house_has_every_room(repository: Path) -> None:
+    """A newcomer finds each folder and file of the package on the page, with what it is for."""
+    page = (repository / "docs" / "architecture.md").read_text(encoding="utf-8")
+    told = re.findall(r"^  (\w+)(?:/|\.py) ", page, re.MULTILINE)
+    assert set(told) == set(MAY_IMPORT) - {"__init__", "__main__"}
+    for place, concept in enumerate(told):
+        assert set(MAY_IMPORT[concept].split()) <= {*told[:place], "_core"}, f"{concept} knows one below it"
 
 
 def test_nothing_imports_the_command(repository: Path) -> None:

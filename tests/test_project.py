@@ -112,7 +112,7 @@ def test_every_ignored_rule_has_a_reason(repository: Path) -> None:
 
 
 def test_the_changelog_tells_of_this_version(repository: Path, project: dict[str, Any]) -> None:
-    """The newest section is that of the version in pyproject.toml, the only place that names it, with a day."""
+    """The newest section is that of the version in pyproject.toml, and has a day."""
     changelog = (repository / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"^## (\S+) \(\d{4}-\d\d-\d\d\)$", changelog, re.MULTILINE)
     assert newest

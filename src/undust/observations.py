@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
+from undust.counting import how_many
 from undust.errors import SourceError, printable
 
 SCHEMA = pa.schema(
@@ -28,19 +29,6 @@ SCHEMA = pa.schema(
         pa.field("cluster", pa.string()),
     ]
 )
-
-MEANINGS = {
-    "url": "the URL as it was seen",
-    "status": "HTTP status",
-    "size": "bytes of the body, or characters of its text",
-    "digest": "signature of the content: equal content, equal digest",
-    "sketch": "for each of k hash functions, the minimum over the text's shingles",
-    "canonical": "target of rel=canonical, absolute",
-    "redirect": "where a 3xx or a meta refresh points, absolute",
-    "time": "when it was seen",
-    "cluster": "a label that the person already has: equal label, same page",
-}
-"""What each column holds, in the order of `SCHEMA`."""
 
 BATCH_ROWS = 65_536
 """Rows in a batch that a source yields; small enough that no column passes 2 GiB."""
@@ -86,7 +74,7 @@ class FileReport:
     def __str__(self) -> str:
         remarks = "\n".join(str(remark) for remark in self.remarks)
         indented = "".join(f"\n  {line}" for line in remarks.splitlines())
-        return f"{self.name}: {self.rows:,} row{'s' * (self.rows != 1)} of {self.format}{indented}"
+        return f"{self.name}: {how_many(self.rows, 'row')} of {self.format}{indented}"
 
 
 class Statement(NamedTuple):
@@ -128,7 +116,7 @@ class Observations:
 
     def __repr__(self) -> str:
         fates = "".join(f", {count:,} {fate}" for fate, count in self.counts().items() if count)
-        files = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}"
+        files = how_many(len(self.files), "file")
         return f"<Observations: {len(self):,} from {files}{fates}>"
 
 

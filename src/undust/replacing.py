@@ -31,9 +31,7 @@ def replaced(path: str) -> Iterator[BinaryIO]:
         with naming(path, target), target.open("wb") as file:
             yield file
         return
-    if not target.parent.is_dir():
-        message = f"{path}: there is no folder '{target.parent}' to write it to; make it first"
-        raise UndustError(message)
+    require_folder(path)
     part = target.with_name(f"{PREFIX}{os.urandom(8).hex()}{SUFFIX}")
     try:
         with naming(path, part), _locked_part(part) as file:
@@ -44,6 +42,14 @@ def replaced(path: str) -> Iterator[BinaryIO]:
             part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def require_folder(path: str) -> None:
+    """Raise if the folder of a file is not there."""
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        message = f"{path}: there is no folder '{folder}' to write it to; make it first"
+        raise UndustError(message)
 
 
 @contextmanager

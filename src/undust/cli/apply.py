@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,12 +11,10 @@ from undust.cli import options
 from undust.cli.application import Application
 from undust.cli.memory import require_held
 from undust.cli.saying import say, say_json
+from undust.cli.stdout import destination, require_stdout_for_one
 from undust.cli.tables import Columns
 from undust.rules import load
-from undust.streams import STANDARD, open_output, require_readable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from undust.streams import STANDARD, require_readable
 
 FORMATS = ["lines", "jsonl", "csv", "parquet"]
 
@@ -102,27 +98,16 @@ def command(  # noqa: PLR0913 -- one argument per option
     )
     require_held(memory, "the rules")
     started = perf_counter()
-    with _destination(output, as_json=as_json) as write:
+    with destination(output, as_json=as_json) as write:
         job.run(paths, input_format, output_format, write)
     _tell(job, perf_counter() - started, as_json=as_json, quiet=quiet)
 
 
 def _require_sense(rules: str, paths: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
-    if as_json and output == STANDARD:
-        message = "--json needs stdout for itself, so name a file with -o"
-        raise click.UsageError(message)
+    require_stdout_for_one(output, as_json=as_json)
     if (rules, *paths).count(STANDARD) > 1:
         message = "stdin can be read once, so name a file for the rules or for the URLs"
         raise click.UsageError(message)
-
-
-@contextmanager
-def _destination(output: str | None, *, as_json: bool) -> Iterator[Callable[[bytes], object]]:
-    if as_json and output is None:
-        yield len  # counted, not written
-    else:
-        with open_output(STANDARD if output is None else output) as opened:
-            yield opened.write
 
 
 def _tell(job: Application, seconds: float, *, as_json: bool, quiet: bool) -> None:

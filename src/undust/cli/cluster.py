@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from shutil import get_terminal_size
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.saying import say, say_json
+from undust.cli.stdout import require_stdout_for_one
 from undust.errors import UndustError
 from undust.streams import STANDARD
 
@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 OUTPUT_FORMATS = ["parquet", "jsonl", "csv"]
 WIDTH = 100
 """Of the summary where there is no terminal."""
-
-
-def _require_folder(output: str) -> None:
-    # Said now, and not after an hour of work.
-    folder = Path(output).resolve().parent
-    if output != STANDARD and not folder.is_dir():
-        message = f"{output}: there is no folder '{folder}' to write it to; make it first"
-        raise UndustError(message)
 
 
 def _require_sites_that_fit(large: Mapping[str, int], most: int) -> None:
@@ -95,12 +87,10 @@ def command(  # noqa: PLR0913 -- one argument per option
     from undust.engines.writing import format_of  # noqa: PLC0415
     from undust.pipeline import write_clusters  # noqa: PLC0415
 
-    if as_json and output == STANDARD:
-        message = "--json needs stdout for itself, so name a file with -o"
-        raise click.UsageError(message)
+    require_stdout_for_one(output, as_json=as_json)
     if output is not None:
         output_format = output_format or ("jsonl" if output == STANDARD else format_of(output))
-        _require_folder(output)
+        options.require_folder(output)
     started = perf_counter()
     with LocalEngine(inputs.memory, inputs.threads, inputs.tmp) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)

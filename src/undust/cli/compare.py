@@ -11,6 +11,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.saying import say_json
+from undust.counting import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,7 +178,7 @@ def _row(row: Row, found: Comparison) -> dict[str, Any]:
 def _print(found: Comparison) -> None:
     from undust.cli.printing import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
-    sites = f"{found.sites:,} site{'s' * (found.sites != 1)}"
+    sites = how_many(found.sites, "site")
     show(
         f"learned from {found.train_urls:,} URLs of {sites}, judged on {found.test_urls:,} others "
         f"of {found.test_pages:,} other pages",

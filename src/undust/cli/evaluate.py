@@ -12,6 +12,7 @@ from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.saying import say_json
+from undust.counting import how_many
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -81,7 +82,7 @@ def _print(found: Evaluation, seconds: float) -> None:
 
     total = found.total
     intervals = total.intervals()
-    sites = f"{len(found.sites):,} site{'s' * (len(found.sites) != 1)}"
+    sites = how_many(len(found.sites), "site")
     left = f"{found.active:,} rules leave {total.canonical_urls:,} URLs"
     said = [f"{total.urls:,} URLs of {sites} show {total.clusters:,} pages; {left}"]
     for name, meaning in (

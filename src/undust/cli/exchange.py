@@ -36,10 +36,3 @@ class WithFormats(click.Command):
         with formatter.section("Formats"):
             formatter.write_dl(list(self.formats.items()))
         super().format_epilog(ctx, formatter)
-
-
-def require_stdout_for_one(output: str, *, as_json: bool) -> None:
-    """Refuse to write two things to stdout."""
-    if as_json and output == STANDARD:
-        message = "--json needs stdout for itself, so name a file with -o"
-        raise click.UsageError(message)

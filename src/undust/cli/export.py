@@ -6,6 +6,8 @@ import click
 
 from undust.cli import exchange
 from undust.cli.saying import say, say_json
+from undust.cli.stdout import require_stdout_for_one
+from undust.counting import how_many
 from undust.exports import EXPORTERS, export
 from undust.rules import load
 from undust.streams import require_readable
@@ -39,7 +41,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust export rules.json --to nginx -o undust.conf
       undust export rules.json --to clean-param --site shop.test
     """  # noqa: D301 -- click keeps the lines behind a \b
-    exchange.require_stdout_for_one(output, as_json=as_json)
+    require_stdout_for_one(output, as_json=as_json)
     require_readable([rules])
     exported = export(load(rules), to, output, site=site)
     if as_json:
@@ -52,9 +54,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     else:
         for refusal in exported.refused:
             say(refusal, err=True)
-        count = len(exported.rules)
-        click.echo(
-            f"{count} {'rule' if count == 1 else 'rules'} for {to}, exact for {exported.exact_for}", err=True
-        )
+        rules_told = how_many(len(exported.rules), "rule")
+        click.echo(f"{rules_told} for {to}, exact for {exported.exact_for}", err=True)
     if exported.refused and not exported.rules:
         ctx.exit(1)

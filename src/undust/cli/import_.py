@@ -6,6 +6,8 @@ import click
 
 from undust.cli import exchange
 from undust.cli.saying import say, say_json
+from undust.cli.stdout import require_stdout_for_one
+from undust.counting import how_many
 from undust.imports import IMPORTERS, import_rules
 from undust.streams import require_readable
 
@@ -39,7 +41,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust import rules/main.json --from duplicate-url-discarder -o rules.json
       undust import robots.txt --from clean-param --site shop.test -o rules.json
     """  # noqa: D301 -- click keeps the lines behind a \b
-    exchange.require_stdout_for_one(output, as_json=as_json)
+    require_stdout_for_one(output, as_json=as_json)
     require_readable([file])
     found = import_rules(file, source, site=site)
     found.rules.save(output)
@@ -49,7 +51,6 @@ def command(  # noqa: PLR0913 -- one argument per option
     else:
         for each in found.skipped:
             say(f"left out: {each}", err=True)
-        count = len(found.rules)
-        say(f"{count} {'rule' if count == 1 else 'rules'} from {file}", err=True)
+        say(f"{how_many(len(found.rules), 'rule')} from {file}", err=True)
     if found.skipped and not found.rules:
         ctx.exit(1)

@@ -7,7 +7,6 @@ files, order, counts and the summary is here. No line is ever touched in Python.
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -15,19 +14,19 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli.saying import say_json
+from undust.cli.stdout import destination, require_stdout_for_one
 from undust.streams import (
     BLOCK_BYTES,
     LONGEST_LINE,
     STANDARD,
     Holds,
     line_chunks,
-    open_output,
     read_blocks,
     require_readable,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     Work = Callable[[bytes], tuple[bytes, int, int, int]]
     """Whole lines to the new lines, their number, how many changed and how many are no URLs."""
@@ -74,31 +73,20 @@ def map_lines(
 
 def run(files: Sequence[str], output: str | None, work: Work, *, as_json: bool, quiet: bool) -> None:
     """Do the whole job of such a command."""
-    if as_json and output == STANDARD:
-        message = "--json needs stdout for itself, so name a file with -o"
-        raise click.UsageError(message)
+    require_stdout_for_one(output, as_json=as_json)
     paths = files or (STANDARD,)
     require_readable(paths)
     is_talking = not quiet and sys.stderr is not None and sys.stderr.isatty()
     if is_talking and STANDARD in paths and sys.stdin is not None and sys.stdin.isatty():
         click.echo("One URL per line, please; Ctrl-D ends.", err=True)
     started = perf_counter()
-    with _destination(output, as_json=as_json) as write:
+    with destination(output, as_json=as_json) as write:
         counts = map_lines(paths, work, write)
     seconds = perf_counter() - started
     if as_json:
         say_json({**asdict(counts), "seconds": round(seconds, 6)})
     elif is_talking:
         click.echo(summary(counts, seconds), err=True)
-
-
-@contextmanager
-def _destination(output: str | None, *, as_json: bool) -> Iterator[Callable[[bytes], object]]:
-    if as_json and output is None:
-        yield len  # counted, not written
-    else:
-        with open_output(STANDARD if output is None else output) as opened:
-            yield opened.write
 
 
 def summary(counts: Counts, seconds: float) -> str:

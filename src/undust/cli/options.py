@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import click
 
-from undust.errors import UndustError
+from undust import replacing
 from undust.streams import STANDARD
 
 files = click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True))
@@ -100,6 +99,5 @@ keep_values = click.option(
 
 def require_folder(output: str | None) -> None:
     """Say now, not after an hour of work, that there is no place for the result."""
-    if output is not None and output != STANDARD and not Path(output).resolve().parent.is_dir():
-        message = f"{output}: there is no folder {Path(output).parent}; make it first"
-        raise UndustError(message)
+    if output is not None and output != STANDARD:
+        replacing.require_folder(output)

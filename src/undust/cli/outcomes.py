@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from undust.counting import how_many
+
 if TYPE_CHECKING:
     from undust.learning import Drift, Outcome
     from undust.single import Learned
@@ -24,7 +26,7 @@ def told(outcome: Outcome) -> list[str]:
     """Return what learning gave, in lines."""
     counts = outcome.as_json()
     urls, left, pages = counts["urls"], counts["canonical_urls"], counts["clusters"]
-    sites = f"{counts['sites']:,} site{'s' * (counts['sites'] != 1)}"
+    sites = how_many(counts["sites"], "site")
     said = [
         f"{urls:,} URLs of {sites} show {pages:,} pages; {counts['rules']:,} rules leave {left:,} URLs",
         f"pages that would be lost under another: {counts['lost_pages']:,}",

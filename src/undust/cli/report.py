@@ -10,6 +10,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.saying import say, say_json
+from undust.cli.stdout import require_stdout_for_one
 from undust.errors import UndustError
 from undust.streams import STANDARD, read_whole, require_readable
 
@@ -66,9 +67,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     from undust.pipeline import report  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
 
-    if as_json and output == STANDARD:
-        message = "--json needs stdout for itself, so name a file with -o"
-        raise click.UsageError(message)
+    require_stdout_for_one(output, as_json=as_json)
     require_readable([rules])
     options.require_folder(output)
     comparison = None if compared is None else read_comparison(compared)

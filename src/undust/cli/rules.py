@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.cli.exchange import require_stdout_for_one
 from undust.cli.saying import say, say_json
+from undust.cli.stdout import require_stdout_for_one
 from undust.rules import RuleSet, load
 from undust.streams import require_readable
 

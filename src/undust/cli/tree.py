@@ -9,6 +9,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.saying import say_json
+from undust.counting import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,12 +94,12 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 
 def _heading(tree: SiteTree) -> str:
-    pieces = [f"{tree.urls:,} URL{'s' * (tree.urls != 1)}"]
+    pieces = [how_many(tree.urls, "URL")]
     if tree.root is not None:
         rate = tree.root.duplicate_rate
         known = "nothing tells which are duplicates" if rate is None else f"{rate:.0%} duplicates"
         forms = sum(not branch.children for branch in tree.root.walk())
-        pieces += [known, f"{forms:,} form{'s' * (forms != 1)}"]
+        pieces += [known, how_many(forms, "form")]
     if tree.unusual:
         pieces.append(f"{tree.unusual:,} of no usual form")
     return f"{tree.site}: {', '.join(pieces)}"
@@ -141,7 +142,7 @@ def _rows(shown: Condensed, origin: str, above: str, before: str, own: str) -> I
         is_last = place == len(shown.children) and not shown.folded
         yield from _rows(child, origin, branch.pattern, inner, LAST if is_last else BRANCH)
     if shown.folded and shown.children:
-        text = f"{inner}{LAST}… {shown.folded:,} more form{'s' * (shown.folded != 1)}"
+        text = f"{inner}{LAST}… {how_many(shown.folded, 'more form')}"
         yield _Row(shown.folded_share, None, Text(text, style="dim"), Text(""))
 
 

@@ -14,6 +14,7 @@ from undust.cli import options
 from undust.cli.inputs import reading
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.saying import say_json
+from undust.counting import how_many
 from undust.errors import printable
 from undust.rules import load
 from undust.streams import STANDARD, require_readable
@@ -228,7 +229,7 @@ def _print(done: Validation, seconds: float, target: str) -> None:
 
     show_lines(lambda width, styled: _lines(done, width, styled))
     counts = ", ".join(f"{done.count(name):,} {name}" for name in STYLES)
-    hosts = f" from {done.hosts:,} host{'s' * (done.hosts != 1)}" if done.hosts else ""
+    hosts = f" from {how_many(done.hosts, 'host')}" if done.hosts else ""
     click.echo(f"\n{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s\nwritten to {target}")
 
 

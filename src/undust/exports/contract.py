@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
+
+from undust.errors import CannotExpress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,6 +74,11 @@ class Exported:
 
 
 STANDARD = "http(s) URLs in standard form; any other spelling is left alone"
+
+
+def refuse(reason: str) -> NoReturn:
+    """Say that the target cannot say a rule."""
+    raise CannotExpress(reason)
 
 
 def _one_line(text: str) -> str:

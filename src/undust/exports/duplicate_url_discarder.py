@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from undust.errors import CannotExpress
 from undust.exports.contract import Target, Written
-from undust.exports.hosts import has_subdomains, hosts_of
-from undust.exports.removals import concerns, removals, require_no_prefix, sites_of
+from undust.exports.removals import concerns, removals, require_no_prefix, require_subdomains, sites_of
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
@@ -40,12 +38,7 @@ def write(rules: Sequence[Numbered]) -> Written:
 
 def _require(removal: Removal) -> None:
     require_no_prefix(removal)
-    for site in (removal.rule.site, *removal.rule.except_sites):
-        if site != ANY_SITE:
-            hosts_of(site)
-            if not has_subdomains(site):
-                message = f"{site} is one host, and a pattern there takes in all hosts below it"
-                raise CannotExpress(message)
+    require_subdomains(removal, "a pattern there")
 
 
 def _entries(site: str, found: Sequence[Removal]) -> list[dict[str, Any]]:

@@ -49,3 +49,8 @@ def label_literal(text: str) -> str:
 def escaped(text: str) -> str:
     """Return the regular expression of a literal, alike in all dialects."""
     return "".join(f"\\{character}" if character in _SPECIAL else character for character in text)
+
+
+def quoted(text: str) -> str:
+    """Return a text between single quotes, as SQL and YAML read it."""
+    return "'" + text.replace("'", "''") + "'"

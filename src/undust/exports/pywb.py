@@ -8,13 +8,13 @@ which one piece of the key can be carried over.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exports.contract import Refusal, Target, Written
+from undust.exports.contract import Refusal, Target, Written, refuse
 from undust.exports.expressions import Group, is_of_class, run_of_class
 from undust.exports.hosts import has_subdomains, hosts_of
-from undust.exports.literals import escaped, path_literal, query_literal
+from undust.exports.literals import escaped, path_literal, query_literal, quoted
 from undust.exports.meeting import captured_as, image, may_meet
 from undust.exports.queries import Query
 from undust.exports.removals import same_host
@@ -50,7 +50,7 @@ def write(rules: Sequence[Numbered]) -> Written:
             lookup = _Lookup(each.rule)
             for other, known in found:
                 if each.rule.site == other.rule.site and lookup.meets(known):
-                    _refuse(f"rule {other.number} may send a URL on, and a lookup goes one step")
+                    refuse(f"rule {other.number} may send a URL on, and a lookup goes one step")
             found.append((each, lookup))
         except CannotExpress as error:
             refused.append(Refusal(each.number, each.rule, str(error)))
@@ -64,24 +64,24 @@ class _Lookup:
 
     def __init__(self, rule: Rule) -> None:
         if rule.kind != "rewrite" or rule.when or rule.unless:
-            _refuse("a lookup has no word for it")
+            refuse("a lookup has no word for it")
         if ":any}" in (rule.target or ""):
-            _refuse(MASK)
+            refuse(MASK)
         if rule.site == ANY_SITE or not has_subdomains(rule.site):
-            _refuse("it is not for the hosts of one registered domain")
+            refuse("it is not for the hosts of one registered domain")
         hosts_of(rule.site)
         self.site = rule.site
         self.source = Pattern.parse(rule.source)
         self.target = Pattern.parse(rule.target or "")
         self.image = image(self.source, self.target)
         if not same_host(self.source, self.target):
-            _refuse("it changes the host, or is for some hosts only, and a lookup stays on the host")
+            refuse("it changes the host, or is for some hosts only, and a lookup stays on the host")
         self.carried = self._carried()
         self.forms = (self._source_form(), self._target_form())
         if may_meet(self.image, self.source) or self.forms[0] == self.forms[1]:
-            _refuse("what it writes may be found again by itself, and a lookup goes one step")
+            refuse("what it writes may be found again by itself, and a lookup goes one step")
         if any(form != form.lower() for form in self.forms):
-            _refuse("pywb's keys are in lower case")
+            refuse("pywb's keys are in lower case")
 
     def meets(self, other: _Lookup) -> bool:
         """Whether some URL may belong to both."""
@@ -93,15 +93,15 @@ class _Lookup:
         refs = [p for segment in self.target.path or () for p in segment if isinstance(p, Capture)]
         refs += [p for entry in self.target.query or () for p in entry.value or () if isinstance(p, Capture)]
         if any(entry.several for entry in self.target.query or ()):
-            _refuse("it keeps other parameters, and a lookup carries one piece over")
+            refuse("it keeps other parameters, and a lookup carries one piece over")
         names = {ref.name for ref in refs}
         if len(names) > 1 or len(refs) > 1 or any(ref.detail for ref in refs):
-            _refuse("a lookup carries one piece over, as it is")
+            refuse("a lookup carries one piece over, as it is")
         if not refs:
             return ""
         detail = captured_as(self.source)[refs[0].name or ""][1].detail
         if detail is None or not is_of_class(detail):
-            _refuse("a piece that is carried over must have a class, such as int or word")
+            refuse("a piece that is carried over must have a class, such as int or word")
         return run_of_class(detail).replace("A-Za-z", "a-z").replace("A-F", "")
 
     def _source_form(self) -> str:
@@ -110,7 +110,7 @@ class _Lookup:
         used = {name for name in names if name is not None}
         variants = Query(self.source.query or (), (), used, lean=False).variants()
         if len(variants) > 1:
-            _refuse("its parameters may stand in any order")
+            refuse("its parameters may stand in any order")
         return _printed((*path_pieces(self.source.path or ((),), used), *variants[0][0]))
 
     def _target_form(self) -> str:
@@ -131,7 +131,7 @@ class _Lookup:
             for entry in self.target.query or ()
         ]
         if len(entries) > 1:
-            _refuse("its parameters may stand in any order")
+            refuse("its parameters may stand in any order")
         return path + (rf"\?{entries[0]}" if entries else "")
 
     def as_yaml(self) -> str:
@@ -144,15 +144,11 @@ class _Lookup:
             asked = _single(form).replace(_CARRIED, f"({self.carried})")
             asked = asked if self.carried else f"{asked}()"
             texts.append(
-                f"  - url_prefix: {_quoted(prefix)}\n    fuzzy_lookup:\n"
-                f"      match: {_quoted(f'^{start}{asked}$')}\n      type: host\n      filter:\n"
-                f"        - {_quoted(f'~urlkey:{_doubled(start)}{either}$')}\n"
+                f"  - url_prefix: {quoted(prefix)}\n    fuzzy_lookup:\n"
+                f"      match: {quoted(f'^{start}{asked}$')}\n      type: host\n      filter:\n"
+                f"        - {quoted(f'~urlkey:{_doubled(start)}{either}$')}\n"
             )
         return "".join(texts)
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise CannotExpress(reason)
 
 
 def _printed(pieces: Pieces) -> str:
@@ -167,10 +163,6 @@ def _doubled(text: str) -> str:
 def _single(text: str) -> str:
     kept = text.replace(_CARRIED, "\0")
     return kept.replace("{{", "{").replace("}}", "}").replace("\0", _CARRIED)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 PYWB = Target("pywb", "fuzzy lookups for the rules.yaml of pywb", EXACT, write)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
 from undust.exports.contract import Numbered, Refusal
+from undust.exports.hosts import has_subdomains, hosts_of
 from undust.exports.literals import query_literal
 from undust.exports.selection import MASK, require_shield
 from undust.exports.statements import in_order
@@ -170,6 +171,16 @@ def require_names(removal: Removal) -> None:
     if removal.keeps:
         message = "it takes all other parameters away, and here those to take away are written out"
         raise CannotExpress(message)
+
+
+def require_subdomains(removal: Removal, what: str) -> None:
+    """Refuse sites that are one host, for a target of which `what` takes in all hosts below."""
+    for site in (removal.rule.site, *removal.rule.except_sites):
+        if site != ANY_SITE:
+            hosts_of(site)
+            if not has_subdomains(site):
+                message = f"{site} is one host, and {what} takes in all hosts below it"
+                raise CannotExpress(message)
 
 
 def concerns(removal: Removal, site: str) -> bool:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
 from undust.exports.contract import Target, Written
-from undust.exports.hosts import has_subdomains, hosts_of
 from undust.exports.literals import escaped
-from undust.exports.removals import removals, require_names, require_plain_names
+from undust.exports.removals import removals, require_names, require_plain_names, require_subdomains
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
@@ -33,12 +32,7 @@ def write(rules: Sequence[Numbered]) -> Written:
 def _require(removal: Removal) -> None:
     require_names(removal)
     require_plain_names(removal)
-    for site in (removal.rule.site, *removal.rule.except_sites):
-        if site != ANY_SITE:
-            hosts_of(site)
-            if not has_subdomains(site):
-                message = f"{site} is one host, and a filter takes in all hosts below it"
-                raise CannotExpress(message)
+    require_subdomains(removal, "a filter")
     if removal.rule.except_sites:
         message = "an exception would hold for the rules of other sites, too"
         raise CannotExpress(message)

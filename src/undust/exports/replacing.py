@@ -7,9 +7,9 @@ place is such, but for results that standard form writes in another way; those r
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from undust.errors import CannotExpress
+from undust.exports.contract import refuse
 from undust.exports.expressions import AUTHORITY, SCHEME, Group
 from undust.exports.hosts import hosts_of
 from undust.exports.literals import escaped, query_literal
@@ -33,15 +33,15 @@ def replaced(rule: Rule, *, lean: bool) -> Compiled:
     old, new = texts(rule)
     is_end = rule.source.endswith("$")
     if rule.source.startswith("^"):
-        _refuse("its text stands at the beginning of the URL, where scheme and host are")
+        refuse("its text stands at the beginning of the URL, where scheme and host are")
     if not old:
-        _refuse("it adds text to every URL")
+        refuse("it adds text to every URL")
     if "?" in old + new and "?" not in new:
-        _refuse("it takes away the `?` before a query")
+        refuse("it takes away the `?` before a query")
     _require_path(old, rule.site, is_end=is_end)
     _require_standard_result(old, new, is_end=is_end)
     if old[0].isalnum() and lean:
-        _refuse("whether its text begins a token needs a look behind")
+        refuse("whether its text begins a token needs a look behind")
     host = AUTHORITY if rule.site == ANY_SITE else rf"{hosts_of(rule.site)}(?::[0-9]+)?"
     start = r"(?:(?<=%[0-9A-F][0-9A-F])|(?<![A-Za-z0-9%]))" if old[0].isalnum() else ""
     text = start + escaped(old)
@@ -99,10 +99,6 @@ def texts(rule: Rule) -> tuple[str, str]:
     return old, new
 
 
-def _refuse(reason: str) -> NoReturn:
-    raise CannotExpress(reason)
-
-
 def _require_path(old: str, site: str, *, is_end: bool) -> None:
     """Refuse a text that might stand in scheme or host, or reach into them."""
     if is_end and "/" not in old:
@@ -111,24 +107,24 @@ def _require_path(old: str, site: str, *, is_end: bool) -> None:
         first = next((place for place, character in enumerate(old) if character not in _IN_AUTHORITY), None)
         if first is not None and old[first] != "/":
             return
-        _refuse("its text may stand in the host, too")
+        refuse("its text may stand in the host, too")
     second = old.find("/", 1)
     name = old[1:second] if second > 0 else ""
     if is_end and second < 0:
         return
     if set(old) == {"/"} or not name:
-        _refuse("its text may stand in scheme and host, too")
+        refuse("its text may stand in scheme and host, too")
     if site in {ANY_SITE, name} or name.endswith(f".{site}"):
-        _refuse("its text may stand in the host, too")
+        refuse("its text may stand in the host, too")
 
 
 def _require_standard_result(old: str, new: str, *, is_end: bool) -> None:
     """Refuse a text after which the path might have a dot segment, or begin without a slash."""
     if old.startswith("/") and not new.startswith("/"):
-        _refuse("without its slash, the text would become part of the host")
+        refuse("without its slash, the text would become part of the host")
     pieces = new.split("/")
     starts_alike = (old.startswith("/") and new.startswith("/")) or pieces[0].strip(".?&=") != ""
     ends_alike = is_end or (old.endswith("/") and new.endswith("/")) or pieces[-1].strip(".?&=") != ""
     has_dots = any(piece.partition("?")[0] in {".", ".."} for piece in pieces)
     if has_dots or not (starts_alike and ends_alike) or (is_end and new.endswith(".")):
-        _refuse("what it leaves may be a dot segment")
+        refuse("what it leaves may be a dot segment")

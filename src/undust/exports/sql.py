@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from undust.exports.contract import STANDARD, Target, Written
 from undust.exports.dialects import as_is, replacement
 from undust.exports.expressions import NOT_STANDARD, STANDARD_FORM, numbered
+from undust.exports.literals import quoted
 from undust.exports.selection import said
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def write(rules: Sequence[Numbered]) -> Written:
 
 
 def _matches(expression: str) -> str:
-    return f"regexp_matches(url, {_quoted(f'^(?:{expression})')})"
+    return f"regexp_matches(url, {quoted(f'^(?:{expression})')})"
 
 
 def _condition(step: Step) -> str:
@@ -46,7 +47,7 @@ def _condition(step: Step) -> str:
         terms.append(f"{_result(step)} <> url")
     if step.may_have_dots:
         dots = r"^https?://[^?]*/\.\.?(?:[/?]|$)"
-        terms.append(f"NOT regexp_matches({_result(step)}, {_quoted(dots)})")
+        terms.append(f"NOT regexp_matches({_result(step)}, {quoted(dots)})")
     return " AND ".join(terms)
 
 
@@ -55,11 +56,7 @@ def _result(step: Step) -> str:
         return "url"
     expression, _ = numbered(step.pieces)
     text = replacement(step, "\\{}".format, as_is)
-    return f"regexp_replace(url, {_quoted(f'^{expression}$')}, {_quoted(text)})"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return f"regexp_replace(url, {quoted(f'^{expression}$')}, {quoted(text)})"
 
 
 SQL = Target("sql", "a CASE expression over a column url, for DuckDB", STANDARD, write)

@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from undust.counting import how_many
 from undust.evaluation.figures import figures
 from undust.reporting.gathering import OVERVIEW
 from undust.reporting.texts import made_visible, visible
@@ -75,15 +76,15 @@ class Report:
     @property
     def sentence(self) -> str:
         """What the page says, in a few words."""
-        found, rules = self.facts["figures"], _many(self.facts["active"], "rule")
-        sites = _many(self.facts["site_count"], "site")
+        found, rules = self.facts["figures"], how_many(self.facts["active"], "rule")
+        sites = how_many(self.facts["site_count"], "site")
         if found is None:
             return (
-                f"{_many(self.facts['seen'], 'URL')} of {sites}, and nothing tells which show one page; "
+                f"{how_many(self.facts['seen'], 'URL')} of {sites}, and nothing tells which show one page; "
                 f"{rules} leave {self.facts['left']:,}."
             )
         return (
-            f"{_many(found['urls'], 'URL')} of {sites} show {_many(found['clusters'], 'page')}; "
+            f"{how_many(found['urls'], 'URL')} of {sites} show {how_many(found['clusters'], 'page')}; "
             f"{rules} remove {found['removed']:.1%} of the duplicates "
             f"and lose {found['lost']:.2%} of the pages."
         )
@@ -115,10 +116,6 @@ class Report:
 
         style = "width:100%;height:40em;border:0"
         return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self.html())}"></iframe>'
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _total(evaluation: Evaluation) -> dict[str, Any]:

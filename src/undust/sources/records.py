@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warcio.recordloader import ArcWarcRecord
 
     from undust.content.page import Headers
-    from undust.sources.resuming import Window
+    from undust.sources.window import Window
 
 WARC_START = re.compile(rb"WARC/[01]\.\d\d?\r?\n")
 ARC_START = re.compile(

@@ -29,9 +29,10 @@ from undust.sources.records import (
     warc_length,
     warc_records,
 )
-from undust.sources.resuming import Archive, Damage, Window
+from undust.sources.resuming import Archive, Damage
 from undust.sources.rows import batch_of
 from undust.sources.values import text_from_bytes
+from undust.sources.window import Window
 from undust.urls import Url, site_of
 
 if TYPE_CHECKING:
