@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools.fault_jobs import JOBS, READ_ONLY, leaf_commands
+from tools.faults.jobs import JOBS, OTHER_OUTPUTS, READ_ONLY, leaf_commands
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def test_no_command_is_forgotten() -> None:
     assert tried | READ_ONLY == set(commands)
     for name, command in commands.items():
         options = {option for parameter in command.params for option in parameter.opts}
-        assert name in tried or not options & {"-o", "--output", "--report", "--update", "--journal"}
+        assert name in tried or not options & {"-o", "--output", "--journal", *OTHER_OUTPUTS}
 
 
 def test_every_option_that_names_an_output_is_tried() -> None:
@@ -37,7 +37,7 @@ def test_every_option_that_names_an_output_is_tried() -> None:
     for name, command in leaf_commands():
         said = {word for job in JOBS if job.command == name for word in job.arguments}
         options = {option for parameter in command.params for option in parameter.opts}
-        assert options & {"--report", "--update"} <= said
+        assert options & set(OTHER_OUTPUTS) <= said
         assert "-o" not in options or "-o" in said or name in {"rules disable", "validate"}
 
 

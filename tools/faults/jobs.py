@@ -26,6 +26,7 @@ READ_ONLY = {
     "tree", "explain", "evaluate", "compare", "signatures", "completion",
     "rules list", "rules show", "rules check", "rules diff",
 }  # fmt: skip
+OTHER_OUTPUTS = ("--report", "--update")
 OLD = b"what was there before\n"
 PAGES, COPIES = 40, 3
 
@@ -44,6 +45,11 @@ class Job:
     again: tuple[str, ...] = ()
     """What to add to go on after a run that was ended."""
     program: tuple[str, ...] = UNDUST
+
+    @property
+    def name(self) -> str:
+        """The command, and the option by which it writes something else than usual: `learn --update`."""
+        return " ".join((self.command, *(word for word in self.arguments if word in OTHER_OUTPUTS)))
 
     @property
     def words(self) -> list[str]:

@@ -1,0 +1,1 @@
+"""Commands that write, ended in every bad way: `python -m tools.faults`."""

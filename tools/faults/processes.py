@@ -1,0 +1,120 @@
+"""A job in a process of its own, forked from one that has loaded everything, and how it ended.
+
+A signal so meets the work, and not the loading of Python.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tools.faults.jobs import UNDUST, Job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Setting = Callable[[], object]
+
+PART = ".undust-*.part"
+LONGEST_S = 120.0
+LOADED = (
+    *("undust.pipeline", "undust.review", "undust.cli.application", "undust.cli.parquet", "rich.text"),
+    *("undust.reporting.page", "undust.exports", "undust.imports", "undust.engines.local", "duckdb"),
+    *("undust.cli.printing", "undust.rules.listing", "warcio.archiveiterator", "fastwarc.warc"),
+)
+
+
+def load_everything() -> None:
+    """Load what any job would load."""
+    for name in LOADED:
+        import_module(name)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended: its exit code, or the number of its signal, negative; and what it said."""
+
+    code: int
+    said: str
+
+
+class Running:
+    """A job in a process of its own."""
+
+    def __init__(self, job: Job, folder: Path, *more: str, setting: Setting | None = None) -> None:
+        self.folder = folder
+        reader, writer = os.pipe()
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(reader)
+            _be(job, folder, more, writer, setting)
+        os.close(writer)
+        self._reader = reader
+
+    def ended(self) -> Ended:
+        """Wait for its end."""
+        pieces, end = [], time.monotonic() + LONGEST_S
+        while select.select([self._reader], [], [], max(0, end - time.monotonic()))[0]:
+            piece = os.read(self._reader, 1 << 16)
+            if not piece:
+                break
+            pieces.append(piece)
+        else:
+            os.kill(self.pid, signal.SIGKILL)
+            pieces.append(b"Traceback: it never ended")
+        os.close(self._reader)
+        _, status = os.waitpid(self.pid, 0)
+        return Ended(os.waitstatus_to_exitcode(status), b"".join(pieces).decode("utf-8", "replace"))
+
+    def wait_for_part(self, seconds: float) -> None:
+        """Wait until an unfinished file shows, or for some time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not any(self.folder.glob(PART)):
+            time.sleep(0.0003)
+
+    def send(self, number: int) -> None:
+        """Send a signal, if it is still there."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+
+def _be(job: Job, folder: Path, more: tuple[str, ...], writer: int, setting: Setting | None) -> None:
+    """Become the job; never return."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(writer, 1)
+        os.dup2(writer, 2)
+        os.chdir(folder)
+        (folder / "tmp").mkdir(exist_ok=True)
+        tempfile.tempdir = str(folder / "tmp")
+        if setting:
+            setting()
+        if job.program is UNDUST:
+            sys.argv = ["undust", *job.words[len(UNDUST) :], *more]
+            from undust.__main__ import main as run  # noqa: PLC0415 -- loaded by the parent
+
+            run()
+        else:
+            exec(job.arguments[1], {})  # noqa: S102 -- our own text, as `python -c` would
+        code = 0
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else 1
+    except BaseException:  # noqa: BLE001 -- told as Python would
+        import traceback  # noqa: PLC0415
+
+        traceback.print_exc()
+        code = 1
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
