@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tools.screenshot import COMMAND, PICTURE, on_a_terminal, picture_of, text_in
+from tools.screenshot import PICTURE, taken, text_in
 from tools.stranger import Stranger, invented_files, promised_files, steps_of
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ SECONDS = re.compile(r"^\d+\.\d s$", re.MULTILINE)
 
 def test_the_screenshot_shows_what_the_command_prints() -> None:
     """The picture is renewed (`python -m tools.screenshot`) when the command prints something else."""
-    now = picture_of(f"$ undust {' '.join(COMMAND)}\n{on_a_terminal(COMMAND)}")
-    shown, printed = text_in(PICTURE.read_text(encoding="utf-8")), text_in(now)
+    shown, printed = text_in(PICTURE.read_text(encoding="utf-8")), text_in(taken())
     assert SECONDS.sub("x s", shown) == SECONDS.sub("x s", printed)
     assert SECONDS.search(shown)
 

@@ -7,15 +7,8 @@ Nothing is drawn by hand, so a test can hold the picture against what the comman
 
 from __future__ import annotations
 
-import fcntl
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
 import tempfile
-import termios
 from html import escape, unescape
 from pathlib import Path
 
@@ -23,6 +16,8 @@ from rich.console import Console
 from rich.style import Style
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
+
+from tools.terminal import on_a_terminal
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "pictures" / "learn.svg"
@@ -36,40 +31,16 @@ PAPER, INK = "#1b1f24", "#d6dbe1"
 def main() -> None:
     """Write the picture."""
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(
-        picture_of(f"$ undust {' '.join(COMMAND)}\n{on_a_terminal(COMMAND)}"), encoding="utf-8"
-    )
+    PICTURE.write_text(taken(), encoding="utf-8")
     print(f"wrote {PICTURE.relative_to(ROOT)}")
 
 
-def on_a_terminal(arguments: tuple[str, ...]) -> str:
-    """Return what the command prints on a terminal, colours included; notes about the input are left out."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
-    known = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "NO_COLOR", "CI"}}
-    known |= {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+def taken() -> str:
+    """Return the picture as it would be today; notes about the input are left out."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "examples").symlink_to(ROOT / "examples")
-        words = [sys.executable, "-m", "undust", *arguments]
-        process = subprocess.Popen(
-            words, cwd=folder, env=known, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL
-        )
-        os.close(theirs)
-        said = b""
-        while data := _read(ours):
-            said += data
-        os.close(ours)
-        if process.wait():
-            message = f"undust {' '.join(arguments)} failed; run it by hand to see why"
-            raise SystemExit(message)
-    return said.decode().replace("\r", "")
-
-
-def _read(ours: int) -> bytes:
-    try:
-        return os.read(ours, 1 << 16)
-    except OSError:  # a terminal whose other end is gone
-        return b""
+        printed = on_a_terminal(COMMAND, Path(folder), COLUMNS)
+    return picture_of(f"$ undust {' '.join(COMMAND)}\n{printed}")
 
 
 def picture_of(printed: str) -> str:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.command import UNDUST, run
+from tests.cli.command import run
+from tools.terminal import on_a_terminal
 from undust.rules import Rule, RuleSet, load
 
 if TYPE_CHECKING:
@@ -46,36 +41,11 @@ COMMANDS = {
 }
 
 
-def on_a_terminal(folder: Path, arguments: list[str], **environment: str) -> str:
-    """Return what the command prints on a terminal of 80 columns."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
-    known = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "NO_COLOR", "CI"}}
-    known |= {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"} | environment
-    process = subprocess.Popen(
-        [*UNDUST, *arguments], cwd=folder, env=known, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL
-    )
-    os.close(theirs)
-    said = b""
-    while data := _read(ours):
-        said += data
-    assert process.wait() == 0
-    os.close(ours)
-    return said.decode().replace("\r\n", "\n")
-
-
-def _read(ours: int) -> bytes:
-    try:
-        return os.read(ours, 1 << 16)
-    except OSError:  # a terminal whose other end is gone
-        return b""
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_tables_fit_and_name_everything(name: str, repository: Path) -> None:
     """No line is longer than the terminal, and what a row is about is never squeezed away."""
     arguments, wanted = COMMANDS[name]
-    text = STYLE.sub("", on_a_terminal(repository / "examples", arguments))
+    text = STYLE.sub("", on_a_terminal(arguments, repository / "examples", COLUMNS))
     assert max(map(len, text.splitlines())) <= COLUMNS
     assert wanted in text
 
@@ -83,8 +53,8 @@ def test_tables_fit_and_name_everything(name: str, repository: Path) -> None:
 def test_colour_is_for_terminals_and_can_be_declined(repository: Path) -> None:
     """A terminal gets colours, `NO_COLOR` takes them away, a pipe never has any."""
     folder, (arguments, _) = repository / "examples", COMMANDS["show"]
-    assert COLOUR.search(on_a_terminal(folder, arguments))
-    assert not COLOUR.search(on_a_terminal(folder, arguments, NO_COLOR="1"))
+    assert COLOUR.search(on_a_terminal(arguments, folder, COLUMNS))
+    assert not COLOUR.search(on_a_terminal(arguments, folder, COLUMNS, NO_COLOR="1"))
     assert b"\x1b" not in run(*arguments[:2], folder / "rules.json", arguments[3]).out
 
 
@@ -132,7 +102,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_text_steers_the_terminal(hostile: Path, name: str) -> None:
     """Strangers' escape sequences, carriage returns and turned lines are shown, never obeyed."""
     first = load(hostile / "hostile.json").ids[0]
-    said = on_a_terminal(hostile, [word.replace("{id}", first) for word in TOLD[name]])
+    words = [word.replace("{id}", first) for word in TOLD[name]]
+    said = on_a_terminal(words, hostile, COLUMNS)
     styles = re.compile(r"\x1b\[(?:0|1|2|3|4|7|22|23|24|27|39|49|3[0-7]|9[0-7])(?:;[0-9;]+)?m")
     left = styles.sub("", said)
     assert left

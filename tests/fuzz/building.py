@@ -41,9 +41,14 @@ def sources_of(target: Path) -> list[Path]:
         found.add(file)
         for name in re.findall(r'^#include "(\w+)\.hpp"', file.read_text(), re.MULTILINE):
             carriers = [other for other in sources_of_core() if f"{other.stem}_".startswith(f"{name}_")]
-            header = REPOSITORY / "cpp" / f"{name}.hpp"
-            waiting += [other for other in (header, *carriers) if other not in found]
+            waiting += [other for other in (_header(name), *carriers) if other not in found]
     return sorted(file for file in found if file.suffix == ".cpp")
+
+
+def _header(name: str) -> Path:
+    """Return a header of the targets, or of the core."""
+    own = HERE / f"{name}.hpp"
+    return own if own.exists() else REPOSITORY / "cpp" / f"{name}.hpp"
 
 
 def units_of(sources: list[Path]) -> list[tuple[Path, ...]]:
@@ -55,7 +60,7 @@ def units_of(sources: list[Path]) -> list[tuple[Path, ...]]:
 
 def compile_unit(compiler: str, unit: tuple[Path, ...], folder: Path) -> Path:
     """Return the object file of some sources, from an earlier run if nothing in them has changed."""
-    headers = sorted((REPOSITORY / "cpp").glob("*.hpp"))
+    headers = sorted([*HERE.glob("*.hpp"), *(REPOSITORY / "cpp").glob("*.hpp")])
     contents = b"".join(file.read_bytes() for file in (*unit, *headers)) + repr((compiler, FLAGS)).encode()
     target = folder / f"{unit[0].stem}-{hashlib.sha256(contents).hexdigest()[:16]}.o"
     if not target.exists():

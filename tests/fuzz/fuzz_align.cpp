@@ -1,7 +1,5 @@
 // Groups of any texts: every row can be read back from its consensus, and forms name what was seen.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,28 +7,13 @@
 #include "align.hpp"
 #include "align_forms.hpp"
 #include "arrow.hpp"
+#include "exported.hpp"
+#include "promise.hpp"
 #include "views.hpp"
 
 namespace {
 
 using namespace undust;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
-
-// Calls `use` with a column of ours, read as any Arrow library would.
-template <typename Use>
-void with_texts(const Column& column, Use use) {
-  ArrowSchema schema{};
-  ArrowArray array{};
-  column.export_to(&schema, &array);
-  use(TextColumn(schema, array));
-  array.release(&array);
-  schema.release(&schema);
-}
 
 // Rows end where a byte is a newline or very large; each is a URL of one host.
 Column urls_of(std::string_view data) {
@@ -106,9 +89,9 @@ void check(const TokenCodes& view, const TextColumn& vocabulary, std::uint8_t ch
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::uint8_t choice = size ? data[size - 1] : 0;
-  with_texts(urls_of(text), [&](const TextColumn& urls) {
+  with_exported(urls_of(text), [&](const TextColumn& urls) {
     const TokenCodes view = token_codes(urls, choice & 128 ? TokenStyle::kRuns : TokenStyle::kTypes);
-    with_texts(view.vocabulary, [&](const TextColumn& vocabulary) { check(view, vocabulary, choice); });
+    with_exported(view.vocabulary, [&](const TextColumn& vocabulary) { check(view, vocabulary, choice); });
   });
   return 0;
 }

@@ -1,25 +1,18 @@
 // Lines of any bytes as URLs of one page: each difference says what it captured, and both sides are told.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "differences.hpp"
+#include "promise.hpp"
 
 namespace {
 
 using namespace undust;
 
 constexpr std::size_t kMostUrls = 6;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 }  // namespace
 

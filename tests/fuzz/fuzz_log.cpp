@@ -1,24 +1,18 @@
 // Access log lines under the fuzzer: what cpp/log_lines.hpp promises of any bytes and several formats.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "arrow.hpp"
+#include "exported.hpp"
 #include "log_lines.hpp"
 #include "log_text.hpp"
+#include "promise.hpp"
 
 namespace {
 
 using namespace undust;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 std::vector<LogPart> stock_parts() {
   return {{LogField::kOther, " [", false, false}, {LogField::kClfTime, "] \"", false, false},
@@ -41,18 +35,11 @@ std::vector<LogFormat> formats() {
           {"", {{LogField::kSeconds, "|", false, false}, {LogField::kTarget, "", false, false}}, "http://a", "http", "8"}};
 }
 
-// A column of ours read back as any Arrow library would.
 std::vector<std::string> texts(const Column& column) {
-  ArrowSchema schema{};
-  ArrowArray array{};
-  column.export_to(&schema, &array);
   std::vector<std::string> all;
-  {
-    const TextColumn rows(schema, array);
+  with_exported(column, [&](const TextColumn& rows) {
     for (std::int64_t row = 0; row < rows.size(); ++row) all.emplace_back(rows.is_null(row) ? "" : rows[row]);
-  }
-  array.release(&array);
-  schema.release(&schema);
+  });
   return all;
 }
 

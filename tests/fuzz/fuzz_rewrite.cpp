@@ -1,11 +1,10 @@
 // Maps of any keys and values, to the rules of all their pairs.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <vector>
 
 #include "pair_rules.hpp"
+#include "promise.hpp"
 
 namespace {
 
@@ -13,12 +12,6 @@ using namespace undust;
 using Map = std::map<std::int32_t, std::int32_t>;
 
 constexpr std::int32_t kKeys = 6, kValues = 5;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 // Two bytes an entry; a row ends where a byte is large.
 std::vector<Map> rows_of(const std::uint8_t* data, std::size_t size) {

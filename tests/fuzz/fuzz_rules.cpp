@@ -3,14 +3,13 @@
 // The input is lines: those before the last are rules of site example.com (a line that is no rule is
 // refused with a reason and left out), the last is a URL.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pattern_rule.hpp"
 #include "program.hpp"
+#include "promise.hpp"
 #include "suffixes.hpp"
 #include "url.hpp"
 
@@ -20,12 +19,6 @@ using namespace undust;
 
 constexpr std::string_view kSuffixes = "com\norg\nco.uk\ngithub.io\n*.ck\n!www.ck\n";
 constexpr std::size_t kMostRules = 12;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 RuleText text_of(const CanonicalRule& rule) {
   RuleText text{rule.kind, rule.from, {}, {}, {}};

@@ -1,23 +1,16 @@
 // Texts of pages, whatever bytes they are made of, to shingles and sketches.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "promise.hpp"
 #include "sketch.hpp"
 
 namespace {
 
 using namespace undust;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 void check_sketch(std::string_view text, std::size_t words) {
   std::vector<std::uint64_t> hashes, shouted;

@@ -4,14 +4,13 @@
 // a URL says which page it shows.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "promise.hpp"
 #include "standing.hpp"
 #include "url.hpp"
 
@@ -20,12 +19,6 @@ namespace {
 using namespace undust;
 
 constexpr std::size_t kMostRules = 8, kMostUrls = 12, kPages = 4, kMinima = 2;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 struct Site {
   std::vector<std::string> images;

@@ -2,8 +2,6 @@
 // against the plain counting of texts, in one pass and in many, with one thread and with two.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -12,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "promise.hpp"
 #include "substrings.hpp"
 
 namespace {
@@ -20,12 +19,6 @@ using namespace undust;
 
 using Text = std::vector<std::uint32_t>;
 using Counted = std::map<std::pair<Text, Text>, std::pair<std::uint32_t, std::uint32_t>>;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 constexpr std::size_t kMostRows = 12, kMostTokens = 24, kLongest = 4;
 

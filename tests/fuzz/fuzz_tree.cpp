@@ -1,23 +1,16 @@
 // Sorted codes and carried columns of any values, counted in passing and one by one.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <vector>
 
 #include "mappings.hpp"
+#include "promise.hpp"
 
 namespace {
 
 using namespace undust;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 void count_codes(const std::uint8_t* data, std::size_t size) {
   std::map<std::int64_t, std::int64_t> sides[2];

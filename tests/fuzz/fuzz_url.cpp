@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -13,8 +12,10 @@
 
 #include "arrow.hpp"
 #include "batch.hpp"
+#include "exported.hpp"
 #include "host.hpp"
 #include "idna.hpp"
+#include "promise.hpp"
 #include "suffixes.hpp"
 #include "url.hpp"
 #include "views.hpp"
@@ -22,12 +23,6 @@
 namespace {
 
 using namespace undust;
-
-void promise(bool is_kept, const char* what) {
-  if (is_kept) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 // ---- one URL
 
@@ -183,17 +178,6 @@ void with_views(const Rows& rows, std::size_t skipped, Work&& work) {
   array.n_buffers = 3;
   array.buffers = buffers;
   work(TextColumn(schema, array));
-}
-
-// Calls work(column) with a column of ours as another library would receive it.
-template <typename Work>
-void with_exported(const Column& column, Work&& work) {
-  ArrowSchema schema{};
-  ArrowArray array{};
-  column.export_to(&schema, &array);
-  work(TextColumn(schema, array));
-  array.release(&array);
-  schema.release(&schema);
 }
 
 void check_map(const Rows& rows, const TextColumn& column, bool has_nulls) {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
     from tests.browsing import Open
 
@@ -124,32 +124,33 @@ def test_search_says_when_there_is_nothing(page_file: Path, opened: Open) -> Non
         expect(page.locator("#found")).to_contain_text("0 rules and 0 URLs")
 
 
+def press(target: Locator, by: str) -> None:
+    """Press a button or a link, with the mouse or with the keyboard."""
+    if by == "mouse":
+        target.click()
+    else:
+        target.focus()
+        target.page.keyboard.press("Enter")
+
+
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 def test_rules_open_and_sort(page_file: Path, opened: Open, by: str) -> None:
     """A rule opens to its diff; columns sort both ways, and say so."""
-
-    def press(target: Any) -> None:  # noqa: ANN401 -- a locator
-        if by == "mouse":
-            target.click()
-        else:
-            target.focus()
-            page.keyboard.press("Enter")
-
     with opened(page_file) as page:
         opener = page.locator("#rule-table .opener").first
-        press(opener)
+        press(opener, by)
         assert opener.get_attribute("aria-expanded") == "true"
         assert page.locator("tr.detail:visible del").count() > 0
-        press(opener)
+        press(opener, by)
         assert page.locator("tr.detail:visible").count() == 0
         head = page.locator("#rule-table thead th").first
-        press(head.locator("button"))
+        press(head.locator("button"), by)
         numbers = [
             int(each) for each in page.locator("#rule-table tbody td:first-child.number").all_inner_texts()
         ]
         assert numbers == sorted(numbers)
         assert head.get_attribute("aria-sort") == "ascending"
-        press(head.locator("button"))
+        press(head.locator("button"), by)
         numbers = [
             int(each) for each in page.locator("#rule-table tbody td:first-child.number").all_inner_texts()
         ]
@@ -270,26 +271,18 @@ def many_sites(sample: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
 def test_ten_thousand_sites_sort_filter_and_open(many_sites: Path, opened: Open, by: str) -> None:
     """Those that save most come first; a click sorts, a word filters, and a site opens and closes again."""
     assert many_sites.stat().st_size < 3_000_000
-
-    def press(target: Any) -> None:  # noqa: ANN401 -- a locator
-        if by == "mouse":
-            target.click()
-        else:
-            target.focus()
-            page.keyboard.press("Enter")
-
     with opened(many_sites) as page:
         assert page.locator("#sites tbody tr").first.locator("th").inner_text() == "s9998.test"
         assert page.locator("#sites tbody tr").count() == 100
         assert "100 of 10,000 sites" in page.locator("#sites [role=status]").inner_text()
-        press(page.locator("#sites thead button", has_text="Site"))
+        press(page.locator("#sites thead button", has_text="Site"), by)
         assert page.locator("#sites tbody tr").first.locator("th").inner_text() == "s0.test"
         page.locator("#site-filter").fill("teapots")
         assert page.locator("#sites tbody tr").count() == 1
-        press(page.locator("#sites tbody a"))
+        press(page.locator("#sites tbody a"), by)
         expect(page.locator("h1")).to_have_text("teapots.test")
         assert page.locator("#rule-table tbody tr").count() > 0
-        press(page.locator("#back a"))
+        press(page.locator("#back a"), by)
         expect(page.locator("#sites")).to_be_visible()
 
 
