@@ -6,6 +6,7 @@ TYPE_CHECKING = False  # as checkers of types know it; `typing` takes as long to
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
     from undust.engines.spark import SparkEngine
+    from undust.errors import UndustError
     from undust.exports import export
     from undust.imports import import_rules
     from undust.pipeline import (
@@ -29,6 +30,7 @@ __all__ = [
     "Rule",
     "RuleSet",
     "SparkEngine",
+    "UndustError",
     "compare",
     "evaluate",
     "export",
@@ -51,6 +53,7 @@ _HOMES = {
     "Rule": "undust.rules",
     "RuleSet": "undust.rules",
     "SparkEngine": "undust.engines.spark",
+    "UndustError": "undust.errors",
     "compare": "undust.pipeline",
     "evaluate": "undust.pipeline",
     "export": "undust.exports",

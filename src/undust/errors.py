@@ -33,7 +33,15 @@ MENDS = {
 
 
 class UndustError(Exception):
-    """A problem that has a name; the root of all that undust raises on purpose."""
+    """A problem that has a name; the root of all that undust raises on purpose.
+
+    >>> import undust
+    >>> try:
+    ...     undust.load("no-such-file.json")
+    ... except undust.UndustError as error:
+    ...     print(error)
+    no-such-file.json: there is no such file
+    """
 
     def __str__(self) -> str:
         """Return the sentence, on one line: what it quotes may have been written to harm a terminal."""

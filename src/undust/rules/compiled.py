@@ -76,7 +76,12 @@ class Canonicalizer:
         return self.program.canonical(url)
 
     def canonical(self, url: str) -> str:
-        """Return the canonical form of a URL: what to fetch."""
+        """Return the canonical form of a URL: what to fetch.
+
+        >>> from undust.rules import RuleSet
+        >>> RuleSet().compile().canonical("HTTP://Shop.test:80/a/../b")
+        'http://shop.test/b'
+        """
         return self.program.canonical(url)
 
     def key(self, url: str) -> str:
@@ -90,14 +95,29 @@ class Canonicalizer:
     def counted_batch(
         self, urls: pa.Array, *, keys: bool = False, threads: int = 1, uses: bool = False
     ) -> tuple[pa.Array, Counts]:
-        """Return the same for one array, and what happened; with `uses`, by rule too."""
+        """Return the same for one array, and what happened; with `uses`, by rule too.
+
+        >>> import pyarrow as pa
+        >>> from undust.rules import RuleSet
+        >>> column, counts = RuleSet().compile().counted_batch(pa.array(["HTTP://a.test", "no URL"]))
+        >>> column.to_pylist(), counts.changed, counts.not_urls
+        (['http://a.test/', 'no URL'], 1, 1)
+        """
         import pyarrow as pa  # noqa: PLC0415 -- slow to load, and a single URL does without
 
         column, counts = self.program.batch_counted(urls, keys, threads, uses)
         return pa.array(column), counts
 
     def touched(self, urls: pa.Array, *, threads: int = 1) -> tuple[pa.Array, pa.Array]:
-        """Return the rows and the places of rules of all pairs in which a rule, alone, changes a URL."""
+        """Return the rows and the places of rules of all pairs in which a rule, alone, changes a URL.
+
+        >>> import pyarrow as pa
+        >>> from undust.rules import Rule, RuleSet
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> rows, places = rules.compile().touched(pa.array(["http://shop.test/", "http://shop.test/a.php3?b"]))
+        >>> rows.to_pylist(), places.to_pylist()
+        ([1], [0])
+        """
         import pyarrow as pa  # noqa: PLC0415 -- slow to load, and a single URL does without
 
         rows, rules = self.program.touched(urls, threads)
@@ -106,11 +126,23 @@ class Canonicalizer:
     def lines(
         self, data: bytes, *, keys: bool = False, threads: int = 1, uses: bool = False
     ) -> tuple[bytes, int, Counts]:
-        """Return whole lines of URLs in canonical form or as keys, their number, and what happened."""
+        """Return whole lines of URLs in canonical form or as keys, their number, and what happened.
+
+        >>> from undust.rules import RuleSet
+        >>> data, number, counts = RuleSet().compile().lines(b"HTTP://a.test\\nhttp://b.test/\\n")
+        >>> data, number, counts.changed
+        (b'http://a.test/\\nhttp://b.test/\\n', 2, 1)
+        """
         return self.program.lines_counted(data, keys, threads, uses)
 
     def explain(self, url: str) -> Explanation:
-        """Return each step from the URL to its canonical form and its key, with the rule that made it."""
+        """Return each step from the URL to its canonical form and its key, with the rule that made it.
+
+        >>> from undust.rules import Rule, RuleSet
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> [step.url for step in rules.compile().explain("http://shop.test/a.php3?b").steps]
+        ['http://shop.test/a?b']
+        """
         normalized, steps, canonical, masks, key, outcome = self.program.explain(url)
         done = [
             tuple(Step(self.rules[place], place + 1, after) for place, after in each)

@@ -93,14 +93,22 @@ class Rule:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Return the rule that a JSON object of a rule file holds."""
+        """Return the rule that a JSON object of a rule file holds.
+
+        >>> print(Rule.from_json({"site": "shop.test", "kind": "replace", "from": ".php3?", "to": "?"}))
+        replace ".php3?" → "?"
+        """
         evidence.check(data)
         known = {name: data[key] for name, key in _KEYS.items() if data.get(key) is not None}
         extra = {key: value for key, value in data.items() if key not in _KNOWN}
         return cls(**known, extra=extra)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the rule as the JSON object of a rule file; what is unknown or empty is left out."""
+        """Return the rule as the JSON object of a rule file; what is unknown or empty is left out.
+
+        >>> list(Rule.parse('replace ".php3?" -> "?"', site="shop.test").to_json())
+        ['id', 'site', 'kind', 'from', 'to', 'status']
+        """
         data: dict[str, Any] = {"id": self.id}
         for name, key in _KEYS.items():
             value = getattr(self, name)
@@ -128,7 +136,11 @@ class Rule:
         return identity((self.site, self.kind, self.source, self.target, self.when, self.unless))
 
     def with_status(self, status: Status) -> Self:
-        """Return the same rule, switched on or off."""
+        """Return the same rule, switched on or off.
+
+        >>> Rule.parse('replace ".php3?" -> "?"', site="shop.test").with_status("disabled").status
+        'disabled'
+        """
         return replace(self, status=status)
 
     def _repr_html_(self) -> str:

@@ -72,7 +72,15 @@ class RuleSet(Sequence[Rule]):
             output.write(self.dumps())
 
     def dumps(self) -> bytes:
-        """Return the bytes of the rule file."""
+        """Return the bytes of the rule file.
+
+        >>> print(RuleSet().dumps().decode(), end="")
+        {
+          "format": "undust-rules",
+          "version": 1,
+          "rules": []
+        }
+        """
         return files.written(self._header, map(_with_id, self.raw))
 
     def compile(self) -> Canonicalizer:
@@ -139,7 +147,12 @@ class RuleSet(Sequence[Rule]):
         return rules
 
     def with_rules(self, rules: Iterable[Rule]) -> Self:
-        """Return a set of other rules, with the name and whatever else the file of this one says."""
+        """Return a set of other rules, with the name and whatever else the file of this one says.
+
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> len(rules.with_rules(rule for rule in rules if rule.kind == "keep"))
+        0
+        """
         raw = [rule.to_json() for rule in rules]
         files.require_unique(raw)
         return self._like(raw)
@@ -150,7 +163,12 @@ class RuleSet(Sequence[Rule]):
         return tuple(map(_id_of, self.raw))
 
     def find(self, id: str) -> Rule:  # noqa: A002 -- the name that rule files use
-        """Return the rule whose id starts so."""
+        """Return the rule whose id starts so.
+
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> print(rules.find("1413"))
+        replace ".php3?" → "?"
+        """
         return self._rule(self._place(id, self.ids))
 
     def _place(self, start: str, ids: Sequence[str]) -> int:
@@ -165,11 +183,21 @@ class RuleSet(Sequence[Rule]):
         raise RuleError(message)
 
     def enable(self, *ids: str) -> Self:
-        """Return the set with these rules switched on; a unique start of an id is enough."""
+        """Return the set with these rules switched on; a unique start of an id is enough.
+
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")]).disable("1413")
+        >>> rules.enable("1413").compile()("http://shop.test/a.php3?b")
+        'http://shop.test/a?b'
+        """
         return self._with_status("active", ids)
 
     def disable(self, *ids: str) -> Self:
-        """Return the set with these rules switched off; they stay in the file, and stay off when merged."""
+        """Return the set with these rules switched off; they stay in the file, and stay off when merged.
+
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> rules.disable("1413").compile()("http://shop.test/a.php3?b")
+        'http://shop.test/a.php3?b'
+        """
         return self._with_status("disabled", ids)
 
     def _with_status(self, status: Status, starts: Iterable[str]) -> Self:
@@ -184,19 +212,35 @@ class RuleSet(Sequence[Rule]):
 
         A rule that both have keeps its place here and takes its evidence from `other`, which is taken
         for the newer one; it is off if either has switched it off.
+
+        >>> old = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> new = RuleSet([Rule.parse("keep {s}://{h}/cart", site="shop.test"), *old])
+        >>> [rule.kind for rule in old.disable("1413").merge(new)]
+        ['replace', 'keep']
         """
         newer = {files.said_by(rule): rule for rule in other.raw}
         merged = [_merged(rule, newer.pop(files.said_by(rule), None)) for rule in self.raw]
         return self._like([*merged, *newer.values()])
 
     def diff(self, other: RuleSet) -> Difference:
-        """Return what turns this set into the other one."""
+        """Return what turns this set into the other one.
+
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> rules.diff(rules.disable("1413")).changed[0].fields
+        {'status': ('active', 'disabled')}
+        """
         from undust.rules.difference import difference  # noqa: PLC0415 -- only reviews need it
 
         return difference(list(self), list(other))
 
     def check(self) -> tuple[Finding, ...]:
-        """Return what a person should know before these rules are deployed."""
+        """Return what a person should know before these rules are deployed.
+
+        >>> there, back = 'replace "/a/" -> "/b/"', 'replace "/b/" -> "/a/"'
+        >>> rules = RuleSet(Rule.parse(text, site="shop.test") for text in (there, back))
+        >>> [finding.kind for finding in rules.check()]
+        ['inverse']
+        """
         from undust.rules.check import check  # noqa: PLC0415 -- only reviews need it
 
         return check(self)

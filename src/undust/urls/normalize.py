@@ -31,7 +31,11 @@ STEPS = {
 
 
 def steps_without(skip: Iterable[str]) -> int:
-    """Return the steps to take, as bits, when those named in `skip` are left out."""
+    """Return the steps to take, as bits, when those named in `skip` are left out.
+
+    >>> f"{steps_without([]):b}", f"{steps_without(['case', 'fragment']):b}"
+    ('11111111', '1111110')
+    """
     bits = _core.ALL_STEPS
     names = list(STEPS)
     for name in [skip] if isinstance(skip, str) else skip:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 @cache
 def suffix_list() -> bytes:
-    """Return the text of the bundled public suffix list."""
+    """Return the text of the bundled public suffix list.
+
+    >>> b"co.uk" in suffix_list().splitlines()
+    True
+    """
     return files("publicsuffixlist").joinpath("public_suffix_list.dat").read_bytes()
 
 
