@@ -126,12 +126,12 @@ class Canonicalizer:
     def lines(
         self, data: bytes, *, keys: bool = False, threads: int = 1, uses: bool = False
     ) -> tuple[bytes, int, Counts]:
-        """Return whole lines of URLs in canonical form or as keys, their number, and what happened.
+        r"""Return whole lines of URLs in canonical form or as keys, their number, and what happened.
 
         >>> from undust.rules import RuleSet
-        >>> data, number, counts = RuleSet().compile().lines(b"HTTP://a.test\\nhttp://b.test/\\n")
+        >>> data, number, counts = RuleSet().compile().lines(b"HTTP://a.test\nhttp://b.test/\n")
         >>> data, number, counts.changed
-        (b'http://a.test/\\nhttp://b.test/\\n', 2, 1)
+        (b'http://a.test/\nhttp://b.test/\n', 2, 1)
         """
         return self.program.lines_counted(data, keys, threads, uses)
 
