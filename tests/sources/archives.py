@@ -1,4 +1,4 @@
-"""Web archives for tests, written by warcio, by hand, and with any damage one likes."""
+"""Web archives for tests, written by warcio, by hand, and with any damage one likes; and read again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from uuid import uuid4
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+import undust
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from undust.observations import Observations
 
 TIME = "2026-11-15T00:23:57Z"
 HTML = "text/html; charset=utf-8"
@@ -105,3 +110,24 @@ def as_arc(answers: Sequence[Answer], *, is_packed: bool = True) -> bytes:
         head = f"{answer.url} 10.0.0.1 20261115002357 text/html {len(block)}\n"
         records.append(head.encode() + block + b"\n")
     return packed(records) if is_packed else b"".join(records)
+
+
+ANSWERS = shop(30)
+RECORDS = [by_hand(answer) for answer in ANSWERS]
+"""A small crawl, record by record."""
+
+
+def read(path: Path, data: bytes) -> Observations:
+    """The observations in a file of these bytes."""
+    path.write_bytes(data)
+    return undust.read(path)
+
+
+def remarks(seen: Observations) -> dict[str, int]:
+    """What was counted, by reason."""
+    return {remark.reason: remark.count for file in seen.files for remark in file.remarks}
+
+
+def urls(seen: Observations) -> list[str]:
+    """The URLs in order."""
+    return [str(url) for url in seen.table["url"].to_pylist()]
