@@ -22,7 +22,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+LINK = re.compile(r"!?\[[^\]\n]+\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 NOT_RUN = {"sh", "text", "nginx"}
 
 
@@ -106,15 +106,37 @@ def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
             assert block.language in NOT_RUN, f"{page.name}:{block.line}: a block that nobody checks"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+LINKING = [*PAGES, REPOSITORY / "bench" / "RESULTS.md"]
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
 def test_links_of_a_page(page: Path) -> None:
-    """A link to a file of the repository leads somewhere."""
+    """A link to a file or a picture of the repository leads there, and to a place that the page has."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    targets = [
-        target for target in LINK.findall(text) if "://" not in target and not target.startswith("mailto:")
-    ]
-    missing = [target for target in targets if not (page.parent / target).exists()]
-    assert not missing
+    dead = []
+    for target, place in LINK.findall(text):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        file = page.parent / target if target else page
+        if not file.exists() or (place and place not in places_of(file)):
+            dead.append(f"{target}#{place}")
+    assert not dead
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    """A test, a tool or a file of the core that a page points to has not moved meanwhile."""
+    named = re.findall(
+        r"`((?:tests|tools|bench|src|cpp|examples)/[\w./*-]+)`", page.read_text(encoding="utf-8")
+    )
+    assert [name for name in named if not any(REPOSITORY.glob(name.rstrip("/")))] == []
+
+
+def places_of(page: Path) -> set[str]:
+    """The names under which the headings of a page can be linked to."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
 def test_the_readme_shows_enough() -> None:
