@@ -37,10 +37,10 @@ class UndustError(Exception):
 
     >>> import undust
     >>> try:
-    ...     undust.load("no-such-file.json")
+    ...     undust.Rule.parse("forget everything", site="shop.test")
     ... except undust.UndustError as error:
     ...     print(error)
-    no-such-file.json: there is no such file
+    the kind 'forget' is not known; write replace, rewrite or keep
     """
 
     def __str__(self) -> str:
