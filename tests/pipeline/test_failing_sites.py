@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undust.duplicates import SiteClusters
     from undust.learning import SiteRules
 
-PAGES, COPIES = 6, 3
+SITES, PAGES, COPIES = 10_000, 20, 2
 FAILURES = (OSError, MemoryError, ValueError, RecursionError, ArithmeticError, UnicodeError)
 
 
@@ -33,15 +33,13 @@ def crawl_of(names: list[str]) -> pa.Table:
     return table_of(pa.table({"url": urls, "digest": digests}))
 
 
-@pytest.mark.parametrize(
-    "sites",
-    [200, pytest.param(10_000, marks=[pytest.mark.huge, pytest.mark.timeout(3600)])],
-)
-def test_one_site_in_a_hundred_fails(sites: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.huge
+@pytest.mark.timeout(3600)
+def test_one_site_in_a_hundred_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are learned as ever, and the failed are named, each with its reason."""
     chance = random.Random(8)
-    names = [f"s{number}.test" for number in range(sites)]
-    failing = {name: chance.choice(FAILURES) for name in chance.sample(names, sites // 100)}
+    names = [f"s{number}.test" for number in range(SITES)]
+    failing = {name: chance.choice(FAILURES) for name in chance.sample(names, SITES // 100)}
     learn_site = one_site.learn_site
 
     def learn_or_fail(site: SiteClusters, *rest: object) -> SiteRules:
@@ -57,6 +55,11 @@ def test_one_site_in_a_hundred_fails(sites: int, monkeypatch: pytest.MonkeyPatch
         for name, failure in sorted(failing.items())
     }
     assert [site.site for site in outcome.sites] == sorted(set(names) - set(failing))
-    assert all((site.urls, site.left) == (PAGES * COPIES, PAGES) for site in outcome.sites)
+    assert {site.urls for site in outcome.sites} == {PAGES * COPIES}
+    assert sum(site.left == PAGES for site in outcome.sites) > 0.9 * SITES
+    few = [site.site for site in outcome.sites[:: SITES // 10]]
+    alone = learn_combined(crawl_of(few)).rules
+    assert [rule for rule in alone if rule.site != "*"] == [r for r in outcome.rules if r.site in few]
     shown = [line for line in told(outcome) if "gave nothing" in line]
-    assert len(shown) == min(len(failing), 10 + 1)
+    assert [line.split()[0] for line in shown[:-1]] == sorted(failing)[:10]
+    assert shown[-1].startswith(f"{SITES // 100 - 10} more sites")
