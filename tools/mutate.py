@@ -2,57 +2,39 @@
 
 Three steps, each kept in `build/mutation`, so that a run that was ended goes on where it was:
 
-    collect   all tests once, to see which of them run each line, and how long each takes
-    python    a sample of the faults in FOLDERS, each against the tests that run its line
-    core      the faults of core_mutants.py, each against the tests of CORE_TESTS
+    collect   the tests once, to see which of them run each line, and how long each takes
+    python    a sample of the faults of the Python parts, each against the tests that run its line
+    core      the faults of core_mutants.py, each built and tried on the tests of rules and URLs
 
 A fault that changes nothing anyone could see is no gap in the tests. Such are listed, each with the reason,
-in `mutation/equivalent.txt`; they are not counted, and a line there that fits no mutant is told.
+in `mutation/equivalent.txt`; they are named with the score and not counted in it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import multiprocessing
+import os
+import shutil
 import sys
 import tempfile
-from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tools.mutation.core_build import CoreCopy
-from tools.mutation.core_mutants import CORE_MUTANTS
-from tools.mutation.covering import Covering, collect
+from tools.mutation.core_mutants import CORE_MUTANTS, CoreMutant
+from tools.mutation.covering import PARTS, Covering, collect
+from tools.mutation.journal import Journal, equivalent, part_of, tell
 from tools.mutation.mutants import Mutant, mutants_of, sample
 from tools.mutation.trial import Exchanged, Outcome, run_tests, warm_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = tuple(
-    f"src/undust/{name}" for name in ("rules", "selection", "duplicates", "evaluation", "validation")
-)
-CORE_TESTS = ("tests/rules/", "tests/urls/", "tests/oracles/", "tests/laws/")
+FOLDERS = tuple(f"src/undust/{part}" for part in PARTS)
 COUNT, SEED = 420, 15
-
-
-class Journal:
-    """What became of each mutant, one line each; written as soon as it is known."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        self.known = {entry["mutant"]: entry for entry in map(json.loads, lines)}
-
-    def add(self, key: str, outcome: Outcome) -> None:
-        """Note an outcome."""
-        entry = {"mutant": key, "killed": outcome.is_killed, "by": outcome.by, "cpu_s": outcome.cpu_s}
-        self.known[key] = entry
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-        print(f"{'killed' if outcome.is_killed else 'LIVES '} {outcome.cpu_s:5.1f} s  {key}", flush=True)
 
 
 def main() -> None:
@@ -63,74 +45,97 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutation")
     parser.add_argument("--count", type=int, default=COUNT, help="mutants of the Python files")
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument(
-        "--part", type=int, nargs=2, default=(0, 1), metavar=("I", "N"), help="the I-th of N parts"
-    )
-    parser.add_argument("--again", action="store_true", help="try those that survived on the slow tests")
-    parser.add_argument("--score", action="store_true", help="say the score of what has been run")
+    parser.add_argument("--part", choices=(*PARTS, "core"), action="append", help="only this part")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time")
+    parser.add_argument("--again", action="store_true", help="what survived once more, on slow tests too")
+    parser.add_argument("--fresh", action="store_true", help="forget what was tried before")
+    parser.add_argument("--score", action="store_true", help="say the score of what has been tried")
     parser.add_argument("--least", type=float, default=0.85, help="exit code 1 below this score")
     options = parser.parse_args()
+    if options.fresh:
+        shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(options.folder / "journal.jsonl")
-    chosen = sample(mutants_of(ROOT, FOLDERS), options.count, options.seed)
+    everything: list[Mutant | CoreMutant] = [*CORE_MUTANTS]
+    everything += sample(mutants_of(ROOT, FOLDERS), options.count, options.seed)
+    chosen = [each for each in everything if not options.part or part_of(each.key) in options.part]
     if not options.score:
-        if not (options.folder / "coverage").exists():
-            collect(ROOT, options.folder)
-        warm_up()
-        covering = Covering(ROOT, options.folder)
-        part, parts = options.part
-        skip = {key for key, entry in journal.known.items() if entry["killed"] or not options.again}
-        if options.again:
-            skip |= {each.key for each in chosen if each.key not in journal.known}
-        skip |= set(equivalent())
-        try_python(
-            [each for each in chosen[part::parts] if each.key not in skip],
-            covering,
-            journal,
-            again=options.again,
-        )
-        if part == 0:
-            try_core(
-                [each.key for each in CORE_MUTANTS if each.key not in skip], covering, journal, options.folder
-            )
-    sys.exit(tell(chosen, journal, options.least))
+        waiting = [each for each in chosen if is_waiting(each.key, journal, again=options.again)]
+        if waiting:
+            collect(ROOT, options.folder, options.jobs)
+            try_all(waiting, Workshop(options.folder, journal, options.jobs, again=options.again))
+        journal.read()
+    sys.exit(tell([each.key for each in chosen], journal, options.least))
 
 
-def equivalent() -> dict[str, str]:
-    """Return the reviewed mutants that change nothing, each with the reason."""
-    found: dict[str, str] = {}
-    reason: list[str] = []
-    for line in (ROOT / "tools" / "mutation" / "equivalent.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("#"):
-            reason.append(line.removeprefix("#").strip())
-        elif line.strip():
-            found[line.strip()] = " ".join(reason)
-        else:
-            reason = []
-    return found
+def is_waiting(key: str, journal: Journal, *, again: bool) -> bool:
+    """Whether a mutant is still to be tried."""
+    if key in equivalent():
+        return False
+    return not journal.known[key]["killed"] if key in journal.known else not again
 
 
-def try_python(mutants: Iterable[Mutant], covering: Covering, journal: Journal, *, again: bool) -> None:
-    """Run the tests of each mutant; those beside the code first, then all others that run its line."""
-    for mutant in mutants:
-        with tempfile.TemporaryDirectory(prefix="undust-mutant-") as folder:
-            other = Path(folder) / Path(mutant.path).name
-            other.write_text(
-                mutant.text_of((ROOT / mutant.path).read_text(encoding="utf-8")), encoding="utf-8"
-            )
-            module = (
-                mutant.path.removeprefix("src/")
-                .removesuffix(".py")
-                .replace("/", ".")
-                .removesuffix(".__init__")
-            )
-            exchanged = Exchanged(module, ROOT / mutant.path, other)
-            outcome = Outcome(is_killed=False, by="no test runs this line", cpu_s=0.0)
-            for tests in covering.tests_of(mutant.path, mutant.line, again=again):
-                outcome = trial(exchanged, tests, covering)
-                if outcome.is_killed:
-                    break
-        journal.add(mutant.key, outcome)
+class Workshop:
+    """What the processes that try mutants share."""
+
+    def __init__(self, folder: Path, journal: Journal, jobs: int, *, again: bool) -> None:
+        self.folder, self.journal, self.jobs, self.again = folder, journal, jobs, again
+        self.covering = Covering(ROOT, folder)
+        self.building = multiprocessing.Lock()
+        self.next = multiprocessing.Value("q", 0)
+
+    def take(self) -> int:
+        """Return the number of the next mutant that nobody has taken."""
+        with self.next.get_lock():
+            place: int = self.next.value
+            self.next.value += 1
+        return place
+
+
+def try_all(mutants: Sequence[Mutant | CoreMutant], workshop: Workshop) -> None:
+    """Try mutants, several at a time."""
+    warm_up()
+    # forked, so that none has to load anything again
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_work, args=(mutants, workshop)) for _ in range(workshop.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if any(worker.exitcode for worker in workers):
+        sys.exit("not all could be tried; what went wrong stands above")
+
+
+def _work(mutants: Sequence[Mutant | CoreMutant], workshop: Workshop) -> None:
+    while (place := workshop.take()) < len(mutants):
+        mutant = mutants[place]
+        outcome = try_python(mutant, workshop) if isinstance(mutant, Mutant) else try_core(mutant, workshop)
+        workshop.journal.add(mutant.key, outcome)
+
+
+def try_python(mutant: Mutant, workshop: Workshop) -> Outcome:
+    """Run the tests of a mutant; those beside the code first, then all others that run its line."""
+    with tempfile.TemporaryDirectory(prefix="undust-mutant-") as folder:
+        other = Path(folder) / Path(mutant.path).name
+        other.write_text(mutant.text_of((ROOT / mutant.path).read_text(encoding="utf-8")), encoding="utf-8")
+        module = mutant.path.removeprefix("src/").removesuffix(".py").replace("/", ".")
+        exchanged = Exchanged(module.removesuffix(".__init__"), ROOT / mutant.path, other)
+        outcome = Outcome(is_killed=False, by="no test runs this line", cpu_s=0.0)
+        for tests in workshop.covering.tests_of(mutant.path, mutant.line, again=workshop.again):
+            outcome = trial(exchanged, tests, workshop.covering)
+            if outcome.is_killed:
+                break
+    return outcome
+
+
+def try_core(mutant: CoreMutant, workshop: Workshop) -> Outcome:
+    """Build a fault of the core, and run the tests of rules and URLs."""
+    with workshop.building:
+        exchanged = CoreCopy(ROOT, workshop.folder / "core").build(mutant, workshop.jobs)
+    try:
+        return trial(exchanged, workshop.covering.tests_of_core(), workshop.covering)
+    finally:
+        exchanged.other.unlink()
 
 
 def trial(exchanged: Exchanged, tests: Sequence[str], covering: Covering) -> Outcome:
@@ -146,43 +151,6 @@ def trial(exchanged: Exchanged, tests: Sequence[str], covering: Covering) -> Out
 def passes_alone(test: str) -> bool:
     """Whether a test passes on the code as it is."""
     return not run_tests(None, [test], 60).is_killed
-
-
-def try_core(keys: Sequence[str], covering: Covering, journal: Journal, folder: Path) -> None:
-    """Build each fault of the core, and run the tests of rules and URLs."""
-    if not keys:
-        return
-    copy = CoreCopy(ROOT, folder / "core")
-    tests = covering.tests_under(CORE_TESTS)
-    for mutant in CORE_MUTANTS:
-        if mutant.key in keys:
-            outcome = trial(copy.build(mutant), tests, covering)
-            journal.add(mutant.key, outcome)
-
-
-def tell(chosen: Sequence[Mutant], journal: Journal, least: float) -> int:
-    """Print the score, part by part, and what survived; return the exit code."""
-    reviewed = equivalent()
-    keys = [*(mutant.key for mutant in chosen), *(mutant.key for mutant in CORE_MUTANTS)]
-    tried, killed = Counter[str](), Counter[str]()
-    lives = []
-    for key in keys:
-        name = "cpp" if key.startswith("cpp/") else key.split("/")[2]
-        if key in reviewed or key not in journal.known:
-            continue
-        tried[name] += 1
-        if journal.known[key]["killed"]:
-            killed[name] += 1
-        else:
-            lives.append(key)
-    print("\nlives  " + "\nlives  ".join(lives) if lives else "")
-    print(f"\n{'part':12} {'tried':>6} {'killed':>7} {'score':>7}")
-    for name in [*sorted(tried), "all"]:
-        of, by = (tried.total(), killed.total()) if name == "all" else (tried[name], killed[name])
-        print(f"{name:12} {of:6} {by:7} {by / of if of else 0:7.1%}")
-    waiting = sum(key not in journal.known and key not in reviewed for key in keys)
-    print(f"{sum(key in reviewed for key in keys)} change nothing, as reviewed; {waiting} not tried yet")
-    return int(killed.total() < least * tried.total())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 from collections import defaultdict
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,38 +18,60 @@ from coverage import CoverageData
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-MOST_TESTS = 400
-"""Beyond so many tests of one line, the slower ones are left out."""
-SECONDS_EACH, SECONDS_AGAIN = 6.0, 60.0
-"""Processor time for the tests beside the code of a mutant, and half as much for all others."""
+PARTS = ("rules", "selection", "duplicates", "evaluation", "validation")
+"""The folders of `src/undust` whose faults are tried; the tests of each lie in the folder of its name."""
 BY_COMMAND = {
     "rules": ("test_rules_command", "test_explain"),
     "duplicates": ("test_cluster",),
     "validation": ("test_validate_command",),
 }
 """Which tests of the command show what a part of the code prints."""
+CORE_TESTS = ("tests/rules/", "tests/urls/", "tests/oracles/", "tests/laws/")
+COLLECTED = (
+    *(f"tests/{part}/" for part in PARTS),
+    *("tests/urls/", "tests/oracles/", "tests/laws/", "tests/learning/", "tests/comparison/"),
+    *(f"tests/cli/{name}.py" for names in BY_COMMAND.values() for name in names),
+    "tests/test_public_api.py",
+)
+"""The tests that faults are tried on: those of the parts, and those that lean on them most."""
+MOST_TESTS = 400
+"""Beyond so many tests of one line, the slower ones are left out."""
+SECONDS_EACH, SECONDS_AGAIN = 6.0, 60.0
+"""Processor time for the tests beside the code of a mutant, and half as much for all others."""
+CORE_SECONDS = 40.0
+"""Processor time for the tests of a fault in the core, which any of them might notice."""
 
 
-def collect(root: Path, folder: Path) -> None:
-    """Run all tests of Python code once, and keep which lines each runs and its seconds."""
-    arguments = (
-        "-q",
-        "-n",
-        "auto",
-        "--dist",
-        "loadfile",
-        "--ignore=tests/fuzz",
-        "-p",
-        "tools.mutation.covering",
-    )
+def collect(root: Path, folder: Path, jobs: int) -> None:
+    """Run the tests once, and keep which lines each runs and its seconds, until code or tests change."""
+    state = _state(root)
+    stamp = folder / "collected"
+    if stamp.exists() and stamp.read_text(encoding="utf-8") == state:
+        return
+    for old in (stamp, folder / "coverage", folder / "seconds.jsonl"):
+        old.unlink(missing_ok=True)
+    plugin = ("-p", "tools.mutation.covering")
     coverage = ("--cov=undust", "--cov-context=test", "--cov-report=")
+    spread = ("-n", str(jobs), "--dist", "loadfile")
     environment = os.environ | {
         "COVERAGE_FILE": str(folder / "coverage"),
         "UNDUST_TEST_SECONDS": str(folder / "seconds.jsonl"),
     }
-    subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments, *coverage], cwd=root, env=environment, check=True
-    )
+    command = [sys.executable, "-m", "pytest", "-q", *spread, *plugin, *coverage, *COLLECTED]
+    done = subprocess.run(command, cwd=root, env=environment, check=False)
+    # a test that fails before there is a fault is left out later, by name
+    if done.returncode not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        sys.exit("the tests could not be run; what pytest said stands above")
+    stamp.write_text(state, encoding="utf-8")
+
+
+def _state(root: Path) -> str:
+    """Return what the files of the package and of the tests come to."""
+    digest = blake2b(digest_size=16)
+    for folder in ("src", "tests"):
+        for file in sorted((root / folder).rglob("*.py")):
+            digest.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def _cpu_s() -> float:
@@ -87,6 +110,10 @@ class Covering:
         """Return the tests of some folders, fastest first."""
         return sorted((test for test in self.seconds if test.startswith(tuple(folders))), key=self._order)
 
+    def tests_of_core(self) -> list[str]:
+        """Return the tests that a fault of the core has to pass, fastest first."""
+        return self._up_to(CORE_SECONDS, self.tests_under(CORE_TESTS), most=len(self.seconds))
+
     def tests_of(self, path: str, line: int, *, again: bool = False) -> Iterator[list[str]]:
         """Return the tests that run a line: those of the folder of its name, then the others.
 
@@ -123,12 +150,12 @@ class Covering:
                 found.add(test)
         return found
 
-    def _up_to(self, most_s: float, tests: Sequence[str]) -> list[str]:
+    def _up_to(self, most_s: float, tests: Sequence[str], most: int = MOST_TESTS) -> list[str]:
         chosen: list[str] = []
         total = 0.0
         for test in tests:
             total += self.seconds[test]
-            if chosen and (total > most_s or len(chosen) == MOST_TESTS):
+            if chosen and (total > most_s or len(chosen) == most):
                 break
             chosen.append(test)
         return chosen

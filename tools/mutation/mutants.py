@@ -9,8 +9,9 @@ docstrings and type hints, the words of messages, and checks that only fail when
 from __future__ import annotations
 
 import ast
-import random
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,12 +63,15 @@ class Mutant:
     context: str
     """The line as it stands, by which a reviewed mutant is known again after it has moved."""
     column: int
+    repeat: int = 0
+    """How many mutants of the file come before this one that would be known by the same words."""
 
     @property
     def key(self) -> str:
         """What the mutant is, on one line, wherever that has moved to."""
         old, new = (" ".join(text.split()) for text in (self.old, self.new))
-        return f"{self.path} | {self.context} | {self.column}: {old} → {new}"
+        again = f" #{self.repeat + 1}" if self.repeat else ""
+        return f"{self.path} | {self.context} | {self.column}: {old} → {new}{again}"
 
     def text_of(self, source: str) -> str:
         """Return the file with the fault in it."""
@@ -85,9 +89,13 @@ def mutants_of(root: Path, folders: Iterable[str]) -> list[Mutant]:
 
 
 def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
-    """Return some of them, the same for the same seed."""
-    chosen = random.Random(seed).sample(range(len(mutants)), min(count, len(mutants)))
-    return [mutants[number] for number in sorted(chosen)]
+    """Return some of them, the same for the same seed; a change of the code exchanges what it touches."""
+    chosen = sorted(mutants, key=lambda each: (_lot(seed, each.key), each))[:count]
+    return sorted(chosen)
+
+
+def _lot(seed: int, key: str) -> bytes:
+    return blake2b(f"{seed} {key}".encode(), digest_size=8).digest()
 
 
 def mutants_in(path: str, source: str) -> Iterator[Mutant]:
@@ -101,6 +109,7 @@ def mutants_in(path: str, source: str) -> Iterator[Mutant]:
         # ast counts columns in bytes
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
+    known = Counter[str]()
     for node, kind, new in _faults(ast.parse(source)):
         start, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
         context = lines[node.lineno - 1].strip()
@@ -110,7 +119,8 @@ def mutants_in(path: str, source: str) -> Iterator[Mutant]:
         except SyntaxError:
             continue
         if mutant.old != mutant.new:
-            yield mutant
+            known[mutant.key] += 1
+            yield replace(mutant, repeat=known[mutant.key] - 1)
 
 
 def _faults(tree: ast.Module) -> Iterator[tuple[Any, str, str]]:
@@ -141,7 +151,7 @@ def _is_silent(parent: ast.AST, node: ast.AST) -> bool:
             return True
         case ast.keyword(arg="strict"):
             return True
-        case ast.Call(func=ast.Name(id="TypeVar" | "cast")):
+        case ast.Call(func=ast.Name(id="TypeVar" | "cast")) | ast.Subscript(value=ast.Name(id="Literal")):
             return True
     return (
         isinstance(parent, ast.keyword)
