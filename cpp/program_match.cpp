@@ -114,7 +114,6 @@ bool match_host(const Pattern& pattern, Cursor& cursor, const UrlView& url, Matc
         cursor.at = end;
         return true;
       }
-      if (url.host.starts_with('[')) return false;
       split_at(url.host, '.', match.labels);
       const std::size_t labels = match.labels.size();
       if (pattern.host_many ? labels <= pattern.labels : labels != pattern.labels) return false;

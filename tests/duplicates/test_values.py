@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undust.duplicates.shapes import Shapes
-from undust.duplicates.values import Groups, differences
+from undust.duplicates.values import Groups, differences, share_without
 from undust.urls import Url
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
 
 urls = st.lists(
     st.builds(
@@ -38,17 +42,10 @@ def parts(url: str) -> tuple[tuple[str, ...], dict[str, str | None]]:
     return (parsed.host, *sorted(values)), values
 
 
-def plain(
-    rows: list[str], page: list[int], members: set[int], skeleton: tuple[str, ...], key: str
+def compared(
+    page: Sequence[int], contexts: Mapping[Hashable, list[int]], members: set[int]
 ) -> tuple[float, float]:
     """Share and weight: contexts one by one, pairs one by one, pairs within the group left out."""
-    contexts: dict[tuple[object, ...], list[int]] = defaultdict(list)
-    for row, url in enumerate(rows):
-        own_skeleton, values = parts(url)
-        if page[row] >= 0 and own_skeleton == skeleton:
-            contexts[
-                tuple(sorted((name, str(value)) for name, value in values.items() if name != key))
-            ].append(row)
     weight = differing = 0.0
     for inside in contexts.values():
         pairs = [(a, b) for a, b in combinations(inside, 2) if not {a, b} <= members]
@@ -57,6 +54,19 @@ def plain(
             weight += others
             differing += others * sum(page[a] != page[b] for a, b in pairs) / len(pairs)
     return (differing / weight if weight else 0.0), weight
+
+
+def contexts_of(
+    rows: list[str], page: list[int], key: str, skeleton: tuple[str, ...] | None = None
+) -> dict[Hashable, list[int]]:
+    """The URLs that differ in a key alone, of one skeleton or of all."""
+    contexts: dict[Hashable, list[int]] = defaultdict(list)
+    for row, url in enumerate(rows):
+        own, values = parts(url)
+        if page[row] >= 0 and key in values and skeleton in {own, None}:
+            others = tuple(sorted((name, str(value)) for name, value in values.items() if name != key))
+            contexts[own, others].append(row)
+    return contexts
 
 
 @given(urls, st.data())
@@ -89,6 +99,38 @@ def test_opinions_are_those_of_all_pairs(rows: list[str], data: st.DataObject) -
         inside = [parts(rows[node]) for node in groups[group]]
         assert found.values[at] == len({values[key] for own, values in inside if own == skeleton})
         assert found.key_values[at] == len({values[key] for _, values in inside if key in values})
-        share, weight = plain(rows, page, groups[group], skeleton, key)
-        assert found.alone.weight[at] == pytest.approx(weight)
-        assert found.alone.share[at] == pytest.approx(share)
+        in_skeleton = [row for row, url in enumerate(rows) if parts(url)[0] == skeleton]
+        held = [
+            len({values[name] for own, values in inside if own == skeleton})
+            for name in parts(rows[in_skeleton[0]])[1]
+            if len({parts(rows[row])[1][name] for row in in_skeleton}) > 1
+        ]
+        assert found.least_values[at] == min(held, default=np.iinfo(np.int64).max)
+        alone, named, whole = (
+            compared(page, contexts, groups[group])
+            for contexts in (
+                contexts_of(rows, page, key, skeleton),
+                contexts_of(rows, page, key) if key.startswith("?") else {},
+                {skeleton: [row for row in in_skeleton if page[row] >= 0]},
+            )
+        )
+        assert (found.alone.share[at], found.alone.weight[at]) == pytest.approx(alone)
+        assert (found.whole.share[at], found.whole.weight[at]) == pytest.approx(whole)
+        assert found.named.weight[at] == pytest.approx(named[1])
+        assert not named[1] or found.named.share[at] == pytest.approx(named[0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans())))
+def test_the_share_without_a_group_is_that_of_all_pairs(seen: list[tuple[int, int, bool]]) -> None:
+    """Context by context, for a group of whatever size: none, one or many in each."""
+    page = [0 if is_member else shown for _, shown, is_member in seen]
+    contexts: dict[Hashable, list[int]] = defaultdict(list)
+    for row, (context, _, _) in enumerate(seen):
+        contexts[context].append(row)
+    members = {row for row, (_, _, is_member) in enumerate(seen) if is_member}
+    found = share_without(
+        np.array([context for context, _, _ in seen], np.int64),
+        np.array(page, np.int64),
+        np.array([is_member for _, _, is_member in seen], np.bool_),
+    )
+    assert found == pytest.approx(compared(page, contexts, members))

@@ -104,6 +104,13 @@ OTHERS = [f"rewrite {{s}}://{{h}}/other{number}/{{x}} → {{s}}://{{h}}/o/{{x}}"
             "/a2/7",
         ),
         ("{s}://{h}/a1/{x} → {s}://{h}/b-old/{x}", 'replace "old" → "new"', "/a1/7", "/b-new/7"),
+        # Both stand in the URL from the start.
+        (
+            "{s}://{h}/a1/{x}?{r**} → {s}://{h}/zz/{x}?{r}",
+            "rewrite {s}://{h}/{p**}?id={v} → {s}://{h}/{p}",
+            "/a1/7?id=3",
+            "/zz/7",
+        ),
         # A capture moves to where the second looks for it.
         ("{s}://{h}/a1/{x} → {s}://{h}/{x}", "rewrite {s}://{h}/b1 → {s}://{h}/c1", "/a1/b1", "/c1"),
         (
@@ -128,3 +135,31 @@ def test_a_text_that_is_there_twice_is_replaced_twice() -> None:
     """The word by which the rule was found is still there after the first time."""
     canonicalize = compiled(['replace "/old/" → "/new/"', *OTHERS])
     assert canonicalize("http://www.shop.test/old/x/old/") == "http://www.shop.test/new/x/new/"
+
+
+def test_a_rule_that_is_found_by_its_host_is_found_again() -> None:
+    """Nothing in the path is looked for, and what a rule leaves of it may be for the same rule."""
+    text = "rewrite {{s}}://{0}.shop.test/{{x}}/{{y}}/{{p**}} → {{s}}://{0}.shop.test/{{y}}/{{p}}"
+    canonicalize = compiled([text.format(host) for host in ("www", *(f"h{n}" for n in range(FEWEST)))])
+    assert canonicalize("http://www.shop.test/1/2/3/4") == "http://www.shop.test/4"
+
+
+def test_a_path_of_any_length_may_have_the_length_that_another_rule_waits_for() -> None:
+    """A rule without a word of its own is found by how many segments there are."""
+    others = [f"rewrite {{s}}://{{h}}/{{p**}}?other{n}={{v}} → {{s}}://{{h}}/{{p}}" for n in range(FEWEST)]
+    canonicalize = compiled(
+        [
+            "rewrite {s}://{h}/{p**}/{z}?x={v} → {s}://{h}/{p}",
+            "rewrite {s}://{h}/{x}/{y} → {s}://{h}/{y}",
+            *others,
+        ]
+    )
+    assert canonicalize("http://www.shop.test/1/2/3?x=7") == "http://www.shop.test/2"
+
+
+def test_a_rule_for_all_sites_comes_after_the_last_of_the_site() -> None:
+    """What is final for the rules of a site is not for those of all sites."""
+    own = ["rewrite {s}://{h}/a1/{x} → {s}://{h}/zz/{x}", *OTHERS]
+    general = "rewrite {s}://{h}/zz/{x} → {s}://{h}/yy/{x}"
+    rules = [*(Rule.parse(line, site=SITE) for line in own), Rule.parse(general, site="*")]
+    assert RuleSet(rules).compile()("http://www.shop.test/a1/7") == "http://www.shop.test/yy/7"

@@ -16,7 +16,7 @@ import pytest
 from coverage import CoverageData
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
 PARTS = ("rules", "selection", "duplicates", "evaluation", "validation")
 """The folders of `src/undust` whose faults are tried; the tests of each lie in the folder of its name."""
@@ -34,6 +34,7 @@ COLLECTED = (
     "tests/test_public_api.py",
 )
 """The tests that faults are tried on: those of the parts, and those that lean on them most."""
+PACKAGE = "src"
 MOST_TESTS = 400
 """Beyond so many tests of one line, the slower ones are left out."""
 SECONDS_EACH, SECONDS_AGAIN = 6.0, 60.0
@@ -43,34 +44,64 @@ CORE_SECONDS = 40.0
 
 
 def collect(root: Path, folder: Path, jobs: int) -> None:
-    """Run the tests once, and keep which lines each runs and its seconds, until code or tests change."""
+    """Run the tests once, and keep which lines each runs and its seconds; later those that are new."""
+    stamp = folder / "collected.json"
+    known = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
     state = _state(root)
-    stamp = folder / "collected"
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == state:
-        return
-    for old in (stamp, folder / "coverage", folder / "seconds.jsonl"):
-        old.unlink(missing_ok=True)
+    if known.get(PACKAGE) != state[PACKAGE]:
+        known = {}
+        for old in (folder / "coverage", folder / "seconds.jsonl"):
+            old.unlink(missing_ok=True)
+    files = [name for name, digest in state.items() if name != PACKAGE and known.get(name) != digest]
+    if files:
+        _forget(files, folder / "seconds.jsonl")
+        _run(files, root, folder, jobs)
+    stamp.write_text(json.dumps(state), encoding="utf-8")
+
+
+def _forget(files: Sequence[str], seconds: Path) -> None:
+    """Leave out the tests of some files, of which some may be gone."""
+    lines = seconds.read_text(encoding="utf-8").splitlines() if seconds.exists() else []
+    kept = [line for line in lines if json.loads(line)[0].split("::")[0] not in files]
+    seconds.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+
+def _run(files: Sequence[str], root: Path, folder: Path, jobs: int) -> None:
     plugin = ("-p", "tools.mutation.covering")
-    coverage = ("--cov=undust", "--cov-context=test", "--cov-report=")
+    coverage = ("--cov=undust", "--cov-append", "--cov-context=test", "--cov-report=")
     spread = ("-n", str(jobs), "--dist", "loadfile")
     environment = os.environ | {
         "COVERAGE_FILE": str(folder / "coverage"),
         "UNDUST_TEST_SECONDS": str(folder / "seconds.jsonl"),
     }
-    command = [sys.executable, "-m", "pytest", "-q", *spread, *plugin, *coverage, *COLLECTED]
+    command = [sys.executable, "-m", "pytest", "-q", *spread, *plugin, *coverage, *files]
     done = subprocess.run(command, cwd=root, env=environment, check=False)
     # a test that fails before there is a fault is left out later, by name
     if done.returncode not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
         sys.exit("the tests could not be run; what pytest said stands above")
-    stamp.write_text(state, encoding="utf-8")
 
 
-def _state(root: Path) -> str:
-    """Return what the files of the package and of the tests come to."""
+def _state(root: Path) -> dict[str, str]:
+    """Return what each file of tests comes to, and the package with all that tests share."""
+    files = [
+        file
+        for name in COLLECTED
+        for file in ((root / name).rglob("test_*.py") if name.endswith("/") else [root / name])
+    ]
+    shared = [
+        file
+        for folder in ("src", "tests")
+        for file in (root / folder).rglob("*.py")
+        if not file.name.startswith("test_")
+    ]
+    state = {file.relative_to(root).as_posix(): _digest([file]) for file in sorted(files)}
+    return state | {PACKAGE: _digest(sorted(shared))}
+
+
+def _digest(files: Iterable[Path]) -> str:
     digest = blake2b(digest_size=16)
-    for folder in ("src", "tests"):
-        for file in sorted((root / folder).rglob("*.py")):
-            digest.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes() + b"\0")
+    for file in files:
+        digest.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
