@@ -31,6 +31,7 @@ COLLECTED = (
     *(f"tests/{part}/" for part in PARTS),
     *("tests/urls/", "tests/oracles/", "tests/laws/", "tests/learning/", "tests/comparison/"),
     *(f"tests/cli/{name}.py" for names in BY_COMMAND.values() for name in names),
+    *(f"tests/live/test_{name}.py" for name in ("journal", "politeness", "hostile")),
     "tests/test_public_api.py",
 )
 """The tests that faults are tried on: those of the parts, and those that lean on them most."""
@@ -68,7 +69,10 @@ def _forget(files: Sequence[str], seconds: Path) -> None:
 
 def _run(files: Sequence[str], root: Path, folder: Path, jobs: int) -> None:
     plugin = ("-p", "tools.mutation.covering")
-    coverage = ("--cov=undust", "--cov-append", "--cov-context=test", "--cov-report=")
+    # What the tests start as processes of their own has no test to its name, and is not traced.
+    settings = folder / "coveragerc"
+    settings.write_text("[run]\nsource_pkgs = undust\n", encoding="utf-8")
+    coverage = ("--cov", f"--cov-config={settings}", "--cov-append", "--cov-context=test", "--cov-report=")
     spread = ("-n", str(jobs), "--dist", "loadfile")
     environment = os.environ | {
         "COVERAGE_FILE": str(folder / "coverage"),

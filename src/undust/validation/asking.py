@@ -116,7 +116,7 @@ class Asking(Judges):
     def done(self, outcomes: Sequence[RuleOutcome]) -> None:
         """Write down the verdicts."""
         for outcome in outcomes:
-            self._journal.add("verdict", {"rule": outcome.rule.id, **outcome.to_json()})
+            self._journal.add("verdict", {**outcome.to_json(), "rule": outcome.rule.id})
         self._journal.add("done", {"rules": len(outcomes)})
 
     def stop(self) -> None:
