@@ -128,9 +128,15 @@ class Covering:
     """The tests of each line, fastest first."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        self.root = root
-        self.data = CoverageData(str(folder / "coverage"))
-        self.data.read()
+        # All at once: in a forked process, coverage would begin the file anew.
+        data = CoverageData(str(folder / "coverage"))
+        data.read()
+        self.contexts = {
+            Path(file).relative_to(root).as_posix(): data.contexts_by_lineno(file)
+            for file in data.measured_files()
+            if file.startswith(tuple(f"{root}/src/undust/{part}/" for part in PARTS))
+        }
+        data.close()
         lines = (folder / "seconds.jsonl").read_text(encoding="utf-8").splitlines()
         self.seconds = {entry[0]: float(entry[1]) for entry in map(json.loads, lines)}
         self.in_file: dict[str, list[str]] = defaultdict(list)
@@ -156,7 +162,7 @@ class Covering:
         The second time (`again`) come those that were left out for their time, and those of the command,
         which run in processes of their own and whose lines nobody has seen.
         """
-        by_line = self.data.contexts_by_lineno(str(self.root / path))
+        by_line = self.contexts.get(path, {})
         found = self._tests(by_line.get(line, []))
         if not found:
             found = set[str]().union(*(self._tests(contexts) for contexts in by_line.values()))
