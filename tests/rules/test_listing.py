@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import io
+import re
 from dataclasses import dataclass
 from typing import cast
 
@@ -128,21 +130,42 @@ def test_short_ids_tell_rules_apart() -> None:
     assert short_ids([OWN, OWN]) == {OWN.id: OWN.id[:8]}
 
 
+def cells(page: str) -> list[list[str]]:
+    """The texts of a table in HTML, row by row."""
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", page)]
+    return [[html.unescape(re.sub(r"<[^>]*>", " ", cell)).strip() for cell in row] for row in rows]
+
+
 def test_a_notebook_shows_the_same() -> None:
     """The facts of a rule with their names; of a large set the first rules, and how many there are."""
-    page = rule_as_html(OWN)
-    for name in (
+    written = 'replace "/index.php"       → "/"'
+    does = "writes “/” for “/index.php”"
+    assert cells(rule_as_html(OWN))[1:] == [
+        ["what it does", does],
+        ["rule", written],
+        ["site", "shop.test"],
+        ["status", "on"],
+        ["learned by", "substring"],
+        ["saves", "1,234 URLs of those held out"],
+        ["support", "1,200 pairs, 3 false"],
+        ["fpr below", "1.00%"],
+        ["id", OWN.id],
+        ["example", "http://shop.test/ index.php"],
+        ["example", "http://shop.test/a/index.php  x"],
+    ]
+    assert [fact for fact, _ in cells(rule_as_html(OFF))[1:]] == [
         "what it does",
         "rule",
         "site",
         "status",
-        "learned by",
-        "saves",
-        "support",
-        "fpr below",
         "id",
-    ):
-        assert f">{name}<" in page, name
+    ]
+    assert ["status", "off"] in cells(rule_as_html(OFF))
+    table = cells(set_as_html(RuleSet([OWN, OFF])))
+    assert table[0] == ["#", "id", "site", "what it does", "rule", "saves", "fpr below", ""]
+    assert table[1] == ["1", OWN.id[:8], "shop.test", does, written, "1,234", "1.00%", ""]
+    assert (table[2][:2], table[2][5:]) == (["2", OFF.id[:8]], ["", "", "off"])
+    assert "the first" not in set_as_html(RuleSet([OWN, OFF]))
     many = [Rule("a.test", "replace", f"/{number}/", "/") for number in range(MOST_ROWS + 1)]
     assert f"the first {MOST_ROWS} of {MOST_ROWS + 1}" in set_as_html(RuleSet(many))
     assert set_as_html(RuleSet(many)).count("<tr") == MOST_ROWS + 1 == 201
