@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import resource
@@ -114,6 +115,16 @@ def _cpu_s() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
+def _in_functions(source: str) -> set[int]:
+    """Return the lines that only run when somebody calls."""
+    return {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for line in range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Note the processor time of a test (this file is a plugin while the tests are collected)."""
@@ -135,6 +146,9 @@ class Covering:
             Path(file).relative_to(root).as_posix(): data.contexts_by_lineno(file)
             for file in data.measured_files()
             if file.startswith(tuple(f"{root}/src/undust/{part}/" for part in PARTS))
+        }
+        self.in_functions = {
+            path: _in_functions((root / path).read_text(encoding="utf-8")) for path in self.contexts
         }
         data.close()
         lines = (folder / "seconds.jsonl").read_text(encoding="utf-8").splitlines()
@@ -158,12 +172,12 @@ class Covering:
     def tests_of(self, path: str, line: int, *, again: bool = False) -> Iterator[list[str]]:
         """Return the tests that run a line: those of the folder of its name, then the others.
 
-        A line that no test runs by itself is run when its file is loaded: then all tests of the file count.
+        A line outside all functions is run when its file is loaded: then all tests of the file count.
         The second time (`again`) come those that were left out for their time, and those of the command,
         which run in processes of their own and whose lines nobody has seen.
         """
         by_line = self.contexts.get(path, {})
-        found = self._tests(by_line.get(line, []))
+        found = self._tests(by_line.get(line, []) if line in self.in_functions.get(path, ()) else [])
         if not found:
             found = set[str]().union(*(self._tests(contexts) for contexts in by_line.values()))
         part = path.split("/")[2]
