@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -39,10 +40,15 @@ def keep_only(names: str) -> Rule:
     return Rule.parse(text, site=SITE)
 
 
+def table_of(rows: Iterable[tuple[str, str]]) -> pa.Table:
+    """Labelled URLs as observations."""
+    urls, pages = zip(*rows, strict=True)
+    return pa.table({"url": urls, "cluster": pages})
+
+
 def state_of(rows: Iterable[tuple[str, str]], *rules: Rule) -> State:
     """The state of a site of labelled URLs."""
-    urls, pages = zip(*rows, strict=True)
-    found = undust.find_duplicates(pa.table({"url": urls, "cluster": pages})).sites[0]
+    found = undust.find_duplicates(table_of(rows)).sites[0]
     return State(Pages(found, Care()), rules)
 
 
@@ -107,6 +113,24 @@ def test_what_is_forgotten_whatever_its_name_was_seen_to_be_idle() -> None:
         assert is_diverse(state, effect, rule) is not searched
 
 
+def test_two_searches_stay_apart_where_one_was_seen() -> None:
+    """The same through the front door: a term that nobody has seen is not forgotten."""
+    rows = [row for row in listing(searched=True) if "q=" not in row[0] or "q=w1" in row[0]]
+    canonical = undust.learn(table_of(rows)).compile()
+    assert canonical("http://a.test/s?q=w1&page=1") != canonical("http://a.test/s?q=other&page=1")
+    assert canonical("http://a.test/c1?page=2&sid=new") == canonical("http://a.test/c1?page=2")
+
+
+@pytest.mark.parametrize(("pages", "is_dropped"), [(6, False), (200, True)])
+def test_where_parameters_select_a_few_clean_pages_prove_nothing(pages: int, *, is_dropped: bool) -> None:
+    """Through the front door: a dozen parameters choose what is shown, one more was idle so far."""
+    selecting = [(f"http://a.test/p{k}?x{k}={v}", f"{k} {v}") for k in range(12) for v in range(12)]
+    idle = [(f"http://a.test/i{n}{tail}", f"i{n}") for n in range(pages) for tail in ("", f"?y={n}", "?y=a")]
+    rows = [*selecting, *idle]
+    canonical = undust.learn(table_of(rows)).compile()
+    assert (canonical("http://a.test/new?y=1") == "http://a.test/new") is is_dropped
+
+
 def test_one_idle_name_does_not_speak_for_all_names() -> None:
     """If only `ref` was seen to be idle, that may be said of `ref`."""
     rows = [row for row in listing(searched=False) if "sid=" not in row[0] and "tag=" not in row[0]]
@@ -150,6 +174,22 @@ def test_the_rule_that_breaks_the_bound_goes_and_the_others_stay() -> None:
     state = bounded(state_of(rows, drop("x"), drop("y")), 0.01, 0, lambda _: True)
     assert state.rules == [drop("x")]
     assert held_pairs(state).false == 0
+
+
+def test_learning_ends_within_the_bound() -> None:
+    """A rule that was accepted and sends held-out pages to one form is taken back, and the reason is told."""
+    rows = [
+        (f"http://a.test/{n}?x={x}&y={y}", f"{n} {y}") for n in range(40) for x in range(3) for y in range(2)
+    ]
+    found = undust.find_duplicates(table_of(rows)).sites[0]
+    learning = Learning(found, Care(rounds=0))
+    for rule in (drop("x"), drop("y")):
+        learning.state.accept(rule)
+    learning.ledger.rows[drop("y").id] = replace(drop("y"), support=9, false_positives=3)
+    ended = learning.run()
+    assert list(ended.rules) == [drop("x")]
+    assert ended.held_false == 0
+    assert [refused.reason for refused in ended.refused] == ["the rules together would exceed --max-fpr"]
 
 
 def test_without_a_false_pair_little_evidence_is_stated_and_the_rules_stay() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from undust.learners import LEARNERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from undust.learning.state import Effect
     from undust.rules import Rule
@@ -58,7 +58,7 @@ class Beliefs:
     trials: dict[tuple[str, str], dict[str, tuple[int, int]]] = field(default_factory=dict)
     """By proposer and shape: the candidates, each with the pages that it lost and those that it merged."""
     shares: dict[tuple[str, str], float] = field(default_factory=dict)
-    """Which share of a shape is true, of those that somebody asked for."""
+    """Which share of a shape is true, of those that somebody asked for, as its proposer's prior has it."""
     priors: dict[str, float] = field(default_factory=dict)
     """The same of all shapes of a proposer."""
 
@@ -74,15 +74,13 @@ class Beliefs:
     def share(self, proposer: str, shape: str) -> float:
         """Return which share of the candidates of a shape is true."""
         key = proposer, shape
-        if key not in self.trials:
-            return 0.5
         if proposer not in self.priors:
-            every = [of_shape for (other, _), of_shape in self.trials.items() if other == proposer]
-            odds = [_log_odds(*each) for of_shape in every for each in of_shape.values()]
-            self.priors[proposer] = _share(odds, _before_any_trial(proposer))
+            own = (of_shape for (other, _), of_shape in self.trials.items() if other == proposer)
+            self.priors[proposer] = _share(_odds_of(own), _before_any_trial(proposer))
         if key not in self.shares:
-            odds = [_log_odds(*each) for each in self.trials[key].values()]
-            self.shares[key] = _share(odds, self.priors[proposer])
+            # Whoever proposes it: what fails from one hand must not come in by another.
+            alike = (of_shape for (_, other), of_shape in self.trials.items() if other == shape)
+            self.shares[key] = _share(_odds_of(alike), self.priors[proposer])
         return self.shares[key]
 
     def risk(self, rule: Rule, effect: Effect) -> float:
@@ -96,6 +94,10 @@ class Beliefs:
 
 def _before_any_trial(proposer: str) -> float:
     return UNKNOWN_PUBLISHED if proposer in PUBLISHED else UNKNOWN
+
+
+def _odds_of(shapes: Iterable[Mapping[str, tuple[int, int]]]) -> list[float]:
+    return [_log_odds(*each) for of_shape in shapes for each in of_shape.values()]
 
 
 def _share(log_odds: list[float], prior: float) -> float:

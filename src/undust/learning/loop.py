@@ -29,6 +29,7 @@ from undust.learning.restless import CALM, restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.unwanted import Unwanted
 from undust.learning.volatile import volatile_class
+from undust.learning.widening import wider
 from undust.learning.wording import adds_a_value, openness, renumbers
 from undust.learning.writing import with_conditions
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from undust.duplicates import SiteClusters
+    from undust.learning.widening import Wider
     from undust.rules import Rule
 
     Propose = Callable[[Forms], Iterable[Rule | None]]
@@ -125,6 +127,7 @@ class Learning:
                 self._tier(propose)
             if len(self.state.rules) == before:
                 break
+            self._widen()
         self._bound_the_set()
         held = held_pairs(self.state)
         return SiteRules(
@@ -141,6 +144,32 @@ class Learning:
             held_pairs=held.pairs,
             held_false=held.false,
         )
+
+    def _widen(self) -> None:
+        """Let one rule stand for several, where it does at least what they do and is good by itself."""
+        done = False
+        while not done:
+            done = not any(self._stands_for(found) for found in wider(self.state.rules[len(self.given) :]))
+
+    def _stands_for(self, found: Wider) -> bool:
+        text = str(found.rule)
+        if text in self.tried:
+            return False
+        self.tried.add(text)
+        self.candidates += 1
+        first, *others = (len(self.given) + place for place in found.places)
+        narrow = self.state.rules
+        without = [rule for place, rule in enumerate(narrow) if place not in {first, *others}]
+        apart = State(self.pages, without)
+        effect = apart.effect(found.rule)
+        whole = State(self.pages, [*without[:first], found.rule, *without[first:]])
+        saves = len(whole.images) <= len(self.state.images) and whole.lost() <= self.state.lost()
+        if not saves or not self._is_good(effect, found.rule):
+            self.refusals.note(refused(found.rule, "narrower rules do it better", effect))
+            return False
+        self.ledger.note(found.rule, effect, apart.image, apart.images, whole)
+        self.state = whole
+        return True
 
     def _bound_the_set(self) -> None:
         most = self.care.max_fpr + self.restless.rate

@@ -39,6 +39,12 @@ def with_conditions(rule: Rule, when: tuple[str, ...] = (), unless: tuple[str, .
     return _made(rule.site, rule.kind, rule.source, rule.target, said)
 
 
+def with_sides(rule: Rule, source: str, target: str) -> Rule | None:
+    """Return a rule that says something else under the same conditions, or None."""
+    said = {"when": rule.when, "unless": rule.unless, "learned_by": rule.learned_by}
+    return _made(rule.site, rule.kind, source, target, said)
+
+
 def keeping(site: str, by: str, source: str) -> Rule | None:
     """Return a `keep`, or None."""
     return _made(site, "keep", source, None, {"learned_by": by})
