@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <compare>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "substrings.hpp"
+#include "substrings_hash.hpp"
 
 namespace undust {
 namespace {
@@ -55,12 +57,39 @@ bool refines(const Pair& narrow, const Pair& wide) {
   return false;
 }
 
+// What the pieces of a pair have more than each other, whatever the order of their tokens. Text around both of
+// them does not change it, so of two pairs that differ in it neither refines the other.
+std::uint64_t difference_of(const Pair& pair) {
+  const auto sum_of = [](Tokens piece) {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t token : piece) {
+      TokenHash hash = kPiece;
+      hash.roll(token);
+      sum += hash.a;
+    }
+    return sum;
+  };
+  return sum_of(pair.longer) - sum_of(pair.shorter);
+}
+
+// For each place in a list of pairs the next one with the same difference, or the end of the list.
+std::vector<std::size_t> next_alike(std::span<const Pair> pairs, std::span<const std::size_t> order) {
+  std::vector<std::size_t> next(order.size());
+  std::unordered_map<std::uint64_t, std::size_t> seen;
+  for (std::size_t place = order.size(); place-- > 0;) {
+    const auto [last, is_new] = seen.try_emplace(difference_of(pairs[order[place]]), order.size());
+    next[place] = std::exchange(last->second, place);
+  }
+  return next;
+}
+
 }  // namespace
 
 // Fig. 3 of the paper, to the letter: a pair that is gone already is still compared with (A8). The
 // list is sorted by the supports that are compared, or the window would end at the first small one. Of
 // equal supports, which the paper leaves open, pairs of one core stand together: on a large site thousands of
-// pairs have the smallest support, and in any other order the window ends before it comes to those.
+// pairs have the smallest support, and in any other order the window ends before it comes to those. Of a
+// window only the pairs are looked at that may be refinements, or a list of thousands would take millions of steps.
 std::vector<std::uint8_t> redundant_substitutions(const TokenRows& rows, std::span<const Substitution> found,
                                                   const Deficiency& allowed) {
   std::vector<Pair> pairs;
@@ -76,13 +105,14 @@ std::vector<std::uint8_t> redundant_substitutions(const TokenRows& rows, std::sp
     if (const auto by = compared(shorter, other_shorter); by != 0) return by < 0;
     return one < other;
   });
+  const std::vector<std::size_t> next = next_alike(pairs, order);
   std::vector<std::uint8_t> is_gone(found.size(), 0);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t own = order[i];
     if (is_gone[own]) continue;
     const double size = found[own].high, most = std::max(allowed.relative * size, allowed.absolute);
     const std::size_t last = found.size() - 1 - i < allowed.window ? found.size() - 1 : i + allowed.window;
-    for (std::size_t j = i + 1; j <= last; ++j) {
+    for (std::size_t j = next[i]; j <= last; j = next[j]) {
       const std::size_t other = order[j];
       if (size - found[other].high > most) break;
       if (refines(pairs[own], pairs[other])) {

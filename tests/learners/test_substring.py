@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.learners.labelled import labelled, proposed, rules_of, site_of_rows
 from tests.oracles import substring as oracle
@@ -74,6 +76,30 @@ def test_empty_and_semiperiodic_pieces_may_count_twice() -> None:
     """G4: shared envelopes are counted, not instances."""
     assert pairs(["http://a.a.a/", "http://a.a/"])["a.a", "a"] == 2
     assert pairs(["http://s.test/x///y", "http://s.test/x//y"])["/", ""] == 3
+
+
+@given(st.sets(st.text("ab/.", max_size=7), min_size=2, max_size=9))
+def test_a_support_is_the_number_of_instances(paths: set[str]) -> None:
+    """G2, the theorem it is for: other pieces count exactly, empty and semiperiodic ones never too little."""
+    urls = {oracle.tokens_of(f"http://s/{path}") for path in paths}
+    found = pairs(map(oracle.text_of, (url[1:-1] for url in urls)), max_bucket=99, max_bucket_compared=99)
+    assert found
+    for (longer, shorter), support in found.items():
+        alpha, beta = map(_tokens, (longer, shorter))
+        instances = {
+            (url, other)
+            for url in urls
+            for start in range(len(url) - len(alpha) + 1)
+            if url[start : start + len(alpha)] == alpha
+            and (other := url[:start] + beta + url[start + len(alpha) :]) in urls
+        }
+        is_exact = alpha and beta and not any(map(oracle.is_semiperiodic, (alpha, beta)))
+        assert support == len(instances) if is_exact else support >= len(instances)
+
+
+def _tokens(text: str) -> oracle.Tokens:
+    inner = oracle.tokens_of(text.removeprefix("^").removesuffix("$"))[1:-1]
+    return (oracle.START,) * text.startswith("^") + inner + (oracle.END,) * text.endswith("$")
 
 
 def test_both_ends_together() -> None:

@@ -195,6 +195,15 @@ def test_lists_of_two_thousand(seed: int, kind: str, options: SubstringOptions) 
     assert agrees(site_of_rows(chance.sample(rows, min(2000, len(rows)))), options) > 100
 
 
+@pytest.mark.huge
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(60, 3000), st.sampled_from(KINDS), OPTIONS)
+def test_large_lists(seed: int, count: int, kind: str, options: SubstringOptions) -> None:
+    """Any parameters at that size too."""
+    rows = rows_of(seed, count, kind)
+    agrees(site_of_rows(random.Random(seed).sample(rows, min(2000, len(rows)))), options)
+
+
 @pytest.mark.parametrize("kind", ["mixed", "nothing"])
 def test_order_threads_and_memory_change_nothing(kind: str) -> None:
     """Row order, threads, passes and files are not seen in what is proposed, but for the note on passes."""
