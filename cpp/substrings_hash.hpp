@@ -41,6 +41,31 @@ inline constexpr TokenHash kPiece{0x452821E638D01377u, 0xBE5466CF34E90C6Cu};
   return hash;
 }
 
+// The hashes of all pieces of some tokens, each in one step: polynomials, unlike `hash_of_piece`, so that what
+// stands before a piece can be taken off. For tables, take the high bits.
+class PieceHashes {
+ public:
+  void take(std::span<const std::uint32_t> tokens) {
+    sums_.resize(tokens.size() + 1);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      TokenHash token = kPiece;
+      token.roll(tokens[i]);
+      sums_[i + 1] = sum({sums_[i].a * kBase.a, sums_[i].b * kBase.b}, token);
+    }
+    while (powers_.size() < sums_.size()) {
+      powers_.push_back({powers_.back().a * kBase.a, powers_.back().b * kBase.b});
+    }
+  }
+  [[nodiscard]] TokenHash piece(std::size_t start, std::size_t end) const {
+    const TokenHash power = powers_[end - start];
+    return {sums_[end].a - sums_[start].a * power.a, sums_[end].b - sums_[start].b * power.b};
+  }
+
+ private:
+  static constexpr TokenHash kBase{0x9FB21C651E98DF25u, 0xD1342543DE82EF95u};
+  std::vector<TokenHash> sums_{{0, 0}}, powers_{{1, 1}};
+};
+
 // The hashes of all prefixes, scaled, and of all suffixes of a row.
 class RowHashes {
  public:

@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <bit>
 #include <compare>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
 #include "substrings.hpp"
@@ -11,6 +11,8 @@ namespace undust {
 namespace {
 
 using Tokens = std::span<const std::uint32_t>;
+
+constexpr std::size_t kStretch = 8192;
 
 struct Pair {
   Tokens longer, shorter;
@@ -57,39 +59,79 @@ bool refines(const Pair& narrow, const Pair& wide) {
   return false;
 }
 
-// What the pieces of a pair have more than each other, whatever the order of their tokens. Text around both of
-// them does not change it, so of two pairs that differ in it neither refines the other.
-std::uint64_t difference_of(const Pair& pair) {
-  const auto sum_of = [](Tokens piece) {
-    std::uint64_t sum = 0;
-    for (const std::uint32_t token : piece) {
-      TokenHash hash = kPiece;
-      hash.roll(token);
-      sum += hash.a;
-    }
-    return sum;
-  };
-  return sum_of(pair.longer) - sum_of(pair.shorter);
-}
+// Pairs by a hash, at places in a list. Different ones may have the same.
+class Table {
+ public:
+  explicit Table(std::size_t most) : slots_(std::bit_ceil(most * 2)), shift_(64 - std::countr_zero(slots_.size())) {}
 
-// For each place in a list of pairs the next one with the same difference, or the end of the list.
-std::vector<std::size_t> next_alike(std::span<const Pair> pairs, std::span<const std::size_t> order) {
-  std::vector<std::size_t> next(order.size());
-  std::unordered_map<std::uint64_t, std::size_t> seen;
-  for (std::size_t place = order.size(); place-- > 0;) {
-    const auto [last, is_new] = seen.try_emplace(difference_of(pairs[order[place]]), order.size());
-    next[place] = std::exchange(last->second, place);
+  void clear() { std::fill(slots_.begin(), slots_.end(), Slot{}); }
+  void add(std::uint64_t hash, std::size_t place) {
+    std::size_t at = hash >> shift_;
+    while (slots_[at].place != kNone) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = {hash, place};
   }
-  return next;
-}
+  template <typename Take>
+  void each(std::uint64_t hash, Take&& take) const {
+    for (std::size_t at = hash >> shift_; slots_[at].place != kNone; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].hash == hash) take(slots_[at].place);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  struct Slot {
+    std::uint64_t hash = 0;
+    std::size_t place = kNone;
+  };
+  std::vector<Slot> slots_;
+  int shift_;
+};
+
+// The hashes of a pair, and of all that are left of it without some of what both pieces begin and end with.
+class Contexts {
+ public:
+  void take(const Pair& pair) {
+    pair_ = &pair;
+    longer_.take(pair.longer);
+    shorter_.take(pair.shorter);
+  }
+  [[nodiscard]] std::uint64_t whole() const { return without(0, 0); }
+  template <typename Take>
+  void each_wider(Take&& take) const {
+    for (std::size_t before = 0; before <= pair_->head; ++before) {
+      const std::size_t most = std::min(pair_->tail, pair_->shorter.size() - before);
+      for (std::size_t behind = before == 0; behind <= most; ++behind) take(without(before, behind));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t without(std::size_t before, std::size_t behind) const {
+    const TokenHash longer = longer_.piece(before, pair_->longer.size() - behind);
+    const TokenHash shorter = shorter_.piece(before, pair_->shorter.size() - behind);
+    return scaled(longer).a + shorter.a;
+  }
+
+  const Pair* pair_ = nullptr;
+  PieceHashes longer_, shorter_;
+};
+
+// Two places in the list of pairs, of which one pair refines the other.
+struct Link {
+  std::size_t first, second;
+  bool first_refines;
+
+  friend auto operator<=>(const Link&, const Link&) = default;
+};
 
 }  // namespace
 
 // Fig. 3 of the paper, to the letter: a pair that is gone already is still compared with (A8). The
 // list is sorted by the supports that are compared, or the window would end at the first small one. Of
 // equal supports, which the paper leaves open, pairs of one core stand together: on a large site thousands of
-// pairs have the smallest support, and in any other order the window ends before it comes to those. Of a
-// window only the pairs are looked at that may be refinements, or a list of thousands would take millions of steps.
+// pairs have the smallest support, and in any other order the window ends before it comes to those.
+//
+// Nobody goes through the windows: a pair is looked for in the list under all that it refines, and what was
+// found is gone through in the order in which the figure would have come to it.
 std::vector<std::uint8_t> redundant_substitutions(const TokenRows& rows, std::span<const Substitution> found,
                                                   const Deficiency& allowed) {
   std::vector<Pair> pairs;
@@ -105,22 +147,38 @@ std::vector<std::uint8_t> redundant_substitutions(const TokenRows& rows, std::sp
     if (const auto by = compared(shorter, other_shorter); by != 0) return by < 0;
     return one < other;
   });
-  const std::vector<std::size_t> next = next_alike(pairs, order);
   std::vector<std::uint8_t> is_gone(found.size(), 0);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const std::size_t own = order[i];
-    if (is_gone[own]) continue;
-    const double size = found[own].high, most = std::max(allowed.relative * size, allowed.absolute);
-    const std::size_t last = found.size() - 1 - i < allowed.window ? found.size() - 1 : i + allowed.window;
-    for (std::size_t j = next[i]; j <= last; j = next[j]) {
-      const std::size_t other = order[j];
-      if (size - found[other].high > most) break;
-      if (refines(pairs[own], pairs[other])) {
-        is_gone[other] = 1;
-      } else if (refines(pairs[other], pairs[own])) {
-        is_gone[own] = 1;
-        break;
-      }
+  const auto high = [&](std::size_t place) -> double { return found[order[place]].high; };
+  // A stretch of the list at a time, so that memory does not grow with it.
+  const std::size_t stretch = std::min(found.size(), std::max(kStretch, allowed.window));
+  const auto end_of = [&](std::size_t from, std::size_t size) {
+    return found.size() - from < size ? found.size() : from + size;
+  };
+  Table table(end_of(stretch, allowed.window));
+  Contexts contexts;
+  std::vector<Link> links;
+  for (std::size_t from = 0; from < found.size(); from += stretch) {
+    const std::size_t to = end_of(from, stretch), end = end_of(to, allowed.window);
+    table.clear();
+    links.clear();
+    for (std::size_t place = from; place < end; ++place) {
+      contexts.take(pairs[order[place]]);
+      table.add(contexts.whole(), place);
+    }
+    for (std::size_t place = from; place < end; ++place) {
+      contexts.take(pairs[order[place]]);
+      contexts.each_wider([&](std::uint64_t hash) {
+        table.each(hash, [&](std::size_t other) {
+          const auto [first, second] = std::minmax(place, other);
+          if (first >= to || second - first > allowed.window) return;
+          if (high(first) - high(second) > std::max(allowed.relative * high(first), allowed.absolute)) return;
+          if (refines(pairs[order[place]], pairs[order[other]])) links.push_back({first, second, first == place});
+        });
+      });
+    }
+    std::sort(links.begin(), links.end());
+    for (const Link& link : links) {
+      if (!is_gone[order[link.first]]) is_gone[order[link.first_refines ? link.second : link.first]] = 1;
     }
   }
   return is_gone;
