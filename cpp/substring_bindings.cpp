@@ -38,6 +38,7 @@ undust::RowEvidence evidence_of(const Rows& columns, const Sketches& sketches, s
   evidence.sketches = {sketches.data(), sketches.size()};
   evidence.sketch_size = sketches.shape(1);
   evidence.agreeing = agreeing;
+  evidence.rows.reserve(rows);
   for (std::size_t row = 0; row < rows; ++row) {
     if (number(kSketch, row) >= static_cast<std::int64_t>(sketches.shape(0))) {
       throw std::invalid_argument("the evidence names a sketch that is not there");

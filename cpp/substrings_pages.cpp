@@ -4,6 +4,7 @@
 
 #include "substrings.hpp"
 #include "substrings_hash.hpp"
+#include "substrings_shared.hpp"
 
 namespace undust {
 namespace {
@@ -30,7 +31,7 @@ class Partners {
 
   [[nodiscard]] std::size_t longest() const { return longest_; }
   [[nodiscard]] std::uint32_t find(const TokenHash& piece) const {
-    if (!is_some_[piece.b % kFilter]) return kNone;
+    if (!is_some_[piece.b >> kFilterShift]) return kNone;
     const auto place = numbers_.find(piece);
     return place == numbers_.end() ? kNone : place->second;
   }
@@ -40,19 +41,22 @@ class Partners {
   }
 
  private:
-  static constexpr std::size_t kFilter = 1u << 18;
+  static constexpr int kFilterShift = 64 - 18;
+  static constexpr std::size_t kFilter = std::size_t{1} << 18;
   struct Mixed {
     std::size_t operator()(const TokenHash& hash) const { return hash.a; }
   };
 
   std::uint32_t number(std::span<const std::uint32_t> tokens) {
-    const TokenHash hash = hash_of_piece(tokens);
-    is_some_[hash.b % kFilter] = 1;
+    hashes_.take(tokens);
+    const TokenHash hash = hashes_.piece(0, tokens.size());
+    is_some_[hash.b >> kFilterShift] = true;
     return numbers_.try_emplace(hash, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
 
+  PieceHashes hashes_;
   std::size_t longest_ = 0;
-  std::vector<std::uint8_t> is_some_;  // most pieces of URLs are none of these, and that is seen here
+  std::vector<bool> is_some_;  // most pieces of URLs are none of these, and that is seen here
   std::unordered_map<TokenHash, std::uint32_t, Mixed> numbers_;
   std::vector<Link> links_;
 };
@@ -65,17 +69,23 @@ struct Seen {
   friend auto operator<=>(const Seen&, const Seen&) = default;
 };
 
-void see(std::span<const std::uint32_t> tokens, const Partners& partners, RowHashes& hashes,
+struct Hashes {
+  RowHashes envelopes;
+  PieceHashes pieces;
+};
+
+// Sees the pieces of a row whose envelopes another row of its page may have.
+void see(std::span<const std::uint32_t> tokens, const Shared& shared, const Partners& partners, Hashes& hashes,
          std::vector<Seen>& seen) {
-  hashes.take(tokens);
-  for (std::size_t start = 0; start < tokens.size(); ++start) {
-    TokenHash piece = kPiece;
-    for (std::size_t end = start;; ++end) {
-      // Nothing stands before the start of a URL.
-      const std::uint32_t number = end > 0 ? partners.find(piece) : kNone;
-      if (number != kNone) seen.push_back({hashes.envelope(start, end), number});
-      if (end == tokens.size() || end - start == partners.longest()) break;
-      piece.roll(tokens[end]);
+  hashes.envelopes.take(tokens);
+  hashes.pieces.take(tokens);
+  for (std::size_t start = 0; start <= std::min<std::size_t>(shared.head, tokens.size() - 1); ++start) {
+    // Nothing stands before the start of a URL.
+    const std::size_t first = std::max(start + (start == 0), tokens.size() - shared.tail);
+    const std::size_t last = std::min(tokens.size(), start + partners.longest());
+    for (std::size_t end = first; end <= last; ++end) {
+      const std::uint32_t number = partners.find(hashes.pieces.piece(start, end));
+      if (number != kNone) seen.push_back({hashes.envelopes.envelope(start, end), number});
     }
   }
 }
@@ -110,14 +120,16 @@ std::vector<std::uint32_t> pages_of_substitutions(const TokenRows& rows, std::sp
   const Partners partners(rows, found);
   std::vector<std::uint32_t> counts(found.size(), 0);
   std::vector<std::int64_t> last(found.size(), -1);
+  std::vector<Shared> shared(rows.size());
   std::vector<Seen> seen;
-  RowHashes hashes;
+  Hashes hashes;
   for (std::size_t from = 0, to = 0; from < order.size(); from = to) {
     const std::int64_t page = pages[order[from]];
     while (to < order.size() && pages[order[to]] == page) ++to;
     if (to - from < 2) continue;
     seen.clear();
-    for (std::size_t i = from; i < to; ++i) see(rows[order[i]], partners, hashes, seen);
+    share_among(rows, std::span(order).subspan(from, to - from), shared);
+    for (std::size_t i = from; i < to; ++i) see(rows[order[i]], shared[order[i]], partners, hashes, seen);
     std::sort(seen.begin(), seen.end());
     for (std::size_t first = 0, end = 0; first < seen.size(); first = end) {
       while (end < seen.size() && seen[end].envelope == seen[first].envelope) ++end;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "substrings.hpp"
@@ -15,5 +16,8 @@ struct Shared {
 };
 
 [[nodiscard]] std::vector<Shared> shared_of(const TokenRows& rows, int threads);
+
+// The same among some rows alone: raises what `shared` has of each. The order of `some` is lost.
+void share_among(const TokenRows& rows, std::span<std::uint32_t> some, std::vector<Shared>& shared);
 
 }  // namespace undust
