@@ -111,14 +111,8 @@ def agrees(site: SiteClusters, options: SubstringOptions) -> int:
     view = TokenView.of(site.node_urls.take(pa.array(nodes)), options.tokens)
     cues = cues_of(site, nodes, options.evidence, options.delta)
     found = likely_pairs(view, cues, options)
-    pieces = Pieces(view)
-    told = [
-        (pieces.text(longer), pieces.text(shorter), support, compared)
-        for longer, shorter, support, compared in zip(
-            *(column.tolist() for column in (found.longer, found.shorter, found.support, found.compared)),
-            strict=True,
-        )
-    ]
+    sides = (Pieces(view).written(places).texts for places in (found.longer, found.shorter))
+    told = list(zip(*sides, found.support.tolist(), found.compared.tolist(), strict=True))
     assert told == [
         (oracle.text_of(pair[0]), oracle.text_of(pair[1]), low[pair], high[pair]) for pair in expected
     ]
@@ -232,10 +226,7 @@ def test_what_does_not_fit_is_counted_on_disk() -> None:
     assert tight.spilled_bytes > 0
     assert tight.passes > 2  # more than one for each thread
     for column in ("longer", "shorter"):
-        texts = [
-            [Pieces(view).text(place) for place in getattr(pairs, column)[:200].tolist()]
-            for pairs in (roomy, tight)
-        ]
+        texts = [Pieces(view).written(getattr(pairs, column)).texts for pairs in (roomy, tight)]
         assert texts[0] == texts[1]
     assert (roomy.support == tight.support).all()
     assert (roomy.compared == tight.compared).all()

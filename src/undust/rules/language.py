@@ -77,9 +77,12 @@ class Rule:
 
     def __post_init__(self) -> None:
         asked(_core.check_rule, self.said)
+        # A site may have thousands of candidates, and most lists are empty tuples already.
         for name in _LISTS:
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        object.__setattr__(self, "examples", tuple(map(tuple, self.examples)))
+            if (given := getattr(self, name)) != ():
+                object.__setattr__(self, name, tuple(given))
+        if self.examples != ():
+            object.__setattr__(self, "examples", tuple(map(tuple, self.examples)))
 
     @classmethod
     def parse(cls, text: str, *, site: str) -> Self:

@@ -37,7 +37,6 @@ half, in files where it is too small. Besides that, 4 bytes a token and 32 bytes
 from __future__ import annotations
 
 import tempfile
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -142,8 +141,7 @@ class LikelyPairs:
     def candidates(self, chosen: Ints, saying: Saying, cues: Cues) -> Iterator[Candidate]:
         """Yield the rules of some pairs."""
         counts = zip(self.support[chosen].tolist(), self.pages(chosen, cues).tolist(), strict=True)
-        rows = zip(self.longer[chosen].tolist(), self.shorter[chosen].tolist(), counts, strict=True)
-        return chain.from_iterable(saying.substitution(*row) for row in rows)
+        return saying.substitutions(self.longer[chosen], self.shorter[chosen], counts)
 
     def pages(self, chosen: Ints, cues: Cues) -> Ints:
         """Return how many pages show each of some pairs."""

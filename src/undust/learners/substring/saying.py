@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust.candidates import Candidate
 from undust.errors import UndustError
@@ -16,15 +17,45 @@ from undust.rules import Rule
 from undust.urls.views import END, START
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from undust.urls.views import TokenView
+
+    Ints = NDArray[np.int64]
 
 NAME = "substring"
 LENGTH_BITS = 12
 TOKENS = re.compile(r"[A-Za-z0-9]+|%[0-9A-Fa-f]{2}|.", re.DOTALL)
 """As `replace` sees them."""
-_ANCHORS = {START: "^", END: "$"}
+_ANCHORS = {START: b"^", END: b"$"}
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """Some pieces as `replace` writes them, with anchors."""
+
+    texts: list[str]
+    codes: Ints
+    """Of the tokens of all pieces, one piece after the other."""
+    sizes: Ints
+    """Of these tokens, in bytes."""
+    ends: list[int]
+    """Of each piece among them."""
+
+    def why_unsaid(self, number: int) -> str | None:
+        """Return why no rule can say a piece, if so."""
+        text, end = self.texts[number], self.ends[number]
+        if text.endswith("$") and self.codes[end - 1] != END:
+            return "pairs that end in a dollar sign, which a rule would take for the end"
+        if not text.isascii() or "[" in text or "]" in text:
+            return "pairs with characters that rules write as triplets"
+        if "%" in text:
+            start = self.ends[number - 1] if number else 0
+            if list(map(len, TOKENS.findall(text))) != self.sizes[start:end].tolist():
+                return "pairs that cut a percent triplet"
+        return None
 
 
 class Pieces:
@@ -33,36 +64,25 @@ class Pieces:
     def __init__(self, view: TokenView) -> None:
         self.offsets, self.codes = np.asarray(view.offsets), np.asarray(view.codes)
         self.vocabulary = view.vocabulary.cast(pa.large_binary())
-        self.texts: dict[int, str | None] = {START: None, END: None}
-        """Of the codes that were asked for: few pieces of many."""
+
+    def written(self, places: NDArray[np.uint64]) -> Written:
+        """Return all pieces at some places together, for one at a time takes ten times as long."""
+        rows, spans = (places >> 32).astype(np.int64), (places & 0xFFFFFFFF).astype(np.int64)
+        lengths = spans & ((1 << LENGTH_BITS) - 1)
+        ends = np.cumsum(lengths)
+        first = self.offsets[rows] + (spans >> LENGTH_BITS)
+        codes = self.codes[np.repeat(first + lengths - ends, lengths) + np.arange(lengths.sum())]
+        words = self.vocabulary.take(pa.array(codes))
+        for code, anchor in _ANCHORS.items():
+            words = pc.if_else(pa.array(codes == code), pa.scalar(anchor, words.type), words)
+        lists = pa.LargeListArray.from_arrays(pa.array(np.concatenate(([0], ends))), words)
+        joined = pc.binary_join(lists, pa.scalar(b"", words.type))
+        texts = [text.decode(errors="surrogateescape") for text in joined.to_pylist()]
+        return Written(texts, codes, np.asarray(pc.binary_length(words)), ends.tolist())
 
     def text(self, place: int) -> str:
-        """Return a piece as `replace` writes it, with anchors."""
-        return "".join(self._text(code) or _ANCHORS[code] for code in self._codes(place))
-
-    def why_unsaid(self, place: int) -> str | None:
-        """Return why no rule can say a piece, if so."""
-        codes = self._codes(place)
-        texts = [self._text(code) or "" for code in codes]
-        text = "".join(texts)
-        if text.endswith("$") and codes[-1] != END:
-            return "pairs that end in a dollar sign, which a rule would take for the end"
-        if not text.isascii() or "[" in text or "]" in text:
-            return "pairs with characters that rules write as triplets"
-        if "%" in text and TOKENS.findall(text) != [token for token in texts if token]:
-            return "pairs that cut a percent triplet"
-        return None
-
-    def _codes(self, place: int) -> list[int]:
-        span = place & 0xFFFFFFFF
-        first = int(self.offsets[place >> 32]) + (span >> LENGTH_BITS)
-        codes: list[int] = self.codes[first : first + (span & ((1 << LENGTH_BITS) - 1))].tolist()
-        return codes
-
-    def _text(self, code: int) -> str | None:
-        if code not in self.texts:
-            self.texts[code] = self.vocabulary[code].as_py().decode(errors="surrogateescape")
-        return self.texts[code]
+        """Return one piece as `replace` writes it."""
+        return self.written(np.array([place], np.uint64)).texts[0]
 
 
 @dataclass(eq=False)
@@ -76,18 +96,23 @@ class Saying:
     pieces: Pieces
     unsaid: Counter[str] = field(default_factory=Counter)
 
-    def substitution(self, longer: int, shorter: int, counts: tuple[int, int]) -> Iterator[Candidate]:
-        """Yield both directions of a pair, the one that shrinks the URL first."""
-        reason = self.pieces.why_unsaid(longer) or self.pieces.why_unsaid(shorter)
-        if reason:
-            self.unsaid[reason] += 1
-            return
-        sides = self.pieces.text(longer), self.pieces.text(shorter)
-        for source, target in (sides, sides[::-1]):
-            if not source:
-                self.unsaid["directions with nothing on the left"] += 1
-            else:
-                yield from self._candidate(counts, "replace", source, target)
+    def substitutions(
+        self, longer: NDArray[np.uint64], shorter: NDArray[np.uint64], counts: Iterable[tuple[int, int]]
+    ) -> Iterator[Candidate]:
+        """Yield both directions of each pair, the one that shrinks the URL first."""
+        left, right = self.pieces.written(longer), self.pieces.written(shorter)
+        for number, (sides, counted) in enumerate(
+            zip(zip(left.texts, right.texts, strict=True), counts, strict=True)
+        ):
+            reason = left.why_unsaid(number) or right.why_unsaid(number)
+            if reason:
+                self.unsaid[reason] += 1
+                continue
+            for source, target in (sides, sides[::-1]):
+                if not source:
+                    self.unsaid["directions with nothing on the left"] += 1
+                else:
+                    yield from self._candidate(counted, "replace", source, target)
 
     def parameter(
         self, name: int, value: int, counts: tuple[int, int], *, ends_queries: bool
