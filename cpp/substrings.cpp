@@ -29,8 +29,10 @@ void require_token_rows(const TokenRows& rows) {
 namespace {
 
 // Hashes in ranges of about equal number, small enough to be grouped in the cache.
-constexpr std::int64_t kWantedInBin = 4096;
+constexpr std::int64_t kWantedInBin = 16384;
 constexpr std::size_t kTokensInLine = 16;
+// On most sites so many envelopes have one pair among them that was not seen before.
+constexpr std::size_t kEnvelopesOfPair = 16;
 // So many pieces ahead of their turn memory is asked for what is needed of them.
 constexpr std::size_t kAhead = 12;
 
@@ -47,8 +49,9 @@ class Detection {
     count_bins();
     plan_passes();
     std::vector<PairCounts> counts;
+    const std::size_t expected = static_cast<std::size_t>(ends_.back()) / kEnvelopesOfPair;
     for (std::size_t part = 0; part < threads_; ++part) {
-      counts.emplace_back(limits_.memory_bytes / 2 / threads_, limits_.folder, std::to_string(part));
+      counts.emplace_back(limits_.memory_bytes / 2 / threads_, expected, limits_.folder, std::to_string(part));
     }
     std::atomic<std::size_t> next{0};
     in_parts(static_cast<std::int64_t>(threads_), threads_, [&](std::int64_t, std::int64_t, std::size_t part) {

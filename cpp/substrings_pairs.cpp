@@ -23,11 +23,12 @@ std::size_t file_of(const TokenHash& hash, std::size_t files) { return (hash.a >
 
 }  // namespace
 
-PairCounts::PairCounts(std::size_t most_bytes, std::string folder, std::string name)
-    : slots_(kFirstSlots), folder_(std::move(folder)), name_(std::move(name)) {
+PairCounts::PairCounts(std::size_t most_bytes, std::size_t expected, std::string folder, std::string name)
+    : folder_(std::move(folder)), name_(std::move(name)) {
   // While it grows, the old table and one twice as large are there at the same time.
   const std::size_t most = most_bytes / (sizeof(CountedPair) * 3 / 2);
-  most_slots_ = std::max(kFirstSlots, std::bit_floor(most));
+  most_slots_ = std::max(kLeastSlots, std::bit_floor(most));
+  slots_.resize(std::clamp(std::bit_ceil(expected), kLeastSlots, most_slots_));
 }
 
 CountedPair& PairCounts::slot_of(const TokenHash& hash) {
@@ -132,7 +133,7 @@ std::vector<Substitution> PairCounts::at_least(std::vector<PairCounts>& parts, s
     part.slots_ = {};
   }
   for (std::size_t file = 0; file < kFiles; ++file) {
-    PairCounts together(0, "", "");
+    PairCounts together(0, 0, "", "");
     together.most_slots_ = std::numeric_limits<std::size_t>::max() / 2;
     for (const PairCounts& part : parts) together.absorb_file(part.path_of(file));
     together.collect(least, found);

@@ -17,8 +17,9 @@ struct CountedPair {
 
 class PairCounts {
  public:
-  // Files are named by `name`, in `folder`; there are none while the table holds all.
-  PairCounts(std::size_t most_bytes, std::string folder, std::string name);
+  // Files are named by `name`, in `folder`; there are none while the table holds all. To begin with it has
+  // room for the pairs that are expected.
+  PairCounts(std::size_t most_bytes, std::size_t expected, std::string folder, std::string name);
 
   void add(const CountedPair& pair);
   // Says that a pair will be added soon.
@@ -36,7 +37,7 @@ class PairCounts {
 
  private:
   using Slots = std::vector<CountedPair, LargePages<CountedPair>>;
-  static constexpr std::size_t kFiles = 64, kFirstSlots = 1024;
+  static constexpr std::size_t kFiles = 64, kLeastSlots = 1024;
 
   [[nodiscard]] bool is_full() const { return used_ * 10 >= slots_.size() * 7; }
   [[nodiscard]] CountedPair& slot_of(const TokenHash& hash);

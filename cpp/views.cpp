@@ -1,6 +1,7 @@
 #include "views.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string_view>
 #include <tuple>
@@ -223,12 +224,20 @@ TokenCodes token_codes(const TextColumn& urls, TokenStyle style) {
   TokenCodes result;
   result.offsets.push_back(0);
   Vocabulary<std::string_view> vocabulary;
+  // Every second token is a single byte; nobody need hash those.
+  std::array<std::uint32_t, 256> singles{};
+  const auto code_of = [&](std::string_view token) {
+    if (token.size() > 1) return vocabulary.code(token) + kFirst;
+    auto& code = singles[static_cast<unsigned char>(token[0])];
+    if (code == 0) code = vocabulary.code(token) + kFirst;
+    return code;
+  };
   for (std::int64_t row = 0; row < urls.size(); ++row) {
     if (!urls.is_null(row)) {
       result.codes.push_back(kStart);
       for (std::string_view rest = urls[row]; !rest.empty();) {
         const std::size_t size = token_size(rest, style);
-        result.codes.push_back(vocabulary.code(rest.substr(0, size)) + kFirst);
+        result.codes.push_back(code_of(rest.substr(0, size)));
         rest.remove_prefix(size);
       }
       result.codes.push_back(kEnd);
