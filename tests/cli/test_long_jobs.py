@@ -25,16 +25,22 @@ if TYPE_CHECKING:
 
 SITES = 12
 
-# The command with a journal from the first site on, and with a site or two that fail if they are named.
+# The command with a journal from the first site on, with a site or two that fail or take all memory if they
+# are named, and with less room for rows in memory.
 COMMAND = """
 import os, sys
 from undust.cli import main
+from undust.engines import budget
 from undust.pipeline import journal, one_site
 journal.PATIENCE = 0.0
-real, failing = one_site.learn_site, os.environ.get("FAILING", "").split()
+budget.HELD_SHARE = float(os.environ.get("HELD", budget.HELD_SHARE))
+real = one_site.learn_site
+failing, greedy = (os.environ.get(name, "").split() for name in ("FAILING", "GREEDY"))
 def learn_site(site, *rest):
     if site.site in failing:
         raise ArithmeticError("of no use")
+    if site.site in greedy:
+        bytearray(1 << 62)
     return real(site, *rest)
 one_site.learn_site = learn_site
 main()
@@ -62,11 +68,12 @@ def expected(crawl: Path) -> bytes:
     return undust.learn(undust.read(crawl)).dumps()
 
 
-def started(*words: str | Path, failing: str = "") -> subprocess.Popen[bytes]:
-    """The command as `COMMAND` has it."""
+def started(*words: str | Path, blocks: int | None = None, **said: str) -> subprocess.Popen[bytes]:
+    """The command as `COMMAND` has it, told by its environment; no file gets more blocks of 512 bytes."""
+    limited = ["/bin/sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"] if blocks else []
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *map(str, words)],
-        env={"FAILING": failing, "PATH": ""},
+        [*limited, sys.executable, "-c", COMMAND, *map(str, words)],
+        env={"PATH": "", **said},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -107,7 +114,7 @@ def test_sites_that_fail_are_named_and_tried_again(crawl: Path, expected: bytes,
     """The others complete, the exit code says so, and a run that goes well gives everything."""
     rules = tmp_path / "rules.json"
     words = ("learn", crawl, "-o", rules, "--threads", "1", "--json")
-    failed = ended(started(*words, failing="s03.test s11.test"))
+    failed = ended(started(*words, FAILING="s03.test s11.test"))
     reason = "learning from them failed: ArithmeticError: of no use"
     assert "s03.test and 1 more" in sentence(failed)
     assert json.loads(failed.out)["failed"] == {"s03.test": reason, "s11.test": reason}
@@ -120,7 +127,7 @@ def test_sites_that_fail_are_named_and_tried_again(crawl: Path, expected: bytes,
     again = ended(started(*words, "--resume"))
     assert (again.code, again.err) == (0, "")
     assert rules.read_bytes() == expected
-    table = ended(started("learn", crawl, "-o", rules, "--threads", "1", failing="s03.test"))
+    table = ended(started("learn", crawl, "-o", rules, "--threads", "1", FAILING="s03.test"))
     assert "s03.test gave nothing" in table.out.decode()
 
 
@@ -129,7 +136,7 @@ def test_rules_are_kept_when_every_site_fails(crawl: Path, tmp_path: Path) -> No
     rules = tmp_path / "rules.json"
     rules.write_text("precious", encoding="utf-8")
     every = " ".join(f"s{site:02}.test" for site in range(SITES))
-    failed = ended(started("learn", crawl, "-o", rules, "--threads", "1", failing=every))
+    failed = ended(started("learn", crawl, "-o", rules, "--threads", "1", FAILING=every))
     assert "ArithmeticError: of no use" in failed.err
     assert failed.code == 1
     assert rules.read_text(encoding="utf-8") == "precious"
@@ -195,3 +202,38 @@ def test_no_room_for_temporary_files_is_told(tmp_path: Path) -> None:
     assert f"{tmp}: there is no room for temporary files; free some, or name another --tmp" in sentence(full)
     assert not rules.exists()
     assert list(tmp.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "blocks", "mend"),
+    [
+        ({"HELD": "1e-9"}, 4, "there is no room for temporary files; free some, or name another --tmp"),
+        ({}, 30, ".rules.json.journal: it grew beyond the size allowed for a file; raise the limit"),
+    ],
+)
+def test_a_job_goes_on_when_there_is_room_again(
+    said: dict[str, str], blocks: int, mend: str, crawl: Path, expected: bytes, tmp_path: Path
+) -> None:
+    """The rows find no room, or the sites that are done: one sentence, no rules; all of them the next time."""
+    rules, tmp = tmp_path / "rules.json", tmp_path / "tmp"
+    tmp.mkdir()
+    words = ("learn", crawl, "-o", rules, "--threads", "1", "--memory", "384MB", "--tmp", tmp, "-q")
+    assert mend in sentence(ended(started(*words, blocks=blocks, **said)))
+    assert not rules.exists()
+    assert list(tmp.iterdir()) == []
+    again = ended(started(*words, "--resume", **said))
+    assert (again.code, again.err) == (0, "")
+    assert rules.read_bytes() == expected
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["rules.json", "tmp"]
+
+
+def test_a_site_that_finds_no_memory_is_tried_again(crawl: Path, expected: bytes, tmp_path: Path) -> None:
+    """The others complete; the sentence says what to try, and `--resume` does that site alone."""
+    rules = tmp_path / "rules.json"
+    words = ("learn", crawl, "-o", rules, "--threads", "1", "--json")
+    failed = ended(started(*words, GREEDY="s05.test"))
+    assert "s05.test: there was not enough memory for it; try fewer --threads" in sentence(failed)
+    assert json.loads(failed.out)["sites"] == SITES - 1
+    again = ended(started(*words, "--resume"))
+    assert (again.code, again.err) == (0, "")
+    assert rules.read_bytes() == expected

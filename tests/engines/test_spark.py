@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
+import resource
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -18,21 +18,23 @@ from click.testing import CliRunner
 
 import undust
 from bench.sites import KINDS, site
+from tests.cli.command import Ended, sentence
 from tests.engines.test_local import RESULT, rows
 from tests.sources.archives import Answer, by_hand, page
 from undust.cli import main
-from undust.engines import SITE, LocalEngine, SparkEngine
-from undust.errors import DamagedSource, SourceError, UndustError
+from undust.engines import SITE, Files, LocalEngine, SparkEngine
+from undust.errors import DamagedSource, SourceError
 from undust.observations import SCHEMA as OBSERVATIONS
 from undust.pipeline import learn_combined, write_clusters
 from undust.pipeline.one_site import learn_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from click.testing import Result
     from pyspark.sql import SparkSession
 
+    from undust.engines import File, Reader
     from undust.observations import Observations
 
 CRAWLS = Path(__file__).parent.parent / "crawls"
@@ -49,11 +51,9 @@ def engine(spark: SparkSession) -> Iterator[SparkEngine]:
 
 @pytest.fixture(scope="module")
 def crawl() -> pa.Table:
-    """What was seen of one site of each kind, and of the shop of the examples."""
-    shop = undust.read("examples/shop.jsonl.gz").table
-    return pa.concat_tables(
-        [shop, *(site(kind, URLS_PER_SITE).observations().cast(shop.schema) for kind in KINDS)]
-    )
+    """What was seen in every test crawl: files of all formats, the shop of the examples, each kind of site."""
+    made = [site(kind, URLS_PER_SITE).observations().cast(OBSERVATIONS) for kind in KINDS]
+    return pa.concat_tables([undust.read(CRAWLS, "examples/shop.jsonl.gz", base=BASE).table, *made])
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def expected(crawl: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> tuple
 def outputs(crawl: pa.Table, engine: SparkEngine | None, folder: Path) -> tuple[bytes, bytes]:
     """The bytes of the rules and of the file of clusters."""
     rules = learn_combined(crawl, engine=engine).rules.dumps()
-    path = folder / "clusters.jsonl"
+    path = folder / "clusters.parquet"
     with LocalEngine() as local:
         write_clusters(crawl, str(path), engine or local)
     return rules, path.read_bytes()
@@ -142,19 +142,6 @@ def in_order(seen: Observations, engine: SparkEngine | None = None) -> list[dict
     return sorted(table.select(OBSERVATIONS.names).to_pylist(), key=repr)
 
 
-@pytest.mark.huge
-def test_files_of_every_format_are_read_by_tasks(engine: SparkEngine) -> None:
-    """In a folder that all machines see, and at addresses of a file system: the same rows and remarks."""
-    expected = undust.read(CRAWLS, base=BASE)
-    near = undust.read(CRAWLS, base=BASE, engine=engine)
-    assert in_order(near, engine) == in_order(expected)
-    assert near.files == expected.files
-    assert near.statements == expected.statements
-    far = undust.read(f"file://{CRAWLS}/*", base=BASE, engine=engine)
-    assert in_order(far, engine) == in_order(expected)
-    assert [file.rows for file in far.files] == [file.rows for file in expected.files]
-
-
 def test_the_common_crawl_index_is_read_by_its_own_names(engine: SparkEngine, tmp_path: Path) -> None:
     """Only the columns that are needed, of all files of a folder together; damage is told."""
     index = pa_csv.read_csv(CRAWLS / "common_crawl_columns.csv")
@@ -218,21 +205,6 @@ def test_a_site_with_half_of_all_urls(engine: SparkEngine, monkeypatch: pytest.M
     assert any(rule.site == giant.domain for rule in there.rules)
 
 
-@pytest.mark.huge
-def test_a_process_that_is_lost_again_and_again_is_told(engine: SparkEngine) -> None:
-    """One sentence, with the mend, out of hundreds of lines."""
-
-    def dying(site: str, rows: pa.Table) -> pa.Table:  # noqa: ARG001
-        os._exit(1)
-
-    given = pa.Table.from_batches(rows(50))
-    with pytest.raises(
-        UndustError, match=r"^a Python process of an executor was lost .* spark\.executor\.memory"
-    ) as told:
-        list(engine.each_site(given, dying, RESULT))
-    assert "\n" not in str(told.value)
-
-
 def run(*arguments: object) -> Result:
     """The command, in this process, where Spark runs already."""
     return CliRunner().invoke(
@@ -254,37 +226,99 @@ def test_the_command_learns_on_spark(spark: SparkSession, tmp_path: Path) -> Non
     assert json.loads(done.stdout)["rules"] == len(undust.load(here))
     assert there.read_bytes() == here.read_bytes()
     there.unlink()
+    whole = (folder / "1.parquet").read_bytes()
     (folder / "1.parquet").write_bytes(b"PAR1 and no more PAR1")
     failed = run(f"file://{folder}", "-o", there)
     assert failed.exit_code == 1
     assert failed.stderr.startswith("undust: file:/")
     assert failed.stderr.endswith("get it again, or leave it out\n")
     assert not there.exists()
+    (folder / "1.parquet").write_bytes(whole)
+    assert run(f"file://{folder}", "-o", there, "--resume", "-q").exit_code == 0
+    assert there.read_bytes() == here.read_bytes()
     assert spark.range(3).count() == 3  # it stays the caller's
 
 
-@pytest.mark.huge
-def test_spark_submit(tmp_path: Path) -> None:
-    """The real one, with the file that it takes; the options are those of `undust learn`."""
-    program = Path(str(pytest.importorskip("pyspark").__file__)).parent / "bin" / "spark-submit"
-    entry = subprocess.run(
-        [sys.executable, "-m", "undust.cli.spark_submit"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    settings = ["spark.ui.enabled=false", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"]
-    settings += ["spark.sql.shuffle.partitions=3", "spark.driver.host=127.0.0.1", "spark.log.level=OFF"]
-    output = tmp_path / "rules.json"
-    done = subprocess.run(
-        [
-            *(program, "--master", "local[2]"),
-            *(word for setting in settings for word in ("--conf", setting)),
-            *(entry, Path("examples/shop.jsonl.gz").resolve(), "-o", output, "--json"),
-        ],
-        cwd=tmp_path,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
+@contextmanager
+def files_of_java_are_small(spark: SparkSession) -> Iterator[None]:
+    """Let Java write no file of more than a block, as on a disk that is full."""
+    java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # type: ignore[union-attr]  # noqa: SLF001
+    before = resource.prlimit(java, resource.RLIMIT_FSIZE)
+    resource.prlimit(java, resource.RLIMIT_FSIZE, (512, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(java, resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_without_room_is_told(spark: SparkSession, tmp_path: Path) -> None:
+    """The shuffle finds none: one sentence with the mend, no rules, and all of them when there is room."""
+    rules = tmp_path / "rules.json"
+    with files_of_java_are_small(spark):
+        failed = run("examples/shop.jsonl.gz", "-o", rules)
+    assert sentence(Ended(failed.exit_code, b"", failed.stderr)) == (
+        "a machine of the cluster has no space left on its disk; free some, or name another disk with "
+        "spark.local.dir"
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["output"] == str(output)
-    assert output.read_bytes() == undust.learn(undust.read("examples/shop.jsonl.gz")).dumps()
+    assert list(tmp_path.iterdir()) == []
+    assert run("examples/shop.jsonl.gz", "-o", rules, "--resume", "-q").exit_code == 0
+    assert rules.read_bytes() == undust.learn(undust.read("examples/shop.jsonl.gz")).dumps()
+
+
+def test_a_job_that_was_ended_goes_on(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process is lost again and again: one sentence, no rules; later, only what was not done is learned."""
+    monkeypatch.setattr("undust.pipeline.journal.PATIENCE", 0.0)
+    monkeypatch.setattr("undust.engines.spark.engine.AT_A_TIME", 0)  # one partition after the other
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
+    rules, notes, mended = tmp_path / "rules.json", tmp_path / "notes", tmp_path / "mended"
+    crawl = tmp_path / "crawl.jsonl"
+    urls = [f"http://s{n % 9}.test/{n // 18}{'?sid=7' if n // 9 % 2 else ''}" for n in range(9 * 16)]
+    crawl.write_text("".join(f'{{"url": "{url}", "digest": "{url.partition("?")[0]}"}}\n' for url in urls))
+
+    def dying(site: str, rows: pa.Table, **said: Any) -> pa.Table:  # noqa: ANN401
+        if site == "s5.test" and not mended.exists():
+            os._exit(1)
+        with notes.open("a") as file:
+            file.write(f"{site}\n")
+        return learn_rows(site, rows, **said)
+
+    monkeypatch.setattr("undust.pipeline.combined.learn_rows", dying)
+    failed = run(crawl, "-o", rules, "-q")
+    told = sentence(Ended(failed.exit_code, b"", failed.stderr))
+    assert told.startswith("a Python process of an executor was lost again and again, most likely for want")
+    assert "spark.executor.memory" in told
+    assert told.endswith("the sites that are done are kept, and --resume goes on from there")
+    assert not rules.exists()
+    kept = {
+        json.loads(line[9:])[0] for line in (tmp_path / ".rules.json.journal").open() if "s" in line[9:12]
+    }
+    assert kept
+    mended.touch()
+    notes.unlink()
+    assert run(crawl, "-o", rules, "-q", "--resume").exit_code == 0
+    assert not kept & set(notes.read_text().split())
+    assert rules.read_bytes() == undust.learn(undust.read(crawl)).dumps()
+    assert not (tmp_path / ".rules.json.journal").exists()
+
+
+class Places(NamedTuple):
+    """A reader that tells where its files lie."""
+
+    def read_files(self, files: Sequence[File], tell: Callable[[object], object]) -> Iterator[pa.RecordBatch]:
+        """Yield nothing."""
+        for file in files:
+            tell((file.name, file.path, Path(file.path).read_text(encoding="utf-8")))
+        yield from ()
+
+
+def test_what_is_fetched_lies_with_the_files_of_spark(engine: SparkEngine, tmp_path: Path) -> None:
+    """Where room was made for it, and where it goes with the rest, however Spark ends."""
+    (tmp_path / "urls.txt").write_text("https://a.test/\n")
+    address, told = f"file:{tmp_path}/urls.txt", []
+    engine.read(Files([], [address]), cast("Reader", Places()), RESULT, told.append)
+    ((name, path, text),) = told
+    assert (name, text) == (address, "https://a.test/\n")
+    assert path.startswith(str(engine.spark.conf.get("spark.local.dir")))
+    assert not Path(path).exists()

@@ -10,8 +10,10 @@ from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from click.testing import CliRunner
 
 import undust
+from undust.cli import main
 from undust.engines.spark.failures import told
 from undust.errors import MissingExtra, UndustError
 
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 LEARN = ["-m", "undust", "learn", "--engine", "spark", "examples/shop.jsonl.gz", "-o"]
 
 
-def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine and the column functions name the extra that brings it."""
+def test_without_pyspark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The engine and the command name the extra that brings it."""
 
     def none(name: str) -> NoReturn:
         raise PackageNotFoundError(name)
@@ -30,6 +32,11 @@ def test_without_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("undust.extras.version", none)
     with pytest.raises(MissingExtra, match=r"^pyspark is not installed; pip install 'undust\[spark\]'$"):
         undust.SparkEngine(None)  # type: ignore[arg-type]
+    output = tmp_path / "rules.json"
+    done = CliRunner().invoke(main, [*LEARN[2:], str(output)])
+    assert done.exit_code == 1
+    assert done.stderr == "undust: pyspark is not installed; pip install 'undust[spark]'\n"
+    assert not output.exists()
 
 
 @pytest.mark.parametrize("home", [None, "/no/such/java"])
@@ -51,11 +58,25 @@ def test_without_java(home: str | None, tmp_path: Path) -> None:
     assert not output.exists()
 
 
+def test_too_little_memory_for_java(tmp_path: Path) -> None:
+    """It would start, and end with a hundred lines."""
+    pytest.importorskip("pyspark")
+    output = tmp_path / "rules.json"
+    words = [sys.executable, *LEARN, output, "--memory", "400MB"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.stderr == (
+        "undust: --memory 400MB is too little for Spark, whose Java takes half of it and needs 512 MB; "
+        "give 1GB or more\n"
+    )
+    assert not output.exists()
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
         ("...\nModuleNotFoundError: No module named 'undust'\n...", "the executors have no undust; install"),
         ("Caused by: java.io.IOException: No space left on device", "no space left on its disk; free some"),
+        ("java.io.IOException: Disk quota exceeded", "no space left on its disk; free some"),
         (
             "ExecutorLostFailure (executor 3 exited caused by ...)",
             "executor was lost again and again; give",

@@ -114,7 +114,7 @@ def test_the_journal_of_another_job_is_told(tmp_path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(UndustError, match=r"it is of another job .* start anew without --resume"):
         Journal(path, "another", resume=True)
-    path.write_bytes(b"")
+    path.write_bytes(b"something else")
     with pytest.raises(UndustError, match="it is of another job"):
         Journal(path, "one", resume=True)
     path.write_bytes(before)
@@ -159,3 +159,17 @@ def test_what_tells_one_job_from_another(tmp_path: Path) -> None:
     with pytest.raises(UndustError, match="standard input cannot be read again"):
         job_of(["-"], {})
     assert journal_of(str(tmp_path / "rules.json")) == tmp_path / ".rules.json.journal"
+
+
+@pytest.mark.parametrize("left", [0, 7])
+def test_a_first_line_that_found_no_room_is_none(left: int, tmp_path: Path) -> None:
+    """A disk was full when the journal began: the job begins anew, and its journal is whole."""
+    path = tmp_path / "journal"
+    with Journal(path, "job") as kept:
+        kept.add("a.test", "text")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:left])
+    with Journal(path, "job", resume=True) as kept:
+        assert kept.found == {}
+        kept.add("a.test", "text")
+    assert path.read_bytes() == whole

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import options
+from undust.cli import long_jobs, options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
@@ -55,6 +55,8 @@ def _require_sites_that_fit(large: Mapping[str, int], most: int) -> None:
     show_default=True,
     help="Suspect a group with N values of a part that matters elsewhere on the site.",
 )
+@long_jobs.engine
+@long_jobs.master
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the summary as JSON to stdout, and nothing else."
 )
@@ -63,8 +65,10 @@ def command(  # noqa: PLR0913 -- one argument per option
     inputs: Inputs,
     output: str | None,
     output_format: str | None,
-    glue_values: int,
     *,
+    glue_values: int,
+    engine_name: str,
+    master: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -82,9 +86,9 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust cluster crawl.jsonl.gz -o clusters.parquet
       undust cluster index.cdxj access.log --base https://a.test -o out.csv
       undust cluster big/*.parquet --memory 4GB --json -o clusters.parquet
+      undust cluster --engine spark s3a://crawl/index/ -o clusters.parquet
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.engines.local import LocalEngine  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.engines.writing import format_of  # noqa: PLC0415
+    from undust.engines.writing import format_of  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.pipeline import write_clusters  # noqa: PLC0415
 
     require_stdout_for_one(output, as_json=as_json)
@@ -92,7 +96,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         output_format = output_format or ("jsonl" if output == STANDARD else format_of(output))
         options.require_folder(output)
     started = perf_counter()
-    with LocalEngine(inputs.memory, inputs.threads, inputs.tmp) as engine:
+    with long_jobs.Place(engine_name, master).engine(inputs) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)
         if inputs.memory is not None:
             _require_sites_that_fit(engine.survey(seen.table, engine.site_rows).large, engine.site_rows)

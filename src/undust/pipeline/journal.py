@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from undust.errors import UndustError
+from undust.errors import UndustError, file_sentence
 from undust.pipeline.reading import is_address
 from undust.sources.files import find_files
 from undust.streams import STANDARD
@@ -78,10 +78,14 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            self._sync()
             if self.is_complete:
                 self.path.unlink(missing_ok=True)
-            self._file.close()
+            # What finds no room now is learned again; it must not hide why the job ended.
+            with suppress(OSError):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            with suppress(OSError):
+                self._file.close()
         elif self.is_complete and self.path.exists():
             # Of a run before this one, which started anew and was quick.
             self.path.unlink()
@@ -97,21 +101,21 @@ class Journal:
         now = time.monotonic()
         if now - self._started < PATIENCE:
             return
+        lines = self._waiting
         if self._file is None:
             self._file = self._opened("w+b")
-            self._file.write(self._head)
-        self._file.writelines(self._waiting)
-        self._waiting.clear()
-        # From here on only the machine can lose it, not the program.
-        self._file.flush()
-        if now - self._synced > SYNCED:
-            self._sync()
-
-    def _sync(self) -> None:
-        if self._file is not None:
+            lines = [self._head, *lines]
+        self._waiting = []
+        try:
+            self._file.writelines(lines)
+            # From here on only the machine can lose it, not the program.
             self._file.flush()
-            os.fsync(self._file.fileno())
-            self._synced = time.monotonic()
+            if now - self._synced > SYNCED:
+                os.fsync(self._file.fileno())
+                self._synced = now
+        except OSError as error:
+            error.filename = str(self.path)
+            raise UndustError(file_sentence(error)) from None
 
     def _opened(self, mode: str) -> BufferedRandom:
         # Opened without harm first: another program may be at it.
@@ -131,7 +135,11 @@ class Journal:
     def _resume(self) -> None:
         file = self._opened("r+b")
         lines = _whole_lines(file)
-        if next(lines, None) != self._head:
+        head = next(lines, None)
+        if head is None and self._is_begun(file):
+            file.close()
+            return
+        if head != self._head:
             file.close()
             message = (
                 f"{self.path}: it is of another job (other files or options, or another undust); "
@@ -146,6 +154,11 @@ class Journal:
         file.seek(end)
         file.truncate()
         self._file = file
+
+    def _is_begun(self, file: BufferedRandom) -> bool:
+        """Return whether there is only the start of the first line, for the disk was full from then on."""
+        file.seek(0)
+        return self._head.startswith(file.read(len(self._head)))
 
 
 def _line(content: object) -> bytes:

@@ -132,7 +132,8 @@ def failed_sites(failed: Mapping[str, str]) -> str:
     """Return which sites failed and why, in a sentence."""
     site, reason = min(failed.items())
     others = f" and {len(failed) - 1:,} more" if len(failed) > 1 else ""
-    return f"{site}{others}: {reason}; leave it out of the input, or report this"
+    mend = "" if ";" in reason else "; leave it out of the input, or report this"
+    return f"{site}{others}: {reason}{mend}"
 
 
 def require_methods(names: Iterable[str]) -> None:

@@ -37,6 +37,10 @@ LEARNED = pa.schema(
     ]
 )
 """One row a site: what it gave (see `records`) or why it failed, its observations, and processor seconds."""
+NO_MEMORY = (
+    "there was not enough memory for it; try fewer --threads, or a smaller --memory, with which it is "
+    "learned from a sample"
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ def learn_rows(site: str, rows: pa.Table, task: Task) -> pa.Table:
         found = find_in_site(rows, site, task.declared.get(site, ()), VALUES)
         clustered = process_time()
         text = to_text(learn_clusters(found, task))
+    except MemoryError:
+        return failed_row(site, NO_MEMORY, len(rows))
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is this site's, and it is told
         stage = "finding its duplicates" if found is None else "learning from them"
         return failed_row(site, f"{stage} failed: {type(error).__name__}: {error}", len(rows))

@@ -27,7 +27,7 @@ SENTENCES = {
     r"PARQUET_TYPE_(?:ILLEGAL|NOT_SUPPORTED)\] [^:]*: (?P<what>[^\n]*?)\. SQLSTATE": (
         "Spark reads no Parquet column of type {what}; write another, and times in microseconds"
     ),
-    r"No space left on device": (
+    r"No space left on device|Disk quota exceeded|File too large": (
         "a machine of the cluster has no space left on its disk; free some, or name another disk with "
         "spark.local.dir"
     ),

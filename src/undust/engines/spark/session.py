@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST = "4.1"
+LEAST_HEAP = 512 << 20
+"""With less, Java starts and Spark refuses to."""
 QUIET = {
     "spark.log.level": "OFF",
     "spark.sql.warehouse.dir": os.devnull,
@@ -68,9 +70,8 @@ def started(
     said: dict[str, bool | float | int | str | None] = {} if is_submitted else dict(QUIET)
     if folder is not None:
         said["spark.local.dir"] = folder
-    if memory is not None:
-        heap = f"{memory // 2 >> 20}m"
-        said |= {"spark.driver.memory": heap, "spark.executor.memory": heap}
+    if memory is not None and not is_running:
+        said |= _shared_out(memory)
     builder = SparkSession.builder.appName("undust").config(map=said)
     if master is not None or not is_submitted:
         builder = builder.master(master or f"local[{threads or '*'}]")
@@ -78,6 +79,24 @@ def started(
         return Session(builder.getOrCreate(), is_new=not is_running)
     except (Py4JError, PySparkException, OSError, RuntimeError) as error:
         raise _not_started(str(error), master) from error
+
+
+def _shared_out(memory: int) -> dict[str, str]:
+    """Return what Spark is told of the memory of a machine."""
+    heap = memory // 2
+    if heap < LEAST_HEAP:
+        message = (
+            f"--memory {memory >> 20}MB is too little for Spark, whose Java takes half of it and needs "
+            "512 MB; give 1GB or more"
+        )
+        raise UndustError(message)
+    java = f"{heap >> 20}m"
+    # What Python takes is beside the heap, and a cluster manager ends whoever takes more than was said.
+    return {
+        "spark.driver.memory": java,
+        "spark.executor.memory": java,
+        "spark.executor.memoryOverhead": f"{memory - heap >> 20}m",
+    }
 
 
 def _require_java() -> None:

@@ -6,6 +6,7 @@ tell of it in a hundred lines.
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 from functools import partial
@@ -50,11 +51,16 @@ def read_contents(
     """Yield the rows of files that Spark has fetched whole."""
     for batch in batches:
         for path, content in zip(*(batch.column(name) for name in FETCHED.names), strict=True):
-            with tempfile.TemporaryDirectory(prefix="undust-") as folder:
+            with tempfile.TemporaryDirectory(prefix="undust-", dir=_folder()) as folder:
                 place = Path(folder) / "content"
                 place.write_bytes(content.as_buffer())
                 files = [File(path.as_py(), str(place))]
                 yield from _noted(partial(reader.read_files, files), schema)
+
+
+def _folder() -> str | None:
+    """Return where Spark has its own temporary files, which are gone with it, however it ends."""
+    return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
 
 
 def read_rows(
