@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 
 import undust
 from tests.cli.command import Ended, run, sentence
+from tools.fault_jobs import leaf_commands
 from undust.cli import main
 
 if TYPE_CHECKING:
@@ -214,7 +216,7 @@ def test_no_room_for_temporary_files_is_told(tmp_path: Path) -> None:
 def test_a_job_goes_on_when_there_is_room_again(
     said: dict[str, str], blocks: int, mend: str, crawl: Path, expected: bytes, tmp_path: Path
 ) -> None:
-    """The rows find no room, or the sites that are done: one sentence, no rules; all of them the next time."""
+    """The rows find no room, or the sites that are done: one sentence, no rules; all of them next time."""
     rules, tmp = tmp_path / "rules.json", tmp_path / "tmp"
     tmp.mkdir()
     words = ("learn", crawl, "-o", rules, "--threads", "1", "--memory", "384MB", "--tmp", tmp, "-q")
@@ -237,3 +239,47 @@ def test_a_site_that_finds_no_memory_is_tried_again(crawl: Path, expected: bytes
     again = ended(started(*words, "--resume"))
     assert (again.code, again.err) == (0, "")
     assert rules.read_bytes() == expected
+
+
+HOLDING = {
+    "compare": ["compare", "CRAWL"],
+    "evaluate": ["evaluate", "RULES", "CRAWL"],
+    "report": ["report", "RULES", "CRAWL", "-o", "page.html"],
+    "review": ["review", "RULES", "CRAWL"],
+    "signatures": ["signatures", "CRAWL"],
+    "tree": ["tree", "CRAWL"],
+    "validate": ["validate", "RULES", "--sample", "CRAWL", "--from", "CRAWL"],
+    "learn": ["learn", "CRAWL", "--method", "tree"],
+}
+"""Commands that hold all of their input."""
+BOUNDED = {
+    "apply": ["apply", "RULES", "CRAWL"],
+    "normalize": ["normalize", "CRAWL"],
+    "cluster": ["cluster", "CRAWL"],
+}
+"""Commands that hold a part of it: blocks, or a site."""
+
+
+def test_every_command_that_reads_data_can_be_bounded() -> None:
+    """In memory and in threads; and each of them is tried below."""
+    options = {
+        name: {option for each in command.params for option in each.opts} for name, command in leaf_commands()
+    }
+    assert {name for name in options if "--memory" in options[name]} == {*HOLDING, *BOUNDED}
+    assert all("--threads" in options[name] for name in options if "--memory" in options[name])
+
+
+@pytest.mark.parametrize("name", [*HOLDING, *BOUNDED])
+def test_what_does_not_fit_is_refused_by_every_command(
+    name: str, crawl: Path, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sentence that says so, before the rows are there, and no file; here each row takes a gigabyte."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("undust.engines.budget.ROW_BYTES", 1 << 30)
+    monkeypatch.setattr("undust.cli.memory.peak_memory_bytes", lambda: 5 << 30)
+    shutil.copy(repository / "examples" / "rules.json", tmp_path)
+    names = {"CRAWL": str(crawl), "RULES": "rules.json"}
+    words = [names.get(word, word) for word in (HOLDING | BOUNDED)[name]]
+    done = CliRunner().invoke(main, [*words, "--memory", "4GB", "--threads", "1"])
+    assert "allow more --memory" in sentence(Ended(done.exit_code, b"", done.stderr))
+    assert [each.name for each in tmp_path.iterdir()] == ["rules.json"]

@@ -51,7 +51,7 @@ def engine(spark: SparkSession) -> Iterator[SparkEngine]:
 
 @pytest.fixture(scope="module")
 def crawl() -> pa.Table:
-    """What was seen in every test crawl: files of all formats, the shop of the examples, each kind of site."""
+    """What was seen in every test crawl: files of all formats, the shop of examples, all kinds of sites."""
     made = [site(kind, URLS_PER_SITE).observations().cast(OBSERVATIONS) for kind in KINDS]
     return pa.concat_tables([undust.read(CRAWLS, "examples/shop.jsonl.gz", base=BASE).table, *made])
 
