@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -20,7 +21,7 @@ from click.testing import CliRunner
 import undust
 from tests.cli.command import Ended, run, sentence
 from tools.fault_jobs import leaf_commands
-from undust.cli import main
+from undust.cli import long_jobs, main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -283,3 +284,31 @@ def test_what_does_not_fit_is_refused_by_every_command(
     done = CliRunner().invoke(main, [*words, "--memory", "4GB", "--threads", "1"])
     assert "allow more --memory" in sentence(Ended(done.exit_code, b"", done.stderr))
     assert [each.name for each in tmp_path.iterdir()] == ["rules.json"]
+
+
+class Terminal(io.StringIO):
+    """A place to print to that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+def test_a_bar_tells_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By observations, for one site can be half of the work; and only where somebody looks."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    with long_jobs.watching(is_silent=False) as watch:
+        assert watch is not None
+        watch.expect(sites=3, rows=600_000)
+        for site, rows in (("a.test", 1), ("b.test", 2)):
+            watch.tell(site, rows)
+            time.sleep(0.15)
+        shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "learned b.test" in shown
+    assert "2 of 3 sites" in shown
+    hours = [int(found) for found in re.findall(r"(\d+):\d\d:\d\d", shown)]
+    assert hours
+    assert 2 < hours[-1] < 100  # 3 rows took a moment
+    with long_jobs.watching(is_silent=True) as watch:
+        assert watch is None
