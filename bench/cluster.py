@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench.common import machine
+from bench.processes import taken
 from undust.engines.budget import bytes_of
 from undust.observations import BATCH_ROWS, SCHEMA
 
@@ -96,26 +97,6 @@ def sketches(shown: NDArray[np.int64], minima: int) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, values)
 
 
-def held_bytes(root: int) -> int:
-    """Return what a process and all that it started hold in memory now."""
-    children: dict[int, list[int]] = {}
-    held: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-            except OSError:
-                continue
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
-            held[int(entry.name)] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-    total, waiting = 0, [root]
-    while waiting:
-        process = waiting.pop()
-        total += held.get(process, 0)
-        waiting += children.get(process, [])
-    return total
-
-
 def measured(arguments: list[str]) -> tuple[dict[str, Any], float, int]:
     """Run the command; return what it told, its seconds and its peak memory."""
     # To a file: nobody reads a pipe while the memory is watched.
@@ -124,7 +105,7 @@ def measured(arguments: list[str]) -> tuple[dict[str, Any], float, int]:
         process = subprocess.Popen([sys.executable, "-m", "undust", *arguments], stdout=output)
         peak = 0
         while process.poll() is None:
-            peak = max(peak, held_bytes(process.pid))
+            peak = max(peak, taken(process.pid).memory_bytes)
             time.sleep(0.1)
         seconds = time.perf_counter() - started
         output.seek(0)

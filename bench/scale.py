@@ -5,9 +5,10 @@
     python -m bench.scale --rows 10000000 --memory 4GB --folder big --resume
 
 Half of the rows are of one giant site, the others of a heavy tail (see `bench.scale_rows`). The job is the
-command itself, in its own process; memory is what it and all that it starts hold together, looked at from
-outside, disk what lies in its folder for temporary files. Each line is printed when it is known, and the
-sites that are done are told every minute. With `--folder` and `--resume` a run that was stopped goes on: the
+command itself, in its own process; memory and processor time are those of it and all that it starts
+together, looked at from outside, disk what lies in its folder for temporary files. What no stage counts
+(Python that starts, and on Spark all of Java's work and the reading of its tasks) is told as "beside". Each
+line is printed when it is known, and the sites that are done are told every minute. With `--folder` and `--resume` a run that was stopped goes on: the
 rows are not made again, and finished sites are not learned again.
 """
 
@@ -25,8 +26,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from bench.cluster import held_bytes
 from bench.common import machine
+from bench.processes import taken
 from bench.scale_rows import batches, sites_for
 from undust.engines.budget import bytes_of
 from undust.observations import SCHEMA
@@ -53,6 +54,7 @@ class Watched(NamedTuple):
 
     told: dict[str, Any]
     seconds: float
+    processor_seconds: float
     peak_bytes: int
     disk_bytes: int
     code: int
@@ -77,8 +79,11 @@ def watched(words: Sequence[str], tmp: Path, journal: Path, sites: int) -> Watch
         started = spoken = time.perf_counter()
         process = subprocess.Popen([sys.executable, "-m", "undust", *words], stdout=output)
         peak = disk = 0
+        spent = 0.0
         while process.poll() is None:
-            peak, disk = max(peak, held_bytes(process.pid)), max(disk, _disk(tmp))
+            now = taken(process.pid)
+            peak, disk = max(peak, now.memory_bytes), max(disk, _disk(tmp))
+            spent = max(spent, now.processor_seconds)
             time.sleep(LOOK)
             if time.perf_counter() - spoken > TELL:
                 spoken = time.perf_counter()
@@ -92,7 +97,7 @@ def watched(words: Sequence[str], tmp: Path, journal: Path, sites: int) -> Watch
         output.seek(0)
         told = output.read()
     figures = json.loads(told) if told else {}
-    return Watched(figures, time.perf_counter() - started, peak, disk, process.returncode)
+    return Watched(figures, time.perf_counter() - started, spent, peak, disk, process.returncode)
 
 
 def _disk(folder: Path) -> int:
@@ -118,7 +123,7 @@ def measured(rows: int, engine: str, asked: argparse.Namespace, folder: Path) ->
     if seen.code:
         sys.exit(f"undust learn ended with {seen.code}")
     stages = seen.told["stages"]
-    spent = sum(stages.values())
+    told = sum(stages.values())
     return {
         "engine": engine,
         "rows": rows,
@@ -127,14 +132,15 @@ def measured(rows: int, engine: str, asked: argparse.Namespace, folder: Path) ->
         "sampled": seen.told["sampled"],
         "failed": len(seen.told["failed"]),
         "seconds": round(seen.seconds, 1),
-        "processor_seconds": round(spent, 1),
+        "processor_seconds": round(seen.processor_seconds, 1),
+        "beside_stages": round(max(0.0, seen.processor_seconds - told), 1),
         "rows_per_second": round(rows / seen.seconds),
         "peak_memory_bytes": seen.peak_bytes,
         "memory_limit_bytes": bytes_of(asked.memory) if asked.memory else None,
         "disk_bytes": seen.disk_bytes,
         "left_on_disk": sorted(each.name for each in tmp.iterdir()),
         "stages": stages,
-        "shares": {name: round(value / spent, 4) for name, value in stages.items()},
+        "shares": {name: round(value / told, 4) for name, value in stages.items()},
         "rows_per_processor_second": {
             name: round(rows / value) if value else None for name, value in stages.items()
         },
@@ -169,7 +175,7 @@ def growth(lines: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], fl
 
 HEAD = (
     f"{'engine':7}{'rows':>11}{'sites':>8}{'seconds':>9}{'rows/s':>8}{'peak MiB':>10}{'disk MiB':>10}"
-    "  processor seconds by stage"
+    f"{'processor':>11}  of it by stage"
 )
 
 
@@ -179,7 +185,8 @@ def line_of(figures: dict[str, Any]) -> str:
     return (
         f"{figures['engine']:7}{figures['rows']:11,}{figures['sites']:8,}{figures['seconds']:9,.1f}"
         f"{figures['rows_per_second']:8,}{figures['peak_memory_bytes'] >> 20:10,}"
-        f"{figures['disk_bytes'] >> 20:10,}  {stages}"
+        f"{figures['disk_bytes'] >> 20:10,}{figures['processor_seconds']:11,.1f}  {stages}, "
+        f"beside {figures['beside_stages']:,.1f}"
     )
 
 

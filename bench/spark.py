@@ -25,13 +25,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench.common import machine
+from bench.processes import taken
 from bench.sites import site
 from undust.engines.spark.session import started
 from undust.integrations.spark import canonicalize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import SparkSession
 
     from undust.rules import Canonicalizer, RuleSet
@@ -67,32 +66,10 @@ def core_seconds(path: Path, canonicalizer: Canonicalizer) -> tuple[float, float
 
 def spark_seconds(spark: SparkSession, path: Path, rules: RuleSet) -> tuple[float, float]:
     """Return the same of Spark, with all that it does."""
-    started_at, used = perf_counter(), tree_seconds()
+    started_at, used = perf_counter(), taken(os.getpid()).processor_seconds
     frame = canonicalize(spark.read.parquet(str(path)), rules)
     frame.write.format("noop").mode("overwrite").save()
-    return perf_counter() - started_at, tree_seconds() - used
-
-
-def tree_seconds() -> float:
-    """Return the processor time of this process and all below it, those that ended included."""
-    fields = dict(_stats())
-    own = {os.getpid()}
-    while True:
-        below = {pid for pid, stat in fields.items() if int(stat[1]) in own} - own
-        if not below:
-            break
-        own |= below
-    ticks = sum(int(value) for pid in own if pid in fields for value in fields[pid][11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _stats() -> Iterator[tuple[int, list[str]]]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError:  # it ended meanwhile
-            continue
-        yield int(path.parent.name), text.rpartition(")")[2].split()
+    return perf_counter() - started_at, taken(os.getpid()).processor_seconds - used
 
 
 def measured(urls: int, rounds: int, cores: int) -> dict[str, Any]:
