@@ -8,8 +8,9 @@ Half of the rows are of one giant site, the others of a heavy tail (see `bench.s
 command itself, in its own process; memory and processor time are those of it and all that it starts
 together, looked at from outside, disk what lies in its folder for temporary files. What no stage counts
 (Python that starts, and on Spark all of Java's work and the reading of its tasks) is told as "beside". Each
-line is printed when it is known, and the sites that are done are told every minute. With `--folder` and `--resume` a run that was stopped goes on: the
-rows are not made again, and finished sites are not learned again.
+line is printed when it is known, and the sites that are done are told every minute. With `--folder` and
+`--resume` a run that was stopped goes on: the rows are not made again, and finished sites are not learned
+again.
 """
 
 from __future__ import annotations
