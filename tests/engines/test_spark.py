@@ -255,7 +255,7 @@ def test_a_disk_without_room_is_told(spark: SparkSession, tmp_path: Path) -> Non
     """The shuffle finds none: one sentence with the mend, no rules, and all of them when there is room."""
     rules = tmp_path / "rules.json"
     with files_of_java_are_small(spark):
-        failed = run("examples/shop.jsonl.gz", "-o", rules)
+        failed = run("examples/shop.jsonl.gz", "-o", rules, "-q")
     assert sentence(Ended(failed.exit_code, b"", failed.stderr)) == (
         "a machine of the cluster has no space left on its disk; free some, or name another disk with "
         "spark.local.dir"

@@ -133,7 +133,8 @@ def _without_notes(rows: pa.RecordBatchReader, summary: Summary) -> Iterator[pa.
         notes = batch.column("note")
         for note in notes.drop_null().to_pylist():
             summary.add(from_note(note))
-        yield batch.filter(pc.is_null(notes)).select(CLUSTERS.names)
+        # An engine may have forgotten which columns are never null; some formats write that down.
+        yield batch.filter(pc.is_null(notes)).select(CLUSTERS.names).cast(CLUSTERS)
 
 
 def table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
