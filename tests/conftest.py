@@ -78,7 +78,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Generator[SparkSession]:
     said = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        # What runs for seconds is not worth being compiled twice.
+        # What runs for seconds is not worth being compiled, neither by Spark nor twice by Java.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.local.dir": str(folder),
         "spark.log.level": "OFF",
@@ -87,8 +89,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Generator[SparkSession]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    # A task may fail three times before the job does.
-    session = sql.SparkSession.builder.master("local[2, 4]").config(map=said).getOrCreate()
+    # A task may fail once before the job does.
+    session = sql.SparkSession.builder.master("local[2, 2]").config(map=said).getOrCreate()
     yield session
     session.stop()
 
