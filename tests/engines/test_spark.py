@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 CRAWLS = Path(__file__).parent.parent / "crawls"
 BASE = "https://base.test"
-URLS_PER_SITE = 80
+URLS_PER_SITE = 120
 
 
 @pytest.fixture
