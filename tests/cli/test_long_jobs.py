@@ -190,23 +190,23 @@ def test_a_page_about_more_than_fits_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "blocks", "mend"),
+    ("held", "mend"),
     [
-        ({"HELD": "1e-9"}, 4, "there is no room for temporary files; free some, or name another --tmp"),
-        ({}, 4, ".rules.json.journal: it grew beyond the size allowed for a file; raise the limit"),
+        ("1e-9", "there is no room for temporary files; free some, or name another --tmp"),
+        ("0.1", ".rules.json.journal: it grew beyond the size allowed for a file; raise the limit"),
     ],
 )
 def test_a_job_goes_on_when_there_is_room_again(
-    said: dict[str, str], blocks: int, mend: str, crawl: Path, expected: bytes, tmp_path: Path
+    held: str, mend: str, crawl: Path, expected: bytes, tmp_path: Path
 ) -> None:
     """The rows find no room, or the sites that are done: one sentence, no rules; all of them next time."""
     rules, tmp = tmp_path / "rules.json", tmp_path / "tmp"
     tmp.mkdir()
     words = ("learn", crawl, "-o", rules, "--threads", "1", "--memory", "384MB", "--tmp", tmp, "-q")
-    assert mend in sentence(ended(started(*words, blocks=blocks, **said)))
+    assert mend in sentence(ended(started(*words, blocks=4, HELD=held)))
     assert not rules.exists()
     assert list(tmp.iterdir()) == []
-    again = ended(started(*words, "--resume", **said))
+    again = ended(started(*words, "--resume", HELD=held))
     assert (again.code, again.err) == (0, "")
     assert rules.read_bytes() == expected
     assert sorted(each.name for each in tmp_path.iterdir()) == ["rules.json", "tmp"]
@@ -278,7 +278,8 @@ class Terminal(io.StringIO):
 
 def test_a_bar_tells_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """By observations, for one site can be half of the work; and only where somebody looks."""
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     with long_jobs.watching(is_silent=False) as watch:
         assert watch is not None
@@ -286,7 +287,7 @@ def test_a_bar_tells_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) ->
         for site, rows in (("a.test", 1), ("b.test", 2)):
             watch.tell(site, rows)
             time.sleep(0.15)
-        shown = sys.stderr.getvalue()  # type: ignore[attr-defined]
+        shown = terminal.getvalue()
     assert "learned b.test" in shown
     assert "2 of 3 sites" in shown
     hours = [int(found) for found in re.findall(r"(\d+):\d\d:\d\d", shown)]

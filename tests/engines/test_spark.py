@@ -315,7 +315,8 @@ class Places(NamedTuple):
 def test_what_is_fetched_lies_with_the_files_of_spark(engine: SparkEngine, tmp_path: Path) -> None:
     """Where room was made for it, and where it goes with the rest, however Spark ends."""
     (tmp_path / "urls.txt").write_text("https://a.test/\n")
-    address, told = f"file:{tmp_path}/urls.txt", []
+    address = f"file:{tmp_path}/urls.txt"
+    told: list[tuple[str, str, str]] = []
     engine.read(Files([], [address]), cast("Reader", Places()), RESULT, told.append)
     ((name, path, text),) = told
     assert (name, text) == (address, "https://a.test/\n")

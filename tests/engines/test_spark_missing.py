@@ -62,7 +62,7 @@ def test_too_little_memory_for_java(tmp_path: Path) -> None:
     """It would start, and end with a hundred lines."""
     pytest.importorskip("pyspark")
     output = tmp_path / "rules.json"
-    words = [sys.executable, *LEARN, output, "--memory", "400MB"]
+    words = [sys.executable, *LEARN, str(output), "--memory", "400MB"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.stderr == (
         "undust: --memory 400MB is too little for Spark, whose Java takes half of it and needs 512 MB; "
