@@ -143,7 +143,7 @@ def test_one_number_for_another_takes_many_pages() -> None:
     """Threads of one page show it under any page number; that says nothing of longer ones."""
     rows = [(f"http://a.test/{n}", str(n)) for n in range(3)]
     found = undust.find_duplicates(pa.table({"url": [url for url, _ in rows], "cluster": ["1"] * 3})).sites[0]
-    least = Learning(found, Care())._least_pages  # noqa: SLF001
+    least = Learning(found, Care()).demands.least_pages
     other, same, word = (
         least(Rule.parse(f'replace "{side}', site=SITE))
         for side in ('&page=1$" → "&page=2$"', '/list/2$" → "/2$"', '/current/" → "/2.4/"')

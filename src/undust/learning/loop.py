@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.learning.beliefs import LEAST_RISK, PUBLISHED, Beliefs
 from undust.learning.bounding import bounded, held_pairs
+from undust.learning.demands import Demands
 from undust.learning.differences import differences
-from undust.learning.diversity import is_diverse
 from undust.learning.equivalences import equivalences, idle_segments
 from undust.learning.evidence import Ledger
 from undust.learning.forms import Forms
@@ -25,12 +24,12 @@ from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
 from undust.learning.refusals import MERGED, Refusals, Refused, refused
-from undust.learning.restless import CALM, restless_pages
+from undust.learning.restless import restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.unwanted import Unwanted
 from undust.learning.volatile import volatile_class
 from undust.learning.widening import wider
-from undust.learning.wording import adds_a_value, openness, renumbers
+from undust.learning.wording import openness
 from undust.learning.writing import with_conditions
 
 if TYPE_CHECKING:
@@ -62,8 +61,6 @@ NARROWED = 60
 AHEAD = 8
 """So many of the next best candidates are judged along with one that must be judged again."""
 LEAST_SAVED = 3
-MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
-"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +105,7 @@ class Learning:
         self.state = State(self.pages, self.given)
         self.ledger = Ledger(self.pages)
         self.tried = {str(rule) for rule in self.given}
-        self.beliefs = Beliefs()
-        self.restless = CALM
+        self.demands = Demands(self.care, self.pages)
         self.proposed: dict[Propose, tuple[Forms, dict[str, Rule]]] = {}
         """What was proposed last, and from which forms: from the same ones the same would be."""
         self.formed: tuple[pa.Array, Forms] | None = None
@@ -172,7 +168,7 @@ class Learning:
         return True
 
     def _bound_the_set(self) -> None:
-        most = self.care.max_fpr + self.restless.rate
+        most = self.care.max_fpr + self.demands.restless.rate
         before = self.state
         self.state = bounded(before, most, len(self.given), self.ledger.has_false_pairs)
         for rule in before.rules:
@@ -205,8 +201,8 @@ class Learning:
             if name in LOOKING_FOR_VOLATILE
             for rule in self._proposed(propose)
         ]
-        self.restless = restless_pages(self.state, rules)
-        self.state.silence(self.restless.pages)
+        self.demands.restless = restless_pages(self.state, rules)
+        self.state.silence(self.demands.restless.pages)
 
     def _keep_volatile(self, propose: Propose) -> None:
         for _ in range(KEEPS):
@@ -224,7 +220,7 @@ class Learning:
         failing: list[tuple[int, str, Refused]] = []
         by_text = {str(rule): rule for rule in rules}
         effects = list(self.state.effects(rules))
-        self.beliefs.note(zip(rules, effects, strict=True))
+        self.demands.beliefs.note(zip(rules, effects, strict=True))
         for (text, rule), effect in zip(by_text.items(), effects, strict=True):
             if self._is_good(effect, rule) and effect.gain > 0:
                 heap.append((-effect.value, openness(rule), text, len(self.state.rules)))
@@ -325,32 +321,7 @@ class Learning:
         return accepted
 
     def _is_good(self, effect: Effect, rule: Rule) -> bool:
-        if effect.pages < self._least_pages(rule) or effect.pages_held < self.care.held_pages:
-            return False
-        if effect.met < MET.get(rule.learned_by or "", 0.0) or not is_diverse(self.state, effect, rule):
-            return False
-        if rule.when or rule.unless:
-            return effect.lost == 0
-        return self._loses_little(effect, rule)
-
-    def _least_pages(self, rule: Rule) -> int:
-        """Return for how many pages a rule must hold."""
-        care = self.care
-        least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
-        if conditions := len(rule.when) + len(rule.unless):
-            least = max(least, care.narrowed_support) * conditions
-        if adds_a_value(rule):
-            least = max(least, care.literal_support)
-        if renumbers(rule):
-            least = max(least, care.number_support)
-        return max(least, care.published_support) if rule.learned_by in PUBLISHED else least
-
-    def _loses_little(self, effect: Effect, rule: Rule) -> bool:
-        if rule.learned_by in PUBLISHED and effect.lost:
-            return False
-        if effect.lost > self.care.max_fpr * (effect.lost + effect.pages):
-            return self.restless.excuses(effect.lost, effect.pages)
-        return self.beliefs.risk(rule, effect) <= max(self.care.max_fpr, LEAST_RISK)
+        return self.demands.are_met(self.state, effect, rule)
 
 
 def learn_site(

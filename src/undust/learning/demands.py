@@ -1,0 +1,61 @@
+"""What a rule must show before it is accepted: enough pages, of enough kinds, and next to nothing lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from undust.learning.beliefs import LEAST_RISK, PUBLISHED, Beliefs
+from undust.learning.diversity import is_diverse
+from undust.learning.restless import CALM, Restless
+from undust.learning.wording import adds_a_value, renumbers
+
+if TYPE_CHECKING:
+    from undust.learning.options import Care
+    from undust.learning.pages import Pages
+    from undust.learning.state import Effect, State
+    from undust.rules import Rule
+
+MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
+"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+
+
+@dataclass
+class Demands:
+    """The demands on the rules of one site."""
+
+    care: Care
+    pages: Pages
+    beliefs: Beliefs = field(default_factory=Beliefs)
+    """What became of other candidates."""
+    restless: Restless = CALM
+    """How many pages show another text at every fetch."""
+
+    def are_met(self, state: State, effect: Effect, rule: Rule) -> bool:
+        """Return whether a rule may be accepted for what it does to a state."""
+        if effect.pages < self.least_pages(rule) or effect.pages_held < self.care.held_pages:
+            return False
+        if effect.met < MET.get(rule.learned_by or "", 0.0) or not is_diverse(state, effect, rule):
+            return False
+        if rule.when or rule.unless:
+            return effect.lost == 0
+        return self._loses_little(effect, rule)
+
+    def least_pages(self, rule: Rule) -> int:
+        """Return for how many pages a rule must hold."""
+        care = self.care
+        least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
+        if conditions := len(rule.when) + len(rule.unless):
+            least = max(least, care.narrowed_support) * conditions
+        if adds_a_value(rule):
+            least = max(least, care.literal_support)
+        if renumbers(rule):
+            least = max(least, care.number_support)
+        return max(least, care.published_support) if rule.learned_by in PUBLISHED else least
+
+    def _loses_little(self, effect: Effect, rule: Rule) -> bool:
+        if rule.learned_by in PUBLISHED and effect.lost:
+            return False
+        if effect.lost > self.care.max_fpr * (effect.lost + effect.pages):
+            return self.restless.excuses(effect.lost, effect.pages)
+        return self.beliefs.risk(rule, effect) <= max(self.care.max_fpr, LEAST_RISK)
