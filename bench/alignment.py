@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import resource
 import sys
 import time
 from dataclasses import replace
@@ -28,6 +27,7 @@ from bench.alignment_tables import PUBLISHED, decisions, table
 from bench.common import machine
 from tests.oracles import alignment as oracle
 from tests.oracles import alignment_rules as rules_oracle
+from undust.cli.memory import peak_memory_bytes
 from undust.learners.alignment import AlignmentOptions, propose_by_alignment
 from undust.learners.alignment.groups import align, groups_of
 
@@ -148,7 +148,7 @@ def giant(size: int) -> dict[str, Any]:
     return {
         "urls": size,
         "seconds": seconds,
-        "peak bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak bytes": peak_memory_bytes(),
         "to reach": GIANT_BYTES,
         "best rule": proposal.candidates[0].text,
         "cut": dict(proposal.cut),

@@ -16,7 +16,6 @@ import argparse
 import hashlib
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ import pyarrow as pa
 
 from bench.common import machine
 from bench.sites import KINDS, Crawl, crowd, site
+from undust.cli.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +102,7 @@ def make(told: argparse.Namespace) -> None:
         "seconds": round(time.perf_counter() - started, 1),
         "processor_seconds": round(time.process_time() - spent, 1),
         "rows_per_processor_second": round(count / made_in),
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_memory_bytes": peak_memory_bytes(),
         "fingerprint": print_of.text(),
     }
     print(json.dumps(figures))

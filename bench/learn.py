@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ import pyarrow.parquet as pq
 
 from bench.common import machine
 from bench.sites import KINDS, Crawl, crowd, site
+from undust.cli.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +102,7 @@ def measure(path: Path) -> dict[str, Any]:
         **{name: counts[name] for name in ("sites", "urls", "rules", "rules_for_all_sites", "sampled")},
         "seconds": round(total, 1),
         "stages": {stage: round(spent / total, 4) for stage, spent in stages.seconds.items()},
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_memory_bytes": peak_memory_bytes(),
     }
 
 

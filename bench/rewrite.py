@@ -31,6 +31,7 @@ from bench.rewrite_tables import tables
 from bench.rewrite_variants import variants
 from bench.sites import KINDS, site
 from tests.oracles import rewrite as oracle
+from undust.cli.memory import peak_memory_bytes
 from undust.learners.rewrite import RewriteOptions, learn, tell
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def learn_alone(path: str) -> dict[str, Any]:
     started = time.process_time()
     told = tell(learn(found, RewriteOptions()), found.site, RewriteOptions())
     seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_memory_bytes()
     largest = max((candidate.support for candidate, _ in told.rules), default=0)
     return {
         "seconds": seconds,

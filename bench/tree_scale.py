@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import resource
 import sys
 from collections import Counter
 from time import process_time
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from bench.common import machine
 from bench.tree import MAX_FPR, as_text, labelled
 from tests.oracles import tree as oracle
+from undust.cli.memory import peak_memory_bytes
 from undust.learners import propose
 from undust.selection import Measured
 from undust.tree import UrlColumns, grow
@@ -132,7 +132,7 @@ def huge_rows(kind: str, urls: int) -> Iterator[dict[str, Any]]:
             "urls": urls,
             "part": name,
             "seconds": round(process_time() - started, 1),
-            "peak bytes so far": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "peak bytes so far": peak_memory_bytes(),
             "found": found,
         }
 
