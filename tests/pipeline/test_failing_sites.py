@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 from undust.cli.outcomes import told
 from undust.engines import LocalEngine
+from undust.learning import learn_site
 from undust.observations import table_of
 from undust.pipeline import learn_combined, one_site
 
@@ -40,9 +41,8 @@ def test_one_site_in_a_hundred_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(8)
     names = [f"s{number}.test" for number in range(SITES)]
     failing = {name: chance.choice(FAILURES) for name in chance.sample(names, SITES // 100)}
-    learn_site = one_site.learn_site
 
-    def learn_or_fail(site: SiteClusters, *rest: object) -> SiteRules:
+    def learn_or_fail(site: SiteClusters, *rest: Any) -> SiteRules:  # noqa: ANN401 -- as they come
         if site.site in failing:
             raise failing[site.site](site.site)
         return learn_site(site, *rest)
