@@ -89,9 +89,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, help="so many pairs of a command and a fault, drawn by the seed")
     parser.add_argument("--fault", choices=FAULTS, action="append")
+    parser.add_argument("--command", choices=sorted({job.command for job in JOBS}), action="append")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    counts = tried(given.trials, given.seed, tuple(given.fault or FAULTS), most=given.most)
+    jobs = tuple(job for job in JOBS if given.command is None or job.command in given.command)
+    counts = tried(given.trials, given.seed, tuple(given.fault or FAULTS), jobs, given.most)
     losses = [loss for row in counts.values() for count in row.values() for loss in count.losses]
     if given.json:
         rows = [
