@@ -1,8 +1,7 @@
 """From bytes on disk to observations: one file a family of formats, and which of them reads a file.
 
 Content decides, never the name alone: people rename files, and servers name them all `download`. The
-other modules here (`reading`, `lines`, `values`, `rows`, `columns`, `json_lines`, `log_format`, `records`,
-`resuming`, `bodies`) are what the sources share; the sources themselves know nothing of each other.
+modules in `SOURCES` know nothing of each other; all others here are what they share.
 """
 
 from __future__ import annotations
@@ -71,11 +70,11 @@ def format_of(head: bytes, name: str, options: ReadOptions) -> Format:
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
-        msg = f"{name}: {_what_it_is(head)}; say what it is with --format"
-        raise UnknownFormat(msg)
+        message = f"{name}: {_what_it_is(head)}; say what it is with --format"
+        raise UnknownFormat(message)
     names = " or ".join(source.name for source in fitting)
-    msg = f"{name}: it could be {names}; say which with --format"
-    raise UnknownFormat(msg)
+    message = f"{name}: it could be {names}; say which with --format"
+    raise UnknownFormat(message)
 
 
 def _what_it_is(head: bytes) -> str:

@@ -52,14 +52,14 @@ def chosen(header: Sequence[str], reading: Reading, url_like: Sequence[str] = ()
         if exact or near:
             found[ours] = (exact or near)[0]
         elif ours in reading.options.columns:
-            msg = f"{reading.name}: there is no column '{names[0]}'; its columns are {_listed(header)}"
-            raise SourceError(msg)
+            message = f"{reading.name}: there is no column '{names[0]}'; its columns are {_listed(header)}"
+            raise SourceError(message)
     if "url" not in found and len(url_like) == 1:
         found["url"] = url_like[0]
     if "url" not in found:
-        message = f"{reading.name}: no column is called url; name the one that is with --column url=NAME"
-        msg = f"{message} (its columns are {_listed(header)})"
-        raise SourceError(msg)
+        mend = "name the one that is with --column url=NAME"
+        message = f"{reading.name}: no column is called url; {mend} (its columns are {_listed(header)})"
+        raise SourceError(message)
     return found
 
 

@@ -138,8 +138,8 @@ def compiled(text: str) -> Format:
     fields = {piece for piece in merged if isinstance(piece, Field)}
     if not fields & {Field.REQUEST, Field.TARGET}:
         words = "$request or $request_uri" if is_nginx else "%r or %U"
-        msg = f"the log format '{text}' does not say what was asked for; it needs {words}"
-        raise SourceError(msg)
+        message = f"the log format '{text}' does not say what was asked for; it needs {words}"
+        raise SourceError(message)
     before = merged.pop(0) if isinstance(merged[0], str) else ""
     parts = []
     for at, piece in enumerate(merged):
