@@ -7,6 +7,8 @@ BIN := .venv/bin
 ARGS ?=
 # Which benchmark: the name of a file in bench/, as in make bench BENCH=lines
 BENCH ?= normalize
+# For how long: make soak SECONDS=3600
+SECONDS ?= 600
 
 # The stamp is made last. With .venv itself as the target, a failed build would look finished.
 INSTALLED := .venv/installed
@@ -23,8 +25,6 @@ WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-# For how long: make soak SECONDS=3600
-SECONDS ?= 600
 .PHONY: help run test coverage mutation stranger lint format stub bench soak docs clean FORCE
 
 help:
@@ -35,7 +35,7 @@ help:
 	@echo "make stranger  follows the README in a fresh clone with an empty HOME, then installs archive and wheel"
 	@echo "make lint      ruff and mypy; 'make format' repairs what ruff can"
 	@echo "make bench     undust beside other libraries            (BENCH=lines: ten million URLs)"
-	@echo "make soak    every fuzz target for SECONDS=600 together"
+	@echo "make soak      every fuzz target for SECONDS=600 together"
 	@echo "make docs      the documentation as HTML, into site/"
 	@echo "make stub      writes src/undust/_core.pyi again after a change of the core's border"
 	@echo "make clean     removes everything that was built, .venv included"
