@@ -17,9 +17,10 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LITTLE = (
-    "import sys, undust; sys.exit(', '.join({'duckdb', 'pyspark', 'scrapy', 'pyarrow'} & set(sys.modules)))"
-)
+LITTLE = """
+import sys, undust
+sys.exit(', '.join({'duckdb', 'pyspark', 'scrapy', 'pyarrow'} & set(sys.modules)) or None)
+"""
 
 
 class Place:
