@@ -139,8 +139,11 @@ def soak(arguments: argparse.Namespace) -> list[Tally]:
         share = arguments.seconds / len(chosen) / ROUNDS
         for _ in range(ROUNDS):
             for name, job in chosen.items():
-                tallies[name].add(job(arguments.first + tallies[name].inputs, share, arguments.count))
-                print(f"{name}: {tallies[name].inputs:,} inputs", file=sys.stderr, flush=True)
+                done = job(arguments.first + tallies[name].inputs, share, arguments.count)
+                tallies[name].add(done)
+                # Told at once, or a soak that is ended early would lose what it found.
+                for told in (f"{tallies[name].inputs:,} inputs", *done.findings):
+                    print(f"{name}: {told}", file=sys.stderr, flush=True)
             if arguments.count is not None:
                 break
     return list(tallies.values())
