@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,11 +13,14 @@ from undust.errors import MissingExtra, UndustError
 from undust.extras import require
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 OLDEST = "4.1"
 LEAST_HEAP = 512 << 20
 """With less, Java starts and Spark refuses to."""
+STDERR = 2
 QUIET = {
     "spark.log.level": "OFF",
     "spark.sql.warehouse.dir": os.devnull,
@@ -76,9 +80,28 @@ def started(
     if master is not None or not is_submitted:
         builder = builder.master(master or f"local[{threads or '*'}]")
     try:
-        return Session(builder.getOrCreate(), is_new=not is_running)
+        with nullcontext() if is_submitted or is_running else _without_chatter():
+            return Session(builder.getOrCreate(), is_new=not is_running)
     except (Py4JError, PySparkException, OSError, RuntimeError) as error:
         raise _not_started(str(error), master) from error
+
+
+@contextmanager
+def _without_chatter() -> Iterator[None]:
+    """Let what Java says when it starts go nowhere: a dozen lines, before it can be told to say nothing."""
+    try:
+        kept = os.dup(STDERR)
+    except OSError:  # there is none
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, STDERR)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, STDERR)
+        os.close(kept)
 
 
 def _shared_out(memory: int) -> dict[str, str]:
