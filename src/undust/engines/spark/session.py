@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from contextlib import contextmanager, nullcontext
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 OLDEST = "4.1"
 LEAST_HEAP = 512 << 20
 """With less, Java starts and Spark refuses to."""
+SHUFFLE = "spark.sql.shuffle.partitions"
+CLUSTER_PARTITIONS, PARTITIONS = "200", 8
+"""What Spark cuts a shuffle into, for a cluster, and what is enough for each core of one machine: each part
+costs half a second of processor time."""
 STDERR = 2
 QUIET = {
     "spark.log.level": "OFF",
@@ -68,10 +73,10 @@ def started(
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not is_submitted:
         _require_java()
+    said: dict[str, bool | float | int | str | None] = {} if is_submitted else dict(QUIET)
     if not is_submitted and (master or "local").startswith("local"):
         # Or it would be whichever python3 is first on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    said: dict[str, bool | float | int | str | None] = {} if is_submitted else dict(QUIET)
     if folder is not None:
         said["spark.local.dir"] = folder
     if memory is not None and not is_running:
@@ -81,9 +86,32 @@ def started(
         builder = builder.master(master or f"local[{threads or '*'}]")
     try:
         with nullcontext() if is_submitted or is_running else _without_chatter():
-            return Session(builder.getOrCreate(), is_new=not is_running)
+            session = Session(builder.getOrCreate(), is_new=not is_running)
     except (Py4JError, PySparkException, OSError, RuntimeError) as error:
         raise _not_started(str(error), master) from error
+    if session.is_new and not is_submitted:
+        _cut_for_one_machine(session.spark, _cores_here(master, threads))
+    return session
+
+
+def _cut_for_one_machine(spark: SparkSession, cores: int | None) -> None:
+    """Cut shuffles into as many parts as one machine needs, unless a person said how many."""
+    if cores is not None and spark.conf.get(SHUFFLE) == CLUSTER_PARTITIONS:
+        spark.conf.set(SHUFFLE, str(PARTITIONS * cores))
+
+
+def _cores_here(master: str | None, threads: int | None) -> int | None:
+    """Return how many cores of this machine a master means; None for those of a cluster.
+
+    >>> _cores_here("local[3]", None), _cores_here("local", 8), _cores_here(None, 5), _cores_here("yarn", 5)
+    (3, 1, 5, None)
+    """
+    if master is None:
+        return threads or os.cpu_count() or 1
+    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?", master)
+    if found is None:
+        return None
+    return os.cpu_count() or 1 if found[1] == "*" else int(found[1] or 1)
 
 
 @contextmanager
