@@ -24,7 +24,7 @@ LEAST_HEAP = 512 << 20
 SHUFFLE = "spark.sql.shuffle.partitions"
 CLUSTER_PARTITIONS, PARTITIONS = "200", 8
 """What Spark cuts a shuffle into, for a cluster, and what is enough for each core of one machine: each part
-costs half a second of processor time."""
+costs a fifth of a second of processor time."""
 STDERR = 2
 QUIET = {
     "spark.log.level": "OFF",
