@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust import _core
+from undust.counting import how_many
 from undust.duplicates.glue import VALUES, Glue, find_glue
 from undust.duplicates.near_copies import agreement, needed
 from undust.duplicates.shapes import Shapes
@@ -246,7 +247,7 @@ class Judge:
         examples = [
             f"{self._text(edges.member[i])} → {self._text(edges.hub[i])}" for i in _spread(len(edges))
         ]
-        why = f"source and target do not show the same ({len(hubs):,} target{'s' * (len(hubs) != 1)})"
+        why = f"source and target do not show the same ({how_many(len(hubs), 'target')})"
         about = self._text(hubs[0]) if len(hubs) == 1 else ""
         kind = f"{edges.kind} contradicts content"
         self.distrusted.append(Distrusted(kind, edges.kind, len(edges), about, why, tuple(examples)))

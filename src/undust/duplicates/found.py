@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from undust.counting import how_many
 from undust.duplicates.clusters import SCHEMA, SiteClusters
 from undust.duplicates.summary import Summary
 
@@ -63,6 +64,6 @@ class Duplicates:
     def __repr__(self) -> str:
         summary = self.summary
         return (
-            f"<Duplicates: {summary.urls:,} URLs of {summary.sites:,} site{'s' * (summary.sites != 1)} "
+            f"<Duplicates: {summary.urls:,} URLs of {how_many(summary.sites, 'site')} "
             f"in {summary.clusters:,} clusters, {summary.duplicates:,} to spare>"
         )

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from undust.counting import how_many
 from undust.duplicates.evidence import KINDS
 from undust.duplicates.nodes import Counts
 
@@ -120,8 +121,8 @@ def _weight(found: tuple[str, Distrusted]) -> tuple[int, str, str, str]:
 
 def _headline(summary: Summary) -> list[str]:
     share = summary.duplicates / summary.urls if summary.urls else 0.0
-    line = f"{_many(summary.urls, 'URL')} of {_many(summary.sites, 'site')}"
-    line += f" in {_many(summary.clusters, 'cluster')}"
+    line = f"{how_many(summary.urls, 'URL')} of {how_many(summary.sites, 'site')}"
+    line += f" in {how_many(summary.clusters, 'cluster')}"
     if summary.duplicates:
         line += (
             f": {summary.duplicates:,} to spare ({share:.0%}), up to {summary.largest:,} URLs in one cluster"
@@ -133,7 +134,7 @@ def _unknown(summary: Summary) -> Iterator[str]:
     if not summary.known and summary.urls:
         yield "content to compare: none; only sizes, where known, can tell that pages differ"
     elif summary.known < summary.urls:
-        known = f"{_many(summary.known, 'URL')} ({summary.known / summary.urls:.0%})"
+        known = f"{how_many(summary.known, 'URL')} ({summary.known / summary.urls:.0%})"
         yield f"content to compare: {known}; of the others only sizes can tell that they differ"
 
 
@@ -151,16 +152,16 @@ def _distrusted(summary: Summary, width: int) -> list[str]:
     for kind, urls in sorted(summary.distrusted_urls.items(), key=lambda item: (-item[1], item[0])):
         groups = [(site, group) for site, group in summary.distrusted if group.kind == kind]
         count = summary.distrusted_groups[kind]
-        lines.append(f"  {kind}: {_many(urls, 'URL')}" + (f" in {count:,} groups" if count > 1 else ""))
+        lines.append(f"  {kind}: {how_many(urls, 'URL')}" + (f" in {count:,} groups" if count > 1 else ""))
         for site, group in groups[:GROUPS_TOLD]:
             lines += _group(site, group, width)
         if count > GROUPS_TOLD:
-            lines.append(f"    … and {_many(count - GROUPS_TOLD, 'more group')}")
+            lines.append(f"    … and {how_many(count - GROUPS_TOLD, 'more group')}")
     return ["not trusted, and not used", *lines] if lines else []
 
 
 def _group(site: str, group: Distrusted, width: int) -> Iterator[str]:
-    yield f"    {site}: {_many(group.urls, 'URL')}, {group.why}"
+    yield f"    {site}: {how_many(group.urls, 'URL')}, {group.why}"
     if group.about:
         yield _cut(f"      → {group.about}", width)
     for example in group.examples:
@@ -195,7 +196,3 @@ def _cut(line: str, width: int) -> str:
     # Strangers made these URLs; a terminal must not obey them.
     safe = "".join(char if char.isprintable() else "�" for char in line)
     return safe if len(safe) <= width else f"{safe[: width - 1]}…"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"

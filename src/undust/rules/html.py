@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from undust.notebook import change, code, table
 from undust.rules.changes import pieces
-from undust.rules.listing import described, short_ids, site_name, summary
+from undust.rules.listing import described, rate_of, short_ids, site_name, summary
 from undust.rules.words import in_words
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def set_as_html(rules: RuleSet) -> str:
     rows = (
         (
             *(str(number), short[rule.id], site_name(rule.site), in_words(rule), code(described(rule))),
-            *("" if rule.saves is None else f"{rule.saves:,}", _rate(rule.fpr_upper)),
+            *("" if rule.saves is None else f"{rule.saves:,}", rate_of(rule.fpr_upper)),
             "" if rule.status == "active" else "off",
         )
         for number, rule in enumerate(shown, 1)
@@ -45,13 +45,9 @@ def rule_as_html(rule: Rule) -> str:
         "support": None
         if rule.support is None
         else f"{rule.support:,} pairs, {rule.false_positives or 0:,} false",
-        "fpr below": _rate(rule.fpr_upper),
+        "fpr below": rate_of(rule.fpr_upper),
         "id": rule.id,
     }
     rows: list[tuple[str, str]] = [(name, fact) for name, fact in facts.items() if fact]
     rows += [("example", change(pieces(*example))) for example in rule.examples]
     return table("A rule", ("", ""), rows)
-
-
-def _rate(value: float | None) -> str:
-    return "" if value is None else f"{value:.2%}"

@@ -9,6 +9,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from undust.counting import how_many
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -56,7 +58,11 @@ def listed(rules: Sequence[Rule], width: int, styled: Callable[[str, str], str])
     short = short_ids(rules)
     heads = ["#", "id", *(["saves", "fpr <"] if has_evidence else [])]
     rows = [
-        [str(number), short[rule.id], *((_count(rule.saves), _rate(rule.fpr_upper)) if has_evidence else ())]
+        [
+            str(number),
+            short[rule.id],
+            *((_count(rule.saves), rate_of(rule.fpr_upper)) if has_evidence else ()),
+        ]
         for number, rule in enumerate(rules, 1)
     ]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
@@ -115,21 +121,18 @@ def summary(rules: Sequence[Rule]) -> str:
     sites = len({rule.site for rule in rules})
     off = sum(rule.status == "disabled" for rule in rules)
     saved = sum(rule.saves or 0 for rule in rules if rule.status == "active")
-    words = [f"{_counted(len(rules), 'rule')} of {_counted(sites, 'site')}"]
+    words = [f"{how_many(len(rules), 'rule')} of {how_many(sites, 'site')}"]
     words += [f"{off:,} off"] if off else []
-    words += [f"saves {_counted(saved, 'URL')} of those held out"] if saved else []
+    words += [f"saves {how_many(saved, 'URL')} of those held out"] if saved else []
     return ", ".join(words)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _count(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _rate(value: float | None) -> str:
+def rate_of(value: float | None) -> str:
+    """Return a rate as people read it; nothing where it is unknown."""
     return "" if value is None else f"{value:.2%}"
 
 
@@ -144,8 +147,8 @@ def sheet(rule: Rule) -> RenderableType:
         "learned by": rule.learned_by or "",
         "support": _count(rule.support),
         "false positives": _count(rule.false_positives),
-        "fpr": _rate(rule.fpr),
-        "fpr below": _rate(rule.fpr_upper),
+        "fpr": rate_of(rule.fpr),
+        "fpr below": rate_of(rule.fpr_upper),
         "saves": _count(rule.saves),
         "examples": "\n".join(f"{url}\n→ {result}" for url, result in rule.examples),
         "validated": ", ".join(f"{key} {value}" for key, value in (rule.validated or {}).items()),
@@ -160,14 +163,14 @@ def sheet(rule: Rule) -> RenderableType:
 def findings_table(findings: Sequence[Finding], count: int) -> RenderableType:
     """Return findings as paragraphs, one each."""
     if not findings:
-        return Text(f"{_counted(count, 'rule')}, nothing found")
+        return Text(f"{how_many(count, 'rule')}, nothing found")
     grid = _grid("", "", header=False)
     for finding in findings:
         grid.add_row(Text(finding.kind, style="yellow"), finding.message)
         for number, rule in zip(finding.numbers, finding.rules, strict=True):
             grid.add_row("", Text(f"{number}: {rule}", style="dim"))
         grid.add_row("", "")
-    return Group(grid, Text(f"{_counted(len(findings), 'finding')} in {_counted(count, 'rule')}"))
+    return Group(grid, Text(f"{how_many(len(findings), 'finding')} in {how_many(count, 'rule')}"))
 
 
 def difference_table(difference: Difference) -> RenderableType:

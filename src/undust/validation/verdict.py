@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from undust.counting import how_many
 from undust.intervals import upper_bound
 
 if TYPE_CHECKING:
@@ -96,14 +97,10 @@ class Verdict:
         if self.fpr > demands.max_fpr:
             return f"{self.fpr:.1%} of its pairs are different pages, more than {demands.max_fpr:.1%}"
         if self.pages < demands.min_support:
-            return f"only {_many(self.pages, 'page')} of at least {demands.min_support} show it"
+            return f"only {how_many(self.pages, 'page')} of at least {demands.min_support} show it"
         if self.unknown > demands.max_unknown * (self.unknown + self.pages + self.lost):
-            return f"of {_many(self.unknown, 'page')} that it merges nobody can tell what they show"
+            return f"of {how_many(self.unknown, 'page')} that it merges nobody can tell what they show"
         return None
 
     def _praise(self) -> str:
-        return f"{_many(self.saves, 'URL')} of {_many(self.pages, 'page')} saved, {self.lost:,} lost"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+        return f"{how_many(self.saves, 'URL')} of {how_many(self.pages, 'page')} saved, {self.lost:,} lost"
