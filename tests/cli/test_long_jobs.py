@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import undust
 from tests.cli.command import Ended, run, sentence
-from tools.fault_jobs import leaf_commands
+from tools.faults.jobs import leaf_commands
 from undust.cli import long_jobs, main
 
 if TYPE_CHECKING:
