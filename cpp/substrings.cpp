@@ -32,7 +32,7 @@ namespace {
 constexpr std::int64_t kWantedInBin = 16384;
 constexpr std::size_t kTokensInLine = 16;
 // On most sites so many envelopes have one pair among them that was not seen before.
-constexpr std::size_t kEnvelopesOfPair = 16;
+constexpr std::size_t kEnvelopesOfPair = 8;
 // So many pieces ahead of their turn memory is asked for what is needed of them.
 constexpr std::size_t kAhead = 12;
 
@@ -41,11 +41,10 @@ class Detection {
   Detection(const TokenRows& rows, const RowEvidence& evidence, const SubstringLimits& limits)
       : offsets_(rows.offsets.begin(), rows.offsets.end()), codes_(rows.codes.begin(), rows.codes.end()),
         rows_{offsets_, codes_}, evidence_(evidence), limits_(limits),
-        threads_(static_cast<std::size_t>(std::max(1, limits.threads))),
+        threads_(static_cast<std::size_t>(std::max(1, limits.threads))), shared_(rows_, limits.threads),
         most_in_bucket_(std::max(limits.low_bucket, limits.high_bucket)) {}
 
   Detected run() {
-    shared_ = shared_of(rows_, limits_.threads);
     count_bins();
     plan_passes();
     std::vector<PairCounts> counts;
@@ -75,11 +74,8 @@ class Detection {
   // The first and the last end of the pieces of a row that start at a token: up to max_length tokens,
   // and the gap before it, but nothing before the start of the URL or behind its end.
   [[nodiscard]] std::pair<std::size_t, std::size_t> ends_of(std::size_t row, std::size_t start) const {
-    const std::size_t tokens = rows_[row].size();
-    return {std::max(start + (start == 0), tokens - shared_[row].tail), std::min(tokens, start + limits_.max_length)};
-  }
-  [[nodiscard]] std::size_t starts_of(std::size_t row) const {
-    return std::min<std::size_t>(rows_[row].size(), shared_[row].head + 1);
+    return {std::max(start + (start == 0), shared_.first_end(row, start)),
+            std::min(rows_[row].size(), start + limits_.max_length)};
   }
 
   // Calls take(hash of the envelope, row, start, length) for each piece of some rows whose envelope may be
@@ -90,7 +86,7 @@ class Detection {
     RowHashes hashes;
     for (std::size_t row = from; row < to; ++row) {
       hashes.take(rows_[row]);
-      for (std::size_t start = 0; start < starts_of(row); ++start) {
+      for (std::size_t start = 0; start < shared_.starts(row); ++start) {
         const TokenHash before = hashes.before(start);
         const auto [first, last] = ends_of(row, start);
         for (std::size_t end = first; end <= last; ++end) {
@@ -108,7 +104,7 @@ class Detection {
       const auto tokens = static_cast<std::int64_t>(rows_[row].size());
       const auto longest = std::min(tokens, static_cast<std::int64_t>(limits_.max_length));
       envelopes_ += tokens * longest - longest * (longest - 1) / 2 + std::max<std::int64_t>(0, tokens - 1);
-      for (std::size_t start = 0; start < starts_of(row); ++start) {
+      for (std::size_t start = 0; start < shared_.starts(row); ++start) {
         const auto [first, last] = ends_of(row, start);
         compared_ += first <= last ? static_cast<std::int64_t>(last - first + 1) : 0;
       }
@@ -270,8 +266,9 @@ class Detection {
   const TokenRows rows_;
   const RowEvidence& evidence_;
   const SubstringLimits& limits_;
-  std::size_t threads_, most_in_bucket_;
-  std::vector<Shared> shared_;
+  std::size_t threads_;
+  SharedEnvelopes shared_;
+  std::size_t most_in_bucket_;
   std::int64_t envelopes_ = 0, compared_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> parts_;  // of the rows, as they were counted: each part
                                                             // drops the same envelopes again

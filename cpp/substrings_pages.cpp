@@ -27,17 +27,19 @@ class Partners {
       links_.push_back({number(found[i].longer.tokens(rows)), number(found[i].shorter.tokens(rows)), i});
     }
     std::sort(links_.begin(), links_.end());
+    ends_.assign(numbers_.size() + 1, 0);
+    for (const Link& link : links_) ++ends_[link.longer + 1];
+    std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
   }
 
   [[nodiscard]] std::size_t longest() const { return longest_; }
-  [[nodiscard]] std::uint32_t find(const TokenHash& piece) const {
-    if (!is_some_[piece.b >> kFilterShift]) return kNone;
-    const auto place = numbers_.find(piece);
+  [[nodiscard]] std::uint32_t find(const PieceHashes& hashes, std::size_t start, std::size_t end) const {
+    if (!is_some_[hashes.half(start, end) >> kFilterShift]) return kNone;
+    const auto place = numbers_.find(hashes.piece(start, end));
     return place == numbers_.end() ? kNone : place->second;
   }
   [[nodiscard]] std::span<const Link> of(std::uint32_t longer) const {
-    const auto [first, last] = std::ranges::equal_range(links_, longer, {}, &Link::longer);
-    return {first, last};
+    return std::span(links_).subspan(ends_[longer], ends_[longer + 1] - ends_[longer]);
   }
 
  private:
@@ -59,6 +61,7 @@ class Partners {
   std::vector<bool> is_some_;  // most pieces of URLs are none of these, and that is seen here
   std::unordered_map<TokenHash, std::uint32_t, Mixed> numbers_;
   std::vector<Link> links_;
+  std::vector<std::size_t> ends_;  // of the links of the longer pieces before each, and of all
 };
 
 // A piece of a row that is one of those numbered.
@@ -84,7 +87,7 @@ void see(std::span<const std::uint32_t> tokens, const Shared& shared, const Part
     const std::size_t first = std::max(start + (start == 0), tokens.size() - shared.tail);
     const std::size_t last = std::min(tokens.size(), start + partners.longest());
     for (std::size_t end = first; end <= last; ++end) {
-      const std::uint32_t number = partners.find(hashes.pieces.piece(start, end));
+      const std::uint32_t number = partners.find(hashes.pieces, start, end);
       if (number != kNone) seen.push_back({hashes.envelopes.envelope(start, end), number});
     }
   }

@@ -28,7 +28,7 @@ PairCounts::PairCounts(std::size_t most_bytes, std::size_t expected, std::string
   // While it grows, the old table and one twice as large are there at the same time.
   const std::size_t most = most_bytes / (sizeof(CountedPair) * 3 / 2);
   most_slots_ = std::max(kLeastSlots, std::bit_floor(most));
-  slots_.resize(std::clamp(std::bit_ceil(expected), kLeastSlots, most_slots_));
+  slots_.resize(std::clamp(std::bit_ceil(expected * 10 / 7), kLeastSlots, most_slots_));
 }
 
 CountedPair& PairCounts::slot_of(const TokenHash& hash) {

@@ -12,6 +12,7 @@ namespace undust {
 namespace {
 
 constexpr std::size_t kFew = 12;
+constexpr std::size_t kAsked = 8;  // before a row, and as many behind it
 
 // Rows as they are read from the start, or from the end: what is left behind some tokens.
 class Heads {
@@ -33,6 +34,13 @@ class Tails {
  private:
   TokenRows rows_;
 };
+
+template <typename Side>
+std::uint32_t common_of(const Side& side, std::uint32_t one, std::uint32_t other) {
+  const auto left = side.behind(one, 0), right = side.behind(other, 0);
+  return static_cast<std::uint32_t>(std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first -
+                                    left.begin());
+}
 
 template <typename Side>
 void compare_rows(std::span<std::uint32_t> order, const Side& side, std::size_t depth) {
@@ -76,29 +84,66 @@ void sort_rows(std::span<std::uint32_t> order, const Side& side, std::size_t dep
 }
 
 // In the order of their tokens, what a row shares with any other it shares with a neighbour.
+// Answers what each has in common with the one before it.
 template <typename Side>
-void share_with_neighbours(std::span<std::uint32_t> order, const Side& side, std::vector<Shared>& shared,
-                           std::uint32_t Shared::* own) {
+std::vector<std::uint32_t> share_with_neighbours(std::span<std::uint32_t> order, const Side& side, std::vector<Shared>& shared,
+                                                 std::uint32_t Shared::* own) {
   sort_rows(order, side, 0, 2 * static_cast<int>(std::bit_width(order.size())));
+  std::vector<std::uint32_t> common(order.size(), 0);
   for (std::size_t i = 1; i < order.size(); ++i) {
-    const auto left = side.behind(order[i - 1], 0), right = side.behind(order[i], 0);
-    const auto common = static_cast<std::uint32_t>(
-        std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first - left.begin());
-    for (const auto row : {order[i - 1], order[i]}) shared[row].*own = std::max(shared[row].*own, common);
+    common[i] = common_of(side, order[i - 1], order[i]);
+    for (const auto row : {order[i - 1], order[i]}) shared[row].*own = std::max(shared[row].*own, common[i]);
   }
+  return common;
 }
 
 }  // namespace
 
-std::vector<Shared> shared_of(const TokenRows& rows, int threads) {
-  std::vector<Shared> shared(rows.size());
+SharedEnvelopes::SharedEnvelopes(const TokenRows& rows, int threads) : rows_(rows), shared_(rows.size()) {
   in_parts(2, threads > 1 ? 2 : 1, [&](std::int64_t begin, std::int64_t end, std::size_t) {
     std::vector<std::uint32_t> order(rows.size());
     std::iota(order.begin(), order.end(), 0u);
-    if (begin == 0) share_with_neighbours(std::span(order), Heads(rows), shared, &Shared::head);
-    if (end == 2) share_with_neighbours(std::span(order), Tails(rows), shared, &Shared::tail);
+    if (begin == 0) {
+      const auto common = share_with_neighbours(std::span(order), Heads(rows), shared_, &Shared::head);
+      look_around(order, common);
+    }
+    if (end == 2) share_with_neighbours(std::span(order), Tails(rows), shared_, &Shared::tail);
   });
-  return shared;
+}
+
+// The longer the start of a piece, the fewer rows begin so, and they stand around it in the order of rows. Where
+// these are few, they are asked one by one what they end with: most of what is left otherwise is the envelope of a
+// row that begins like some and ends like others.
+void SharedEnvelopes::look_around(std::span<const std::uint32_t> order, std::span<const std::uint32_t> common) {
+  tails_.assign(rows_.codes.size(), kAnyTail);
+  const Tails tails(rows_);
+  std::vector<std::uint32_t> tail_of_head;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t row = order[i], head = shared_[row].head;
+    tail_of_head.assign(head + 1, 0);
+    std::uint32_t unseen = 0;  // rows that were not asked share no more than so many tokens less one
+    const auto ask = [&](std::size_t steps, auto&& place_of) {
+      std::uint32_t alike = head;
+      for (std::size_t step = 1; step <= steps; ++step) {
+        const std::size_t place = place_of(step);
+        alike = std::min(alike, common[std::max(place, place_of(step - 1))]);
+        if (step > kAsked) {
+          unseen = std::max(unseen, alike + 1);
+          return;
+        }
+        tail_of_head[alike] = std::max(tail_of_head[alike], common_of(tails, row, order[place]));
+      }
+    };
+    ask(i, [&](std::size_t step) { return i - step; });
+    ask(order.size() - 1 - i, [&](std::size_t step) { return i + step; });
+    std::uint32_t tail = 0;
+    const auto begin = static_cast<std::size_t>(rows_.offsets[row]);
+    for (std::uint32_t start = head; start + 1 > unseen; --start) {
+      tail = std::max(tail, tail_of_head[start]);
+      if (start < rows_[row].size()) tails_[begin + start] = static_cast<std::uint16_t>(std::min(tail, std::uint32_t{kAnyTail}));
+      if (start == 0) break;
+    }
+  }
 }
 
 void share_among(const TokenRows& rows, std::span<std::uint32_t> some, std::vector<Shared>& shared) {
