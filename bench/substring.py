@@ -1,6 +1,7 @@
 """The substring learner: the paper's tables on generated sites, speed beside its twin, a million URLs.
 
     python -m bench.substring                       70,000 URLs beside the twin and beside a quarter of them
+    python -m bench.substring --growth              70,000 URLs beside a quarter, on every kind of site
     python -m bench.substring --tables              the tables of the paper, on four sites of its sizes
     python -m bench.substring --million             1,000,000 URLs of one site; time, memory and disk
 
@@ -24,6 +25,7 @@ import pyarrow as pa
 
 import undust
 from bench.common import ROOT, machine
+from bench.sites import KINDS
 from bench.sites import site as generated
 from bench.substring_tables import tables
 from undust.engines.budget import bytes_of
@@ -102,18 +104,14 @@ def growth_of_work(quarter: SiteClusters, whole: SiteClusters) -> dict[str, floa
     }
 
 
-def speed(kind: str, urls: int) -> dict[str, Any]:
-    """Measure the learner beside its twin, and on a quarter of the URLs; they take turns."""
+def growth(kind: str, urls: int) -> dict[str, Any]:
+    """Measure the learner on a site and on a quarter of its URLs, which take turns."""
     options = SubstringOptions()
-    small, large = (clusters(kind, count) for count in SIZES_OF_TWIN)
-    twin_small, twin_large = (seconds(lambda site=site: twins_work(records(site))) for site in (small, large))  # type: ignore[misc]
     quarter, whole = clusters(kind, urls // 4), clusters(kind, urls)
     ours_quarter = ours = math.inf
     for _ in range(ROUNDS):
         ours_quarter = min(ours_quarter, seconds(lambda: propose_substrings(quarter, options)))
         ours = min(ours, seconds(lambda: propose_substrings(whole, options)))
-    growth = math.log(twin_large / twin_small) / math.log(SIZES_OF_TWIN[1] / SIZES_OF_TWIN[0])
-    expected = twin_large * (urls / SIZES_OF_TWIN[1]) ** growth
     return {
         "kind": kind,
         "urls": urls,
@@ -121,10 +119,21 @@ def speed(kind: str, urls: int) -> dict[str, Any]:
         "seconds_quarter": round(ours_quarter, 3),
         "growth_by_4": round(ours / ours_quarter, 2),
         "growth_of_work": growth_of_work(quarter, whole),
+    }
+
+
+def speed(kind: str, urls: int) -> dict[str, Any]:
+    """Measure the learner beside its twin, and how both grow."""
+    small, large = (clusters(kind, count) for count in SIZES_OF_TWIN)
+    twin_small, twin_large = (seconds(lambda site=site: twins_work(records(site))) for site in (small, large))  # type: ignore[misc]
+    exponent = math.log(twin_large / twin_small) / math.log(SIZES_OF_TWIN[1] / SIZES_OF_TWIN[0])
+    expected = twin_large * (urls / SIZES_OF_TWIN[1]) ** exponent
+    ours = growth(kind, urls)
+    return ours | {
         "twin_seconds": [round(twin_small, 2), round(twin_large, 2)],
-        "twin_exponent": round(growth, 3),
+        "twin_exponent": round(exponent, 3),
         "twin_seconds_expected": round(expected, 1),
-        "times_twin": round(expected / ours, 1),
+        "times_twin": round(expected / ours["seconds"], 1),
     }
 
 
@@ -163,6 +172,7 @@ def main() -> None:
     """Measure what was asked for, and tell."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--tables", action="store_true")
+    ask.add_argument("--growth", action="store_true")
     ask.add_argument("--million", action="store_true")
     ask.add_argument("--kind", action="append")
     ask.add_argument("--urls", type=int)
@@ -174,7 +184,9 @@ def main() -> None:
         results = tables(told.urls)
     elif told.million:
         kind = told.kind[0] if told.kind else "forum"
-        results = [million(kind, told.urls or 1_030_000, told.memory, told.threads)]
+        results = [million(kind, told.urls or 1_035_000, told.memory, told.threads)]
+    elif told.growth:
+        results = [growth(kind, told.urls or 70_000) for kind in told.kind or KINDS]
     else:
         results = [speed(kind, told.urls or 70_000) for kind in told.kind or ("forum", "academic")]
     if told.json:

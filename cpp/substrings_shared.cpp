@@ -60,7 +60,8 @@ void sort_rows(std::span<std::uint32_t> order, const Side& side, std::size_t dep
     return left.empty() ? 0 : std::uint64_t{left.front()} + 1;
   };
   while (order.size() > kFew && splits > 0) {
-    std::uint64_t some[] = {token_of(order.front()), token_of(order[order.size() / 2]), token_of(order.back())};
+    std::uint64_t some[] = {token_of(order.front()), token_of(order[order.size() / 2]),
+                            token_of(order.back())};
     std::sort(std::begin(some), std::end(some));
     const std::uint64_t middle = some[1];
     std::size_t less = 0, more = order.size();
@@ -86,8 +87,8 @@ void sort_rows(std::span<std::uint32_t> order, const Side& side, std::size_t dep
 // In the order of their tokens, what a row shares with any other it shares with a neighbour.
 // Answers what each has in common with the one before it.
 template <typename Side>
-std::vector<std::uint32_t> share_with_neighbours(std::span<std::uint32_t> order, const Side& side, std::vector<Shared>& shared,
-                                                 std::uint32_t Shared::* own) {
+std::vector<std::uint32_t> share_with_neighbours(std::span<std::uint32_t> order, const Side& side,
+                                                 std::vector<Shared>& shared, std::uint32_t Shared::* own) {
   sort_rows(order, side, 0, 2 * static_cast<int>(std::bit_width(order.size())));
   std::vector<std::uint32_t> common(order.size(), 0);
   for (std::size_t i = 1; i < order.size(); ++i) {
@@ -140,7 +141,9 @@ void SharedEnvelopes::look_around(std::span<const std::uint32_t> order, std::spa
     const auto begin = static_cast<std::size_t>(rows_.offsets[row]);
     for (std::uint32_t start = head; start + 1 > unseen; --start) {
       tail = std::max(tail, tail_of_head[start]);
-      if (start < rows_[row].size()) tails_[begin + start] = static_cast<std::uint16_t>(std::min(tail, std::uint32_t{kAnyTail}));
+      if (start < rows_[row].size()) {
+        tails_[begin + start] = static_cast<std::uint16_t>(std::min<std::uint32_t>(tail, kAnyTail));
+      }
       if (start == 0) break;
     }
   }

@@ -69,6 +69,14 @@ class Learned:
         return tuple(verdict for verdict in self.verdicts if verdict.accepted)
 
     @property
+    def unproved(self) -> int:
+        """How many joined URLs of which nobody can tell whether they are one page, and no others."""
+        return sum(
+            verdict.unknown_pairs > 0 and not verdict.support and not verdict.false_pairs
+            for verdict in self.verdicts
+        )
+
+    @property
     def rules(self) -> RuleSet:
         """The accepted rules, each once, by site and learner and then as the learner applies them."""
         return RuleSet(_each_once(rule for verdict in self._ordered() for rule in verdict.rules))
@@ -79,6 +87,7 @@ class Learned:
             "sites": len(self.proposals),
             "candidates": self.candidates,
             "accepted": len(self.accepted),
+            "unproved": self.unproved,
             "notes": {
                 site: {
                     name: {"notes": list(each.notes), "left_out": dict(each.cut)}

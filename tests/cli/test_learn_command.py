@@ -86,6 +86,21 @@ def test_without_evidence_it_says_what_is_missing(tmp_path: Path) -> None:
     assert len(undust.load(path)) == 0
 
 
+@pytest.mark.parametrize("has_sizes", [True, False])
+def test_what_a_learner_cannot_prove_is_told(tmp_path: Path, has_sizes: bool) -> None:  # noqa: FBT001
+    """A log with sizes and a bare list of URLs give candidates, and no proof of any of them."""
+    paths = [(n, f"/story{mark}{n}") for n in range(200) for mark in ("?id=", "_")]
+    log, rules = tmp_path / ("access.log" if has_sizes else "urls.txt"), tmp_path / "rules.json"
+    line = '1.2.3.4 - - [10/Oct/2020:13:55:36 +0000] "GET {} HTTP/1.1" 200 {} "-" "-"\n'
+    base = "http://s.test"
+    texts = [line.format(path, 2000 + 7 * n) if has_sizes else f"{base}{path}\n" for n, path in paths]
+    log.write_text("".join(texts), encoding="utf-8")
+    told = run("learn", str(log), "--base", base, "--method", "substring", "-o", str(rules)).out.decode()
+    assert "of them could not be proved" in told
+    assert ("nothing is known of the pages" in told) is not has_sizes
+    assert len(undust.load(rules)) == 0
+
+
 def test_a_missing_folder_is_told_before_the_work(sample: str, tmp_path: Path) -> None:
     """And an existing file is never lost to a run that fails."""
     wrong = run("learn", sample, "-o", str(tmp_path / "no" / "rules.json"))

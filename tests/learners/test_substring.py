@@ -307,6 +307,16 @@ def test_a_large_site_is_sampled_by_cluster() -> None:
     assert any(note.startswith("learned from ") and " of 600 URLs" in note for note in told.notes)
 
 
+def test_a_sample_is_drawn_anew_from_what_a_proof_left() -> None:
+    """The pages kept apart were drawn by a hash too; a sample by the same one would leave nothing out."""
+    site = labelled({f"http://s.test/{i}/{n}": str(i) for i in range(600) for n in ("", "index.html")})
+    training = site.split(0.4)[0]
+    told = proposed(training, "substring", max_urls=200)
+    learned_from = [note for note in told.notes if note.startswith("learned from ")]
+    assert len(learned_from) == 1
+    assert 100 < int(learned_from[0].split()[2]) < 300
+
+
 def test_bounds_of_the_program_are_those_of_the_learner(tmp_path: Path) -> None:
     """Memory and threads that a job may use reach the learner; what the person says of it goes before."""
     allowed = Resources(memory=1 << 20, threads=2, folder=str(tmp_path))

@@ -57,6 +57,11 @@ def told(outcome: Outcome) -> list[str]:
 def told_of_learners(learned: Learned) -> list[str]:
     """Return what single learners found, left out and want a person to know, in lines."""
     said = [f"{learned.candidates:,} candidates, {len(learned.accepted):,} of them held on pages kept apart"]
+    if learned.unproved:
+        said.append(
+            f"{learned.unproved:,} of them could not be proved: nothing tells whether the URLs they join "
+            "are one page; sizes alone do not, digests or the pages themselves would"
+        )
     notes = [
         f"{site}, {learner}: {note}"
         for site, proposals in learned.proposals.items()

@@ -31,7 +31,7 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
 
 Cost for n URLs of m tokens: O(n·m·S) envelopes, none of which is ever a text: 24 bytes each in
 passes that hold as many as half of `memory_mb` can, and 40 bytes for each distinct pair in the other
-half, in files where it is too small. Besides that, 4 bytes a token and 32 bytes a URL.
+half, in files where it is too small. Besides that, 10 bytes a token and about 80 bytes a URL.
 """
 
 from __future__ import annotations
@@ -187,7 +187,8 @@ def _sampled(site: SiteClusters, most: int) -> tuple[SiteClusters, list[str]]:
     count = int((site.cluster_of_node >= 0).sum())
     if count <= most:
         return site, []
-    sample = site.split(1 - most / count)[0]
+    # Pages kept for the proof were drawn by a hash already, and this must be another one.
+    sample = site.split(1 - most / count, purpose="sample")[0]
     taken = int((sample.cluster_of_node >= 0).sum())
     return sample, [f"learned from {taken:,} of {count:,} URLs: whole clusters, chosen by a stable hash"]
 
