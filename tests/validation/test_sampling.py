@@ -77,6 +77,17 @@ def test_it_decides_as_the_figure_does(said: list[Answer], count: int, epsilon: 
         assert tried.found == "undecided"
 
 
+def test_three_answers_are_enough_where_urls_run_out() -> None:
+    """Two are not; of few answers one that differs refutes."""
+    found = {
+        "valid": SAME * 3,
+        "undecided": SAME * 2,
+        "refuted": SAME * 2 + DIFFERENT,
+    }
+    for expected, said in found.items():
+        assert validate_rule(DROP, URLS[: len(said)], answering(said)).found == expected
+
+
 def test_what_nobody_knows_is_no_proof() -> None:
     """Targets that were never seen prove nothing, however many they are."""
     site = labelled({url.as_py(): url.as_py() for url in URLS})

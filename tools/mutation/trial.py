@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools.mutation.hook.sitecustomize import Exchange
+from tools.mutation.loaded import forget, load_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -89,11 +90,15 @@ class Chosen:
             self.failed.write_text(report.nodeid, encoding="utf-8")
 
 
+_importers: dict[str, set[str]] = {}
+
+
 def warm_up(modules: Iterable[str] = WARM) -> None:
     """Load what every trial needs."""
     for module in modules:
         with suppress(ImportError):
             import_module(module)
+    _importers.update(load_all())
     sys.meta_path.insert(0, Exchange)
 
 
@@ -158,6 +163,7 @@ def _run_and_exit(
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         if exchanged is not None:
             os.environ["UNDUST_MUTANT"] = exchanged.told()
+            forget(exchanged.module, _importers)
         files = list(dict.fromkeys(test.split("::")[0] for test in tests))
         off = [
             word for name in ("randomly", "xdist", "cacheprovider", "cov") for word in ("-p", f"no:{name}")

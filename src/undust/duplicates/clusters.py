@@ -119,7 +119,7 @@ class SiteClusters:
 
     def relation(self, left: Ints, right: Ints) -> Ints:
         """Return for pairs of nodes whether they are one page (1), different (-1), or nobody can tell (0)."""
-        relation = np.zeros(len(left), np.int64)
+        relation = np.full(len(left), CANNOT_TELL, np.int64)
         relation[self._differ(self.speakers[left], self.speakers[right])] = DIFFERENT
         relation[self.cluster_of_node[left] == self.cluster_of_node[right]] = SAME_PAGE
         return relation
