@@ -89,6 +89,16 @@ def test_order_and_all_but_some() -> None:
     ]
 
 
+def test_what_nobody_saw_is_joined_by_nothing() -> None:
+    """Two redirects to targets that were never fetched: the targets may differ in more than their address."""
+    rows = [
+        {"url": f"http://a.test/{name}", "status": 301, "redirect": f"http://a.test/t?sid={name}"}
+        for name in ("one", "two")
+    ]
+    found = undust.find_duplicates(table(*rows), declarations=[Declaration("a.test", "/", ("sid",))])
+    assert found["a.test"].cluster_count == 2
+
+
 def test_content_decides_over_declarations() -> None:
     """A site that is wrong about itself is told so."""
     rows = [{"url": f"http://a.test/?page={page}", "sketch": sketch(page)} for page in range(3)]

@@ -111,16 +111,54 @@ def test_a_page_with_many_sessions_is_no_glue() -> None:
     assert clusters.found == ()
 
 
-def test_a_value_that_does_not_matter_in_one_corner() -> None:
+@pytest.mark.parametrize("repositories", [2, 4])
+def test_a_value_that_does_not_matter_in_one_corner(repositories: int) -> None:
     """Elsewhere `id` decides; under `/refs` it does not, on several pages: these are true duplicates."""
     site = Site()
     for number in range(120):
         site.page(f"/repo-1/commit?id={number}", f"commit {number}")
-    for repository in range(4):
+    for repository in range(repositories):
         for number in range(40):
             site.page(f"/repo-{repository}/refs?id={number}", f"refs of {repository}", size=900)
     clusters = found(site)
-    assert clusters.cluster_count == 124
+    assert clusters.cluster_count == 120 + repositories
+    assert clusters.found == ()
+
+
+@pytest.mark.parametrize(("gone", "is_caught"), [(24, False), (25, True)])
+def test_so_many_values_are_suspicious_and_one_fewer_are_not(gone: int, *, is_caught: bool) -> None:
+    """Twenty-four pages may show one thing; of twenty-five it is asked what their numbers do elsewhere."""
+    site = Site()
+    for number in range(400):
+        more = {"digest": "gone", "sketch": sketch("gone"), "size": 600} if number < gone else {}
+        site.page(f"/item/{number}", f"item {number}", **more)
+    clusters = found(site)
+    assert clusters.cluster_count == (400 if is_caught else 401 - gone)
+    assert [(group.kind, group.urls) for group in clusters.found] == (
+        [("soft-404 or empty result", gone)] if is_caught else []
+    )
+
+
+def test_most_of_a_site_is_gone() -> None:
+    """What pages usually weigh is learned from those that are not suspected, be they the smaller part."""
+    site = Site()
+    for number in range(200):
+        more = {"digest": "gone", "sketch": sketch("gone"), "size": 600} if number % 10 < 7 else {}
+        site.page(f"/item/{number}", f"item {number}", **more)
+    clusters = found(site)
+    assert clusters.cluster_count == 200
+    assert kinds(clusters) == {"soft-404 or empty result"}
+
+
+def test_one_page_with_many_sessions_where_all_others_were_seen_once() -> None:
+    """Nobody knows what a session does elsewhere; but the titles are one title, so it is one page."""
+    site = Site()
+    for number in range(60):
+        site.page(f"/title-{number}?sid={number}", f"page {number}", sketch=None, size=900 + number)
+    for number in range(100, 140):
+        site.page(f"/title-0?sid={number}", "page 0", sketch=None, size=900)
+    clusters = found(site)
+    assert clusters.cluster_count == 60
     assert clusters.found == ()
 
 
@@ -186,6 +224,21 @@ def test_a_wall_shown_in_place() -> None:
     clusters = found(site)
     assert all(len(pages) == 1 for pages in pages_by_cluster(clusters, site.truth))
     assert kinds(clusters) == {"login or consent wall"}
+
+
+def test_a_wall_takes_no_other_group_with_it() -> None:
+    """Two pages with thirty session ids each stay what they are, beside a wall of as many."""
+    site = Site()
+    for number in range(30):
+        site.page(f"/members/{number}", f"member {number}", digest="wall", sketch=sketch("wall"), size=900)
+        for name in ("a", "b"):
+            site.page(f"/{name}?sid={number}", f"page {name}")
+    site.page("/account/login", "wall", size=900)
+    clusters = found(site)
+    assert [(group.kind, group.urls) for group in clusters.found] == [("login or consent wall", 31)]
+    assert is_together(clusters, "/a?sid=0", "/a?sid=29")
+    assert is_together(clusters, "/b?sid=0", "/b?sid=29")
+    assert not is_together(clusters, "/a?sid=0", "/b?sid=0")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ MOST_TESTS = 400
 """Beyond so many tests of one line, the slower ones are left out."""
 SECONDS_EACH, SECONDS_AGAIN = 6.0, 60.0
 """Processor time for the tests beside the code of a mutant, and half as much for all others."""
-CORE_SECONDS = 40.0
+CORE_SECONDS = 20.0
 """Processor time for the tests of a fault in the core, which any of them might notice."""
 
 
