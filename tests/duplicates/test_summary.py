@@ -144,3 +144,10 @@ def test_a_strange_url_does_nothing_to_a_terminal() -> None:
     text = replace(summary(), distrusted=[("a.test", strange)]).text(80)
     assert "\x1b" not in text
     assert f"      {'http://a.test/�[31m' + 'x' * 200}"[:79] + "…" in text.splitlines()
+
+
+def test_what_just_fits_is_not_cut() -> None:
+    """A line may be as long as the terminal is wide."""
+    url = "http://a.test/".ljust(74, "x")
+    text = replace(summary(), distrusted=[("a.test", replace(lie(), examples=(url,)))]).text(80)
+    assert f"      {url}" in text.splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ urls = st.lists(
 )
 
 
+@cache
 def parts(url: str) -> tuple[tuple[str, ...], dict[str, str | None]]:
     """A URL's skeleton and its values by key, taken apart plainly."""
     parsed = Url.parse(url)

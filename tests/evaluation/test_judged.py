@@ -68,6 +68,16 @@ def test_a_rule_is_measured_with_the_keeps_before_it() -> None:
     assert [(row.saved, row.lost) for row in found.rules] == [(2, 0), (1, 0), (0, 0)]
 
 
+def test_a_near_copy_under_a_label_of_its_own_is_no_loss() -> None:
+    """Sketches beside the labels tell what two pages have in common."""
+    table = seen(LABELLED)
+    near = {"L1": list(range(32)), "L2": [99, *range(1, 32)]}
+    sketches = pa.array([near.get(page) for page in table["cluster"].to_pylist()], pa.list_(pa.uint32()))
+    found = undust.evaluate(RULES, table.set_column(2, "sketch", sketches))
+    assert (found.total.lost_pages, found.total.lost_unlike) == (1, 0)
+    assert undust.evaluate(RULES, table).total.lost_unlike == 1
+
+
 def test_without_labels_the_evidence_tells_the_pages() -> None:
     """Equal digests make a page, and what has no evidence is judged nowhere."""
     table = pa.table(

@@ -134,6 +134,18 @@ def test_near_copies_are_forgiven_in_lost_but_not_in_lost_content() -> None:
     assert found.lost == pytest.approx(1 / 3)
 
 
+def test_pages_without_a_sketch_are_each_their_own() -> None:
+    """That one page has a sketch says nothing about those that have none."""
+    pages, images = ["a", "a", "b", "b", "c", "d"], ["a1", "a2", "b", "b", "c", "d"]
+    assert measure(pages, images, {"a": list(range(32))}) == measure(pages, images)
+
+
+def test_where_there_is_nothing_to_reduce_nothing_is_reduced() -> None:
+    """A site without duplicates is no success of any rule."""
+    found = measure(["a", "b"], ["a", "b"])
+    assert (found.removable, found.dup_reduction_rate, found.compression_rate) == (0, 0.0, 0.0)
+
+
 RATES = [
     *("compression_rate", "duplicate_rate", "dup_reduction_rate", "coverage", "fpr", "url_fpr"),
     *("lost_content_rate", "removed", "lost", "cluster_reduction"),

@@ -86,3 +86,14 @@ def test_every_published_learner_has_its_reading() -> None:
         "substring": in_passes
     }
     assert all(reading is once for name, reading in PUBLISHED.items() if name != "substring")
+
+
+def test_a_rule_that_undoes_itself_has_one_turn_in_a_pass() -> None:
+    """It would change the smallest form again, and again."""
+    swap = rules_of("rewrite {s}://{h}/{x}/{y} → {s}://{h}/{y}/{x}", 'replace "/old/" → "/new/"')
+    urls = pa.array(["http://a.test/b/a", "http://a.test/a/b", "http://a.test/x/old/y"])
+    assert in_passes(swap, urls).to_pylist() == [
+        "http://a.test/a/b",
+        "http://a.test/a/b",
+        "http://a.test/x/new/y",
+    ]

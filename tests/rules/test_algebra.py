@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import replaces, rewrites, urls
 from undust.rules import Rule, RuleSet
-from undust.rules.algebra import compose, refines, tokens_of
+from undust.rules.algebra import compose, is_opposite, refines, tokens_of
 
 
 def substitution(text: str) -> Rule:
@@ -135,6 +135,17 @@ def test_composition(first: str, second: str, composed: list[str]) -> None:
     """One rule for two in a row, or none where one cannot say it."""
     rules = [Rule.parse(text, site="shop.test") for text in (first, second)]
     assert [str(rule) for rule in compose(*rules)] == composed
+
+
+def test_only_texts_refine_and_undo_each_other() -> None:
+    """Of patterns nobody says so; the answer is yes or no, for whoever writes it down."""
+    text = Rule.parse('replace "/a" → "/b"', site="shop.test")
+    pattern = Rule.parse("rewrite {s}://{h}/a → {s}://{h}/b", site="shop.test")
+    for rules in ((text, pattern), (pattern, text), (pattern, pattern)):
+        assert (refines(*rules), is_opposite(*rules)) == (False, False)
+    longer = Rule.parse('replace "/x/a" → "/x/b.c"', site="shop.test")
+    assert refines(longer, text) is False
+    assert is_opposite(text, Rule.parse('replace "/b" → "/a"', site="shop.test")) is True
 
 
 def test_rules_of_different_sites_do_not_compose() -> None:
