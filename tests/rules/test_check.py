@@ -101,6 +101,21 @@ def test_a_finding_says_which_rules_what_happens_and_what_to_do() -> None:
     assert finding.url == "http://shop.test/Zq/a/zq"
 
 
+def test_only_what_goes_on_for_ever_is_blamed_for_it() -> None:
+    """A rule that led there once is not among those that never come to an end."""
+    lines = ("rewrite {s}://{h}/a/{x} → {s}://{h}/b/{x}", "rewrite {s}://{h}/b/{p**} → {s}://{h}/b/b/{p}")
+    rules = RuleSet([Rule.parse(line, site="shop.test") for line in lines])
+    assert [(finding.kind, finding.numbers) for finding in rules.check()] == [("growth", (2,))]
+
+
+def test_a_dead_rule_is_shown_on_its_plainest_url() -> None:
+    """As a person would have written it."""
+    rules = RuleSet([Rule.parse("rewrite {s}://{h}/a → http://elsewhere.example/a", site="shop.test")])
+    (finding,) = rules.check()
+    assert finding.url == "http://shop.test/a"
+    assert "such as http://shop.test/a; see whether" in finding.message
+
+
 def test_rules_that_are_off_are_not_looked_at() -> None:
     """A switched-off rule does nothing, so it has nothing to answer for."""
     rules = RuleSet([Rule.parse('replace "a" → "a.a"', site="shop.test")])

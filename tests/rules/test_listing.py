@@ -14,7 +14,15 @@ from undust.rules import Rule, RuleSet
 from undust.rules.check import check
 from undust.rules.difference import difference
 from undust.rules.html import MOST_ROWS, rule_as_html, set_as_html
-from undust.rules.listing import as_text, difference_table, findings_table, listed, sheet, short_ids
+from undust.rules.listing import (
+    as_text,
+    described,
+    difference_table,
+    findings_table,
+    listed,
+    sheet,
+    short_ids,
+)
 
 OWN = Rule(
     "shop.test",
@@ -113,6 +121,22 @@ def test_differences_are_counted_and_shown() -> None:
     assert "saves 1234 → 7\n" in text
     assert text.endswith("1 added, 1 removed, 1 changed\n")
     assert shown(difference_table(difference(RuleSet([OWN]), RuleSet([OWN])))) == "no difference\n"
+
+
+def test_what_came_of_nothing_and_what_is_long_is_told_whole() -> None:
+    """A figure that was not there before; a rule longer than the terminal is wide."""
+    unmeasured = Rule.from_json({key: value for key, value in OWN.to_json().items() if key != "saves"})
+    text = shown(difference_table(difference(RuleSet([unmeasured]), RuleSet([OWN]))))
+    assert "saves nothing → 1234\n" in text
+    long = Rule("shop.test", "replace", "/" + "x" * 150, "/y")
+    text = shown(difference_table(difference(RuleSet(), RuleSet([long]))))
+    assert (text.count("x"), "…" in text) == (150, False)
+
+
+def test_conditions_stand_below_their_rule() -> None:
+    """Each with its word."""
+    rule = Rule("a.test", "keep", "{s}://{h}/{p**}?{r**}", when=("?x", "/a/{**}"), unless=("?y",))
+    assert described(rule).splitlines()[1:] == ["   when ?x, /a/{**}", " unless ?y"]
 
 
 @dataclass
