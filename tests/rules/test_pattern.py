@@ -22,6 +22,10 @@ MEETINGS = [
     ("{s}://a.test:81/", "{s}://{h}/", "{s}://a.test:81/"),
     ("{s}://{h}/{p**}/z", "{s}://{h}/a/b/z", "{s}://{h}/a/b/z"),
     ("{s}://{h}/a-{x}", "{s}://{h}/{y}", "{s}://{h}/a-{x}"),
+    ("{s}://{h}/a-{x}", "{s}://{h}/a-7", "{s}://{h}/a-7"),
+    ("{s}://localhost/", "{s}://{h}/", "{s}://localhost/"),
+    ("{s}://localhost/", "{s}://intranet/", None),
+    ("{s}://localhost/", "{s}://a.test/", None),
 ]
 
 

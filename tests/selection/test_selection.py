@@ -48,6 +48,8 @@ def test_energy_gathers_where_most_can_be_brought() -> None:
 def test_a_periodic_walk_ends() -> None:
     """Two vertices that only lead to each other would pass their energy to and fro for ever."""
     assert energies(Graph([3, 1], [Edge(0, 1), Edge(1, 0)])).tolist() == pytest.approx([0.5, 0.5])
+    assert energies(Graph([1], [])).tolist() == [1.0]
+    assert energies(Graph([3, 1], [])).tolist() == [0.75, 0.25]
 
 
 def test_naive_resolves_each_conflict_where_it_is() -> None:

@@ -350,6 +350,7 @@ def test_urls_that_showed_a_page_come_first() -> None:
     ("text", "expected"),
     [
         ('replace "/index.html$" -> "/$"', 'replace "/$" → "/index.html$"'),
+        ('replace "/story-" -> "_"', 'replace "_" → "/story-"'),
         ('replace "&a=" -> ""', None),
         ("rewrite {s}://{h}/{*}/dp/{n} -> {s}://{h}/dp/{n}", None),
         ("rewrite {s}://{h}/{p**}?{rest**} -> {s}://{h}/{p:lower}?{rest}", None),
