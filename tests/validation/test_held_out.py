@@ -117,7 +117,7 @@ def test_a_true_rule_and_a_false_one() -> None:
     assert right.fpr_upper == pytest.approx(1 - 0.05 ** (1 / 5))
     assert right.examples[0] == ("http://shop.test/p0?sid=0", "http://shop.test/p0")
     assert (wrong.support, wrong.false_pairs, wrong.lost, wrong.saves) == (0, 10, 4, 0)
-    assert (wrong.accepted, wrong.fpr, wrong.fpr_upper) == (False, 1.0, 1.0)
+    assert (wrong.accepted, wrong.fpr, wrong.fpr_upper, wrong.examples) == (False, 1.0, 1.0, ())
     rule = right.rules[0]
     assert (rule.support, rule.false_positives, rule.saves) == (5, 0, 5)
     assert undust.RuleSet(right.rules).raw[0]["fpr"] == 0.0
