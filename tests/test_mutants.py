@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tools.mutate import COUNT, FOLDERS
 from tools.mutation.core_mutants import CORE_MUTANTS
 from tools.mutation.journal import equivalent
-from tools.mutation.mutants import mutants_in, mutants_of, sample
+from tools.mutation.mutants import mutants_in, mutants_of, sample, written_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,9 +90,9 @@ def test_whoever_is_excused_exists_and_has_a_reason(repository: Path) -> None:
     everything = {mutant.key for mutant in CORE_MUTANTS}
     for path in sorted({key.split(" | ")[0] for key in excused if key.startswith(FOLDERS)}):
         source = (repository / path).read_text(encoding="utf-8")
-        everything |= {mutant.key for mutant in mutants_in(path, source)}
+        everything |= {mutant.key for mutant in written_in(path, source)}
     for key, reason in excused.items():
-        assert key in everything, key
+        assert re.sub(r" #\d+$", "", key) in everything, key
         assert len(reason) > 20, key
 
 

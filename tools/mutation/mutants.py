@@ -100,6 +100,18 @@ def _lot(seed: int, key: str) -> bytes:
 
 def mutants_in(path: str, source: str) -> Iterator[Mutant]:
     """Return the mutants of one file that can still be compiled."""
+    known = Counter[str]()
+    for mutant in written_in(path, source):
+        try:
+            compile(mutant.text_of(source), path, "exec")
+        except SyntaxError:
+            continue
+        known[mutant.key] += 1
+        yield replace(mutant, repeat=known[mutant.key] - 1)
+
+
+def written_in(path: str, source: str) -> Iterator[Mutant]:
+    """Return all that can be written otherwise in one file, be it Python afterwards or not."""
     lines = source.splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -109,18 +121,12 @@ def mutants_in(path: str, source: str) -> Iterator[Mutant]:
         # ast counts columns in bytes
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    known = Counter[str]()
     for node, kind, new in _faults(ast.parse(source)):
         start, end = place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset)
         context = lines[node.lineno - 1].strip()
         mutant = Mutant(path, node.lineno, start, end, new, kind, source[start:end], context, node.col_offset)
-        try:
-            compile(mutant.text_of(source), path, "exec")
-        except SyntaxError:
-            continue
         if mutant.old != mutant.new:
-            known[mutant.key] += 1
-            yield replace(mutant, repeat=known[mutant.key] - 1)
+            yield mutant
 
 
 def _faults(tree: ast.Module) -> Iterator[tuple[Any, str, str]]:
