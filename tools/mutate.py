@@ -27,7 +27,7 @@ from tools.mutation.core_mutants import CORE_MUTANTS, CoreMutant
 from tools.mutation.covering import PARTS, Covering, collect
 from tools.mutation.journal import Journal, equivalent, part_of, tell
 from tools.mutation.mutants import Mutant, mutants_of, sample
-from tools.mutation.trial import Exchanged, Outcome, run_tests, warm_up
+from tools.mutation.trial import Exchanged, Outcome, load_package, run_tests, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ class Workshop:
 
 
 def try_all(mutants: Sequence[Mutant | CoreMutant], workshop: Workshop) -> None:
-    """Try mutants, several at a time."""
+    """Try mutants, several at a time; those of the core come first, while no process has loaded it."""
     warm_up()
     # forked, so that none has to load anything again
     context = multiprocessing.get_context("fork")
@@ -115,6 +115,7 @@ def _work(mutants: Sequence[Mutant | CoreMutant], workshop: Workshop) -> None:
 
 def try_python(mutant: Mutant, workshop: Workshop) -> Outcome:
     """Run the tests of a mutant; those beside the code first, then all others that run its line."""
+    load_package()
     with tempfile.TemporaryDirectory(prefix="undust-mutant-") as folder:
         other = Path(folder) / Path(mutant.path).name
         other.write_text(mutant.text_of((ROOT / mutant.path).read_text(encoding="utf-8")), encoding="utf-8")
@@ -139,18 +140,18 @@ def try_core(mutant: CoreMutant, workshop: Workshop) -> Outcome:
 
 
 def trial(exchanged: Exchanged, tests: Sequence[str], covering: Covering) -> Outcome:
-    """Run tests on a mutant; a test that fails without it as well, here and now, says nothing."""
+    """Run tests on a mutant; a test that fails without the fault as well, here and now, says nothing."""
     outcome = run_tests(exchanged, tests, covering.seconds_of(tests))
-    while outcome.is_killed and "::" in outcome.by and not passes_alone(outcome.by):
+    while outcome.is_killed and "::" in outcome.by and not passes(exchanged.faultless(), outcome.by):
         tests = [test for test in tests if test != outcome.by]
         outcome = run_tests(exchanged, tests, covering.seconds_of(tests))
     return outcome
 
 
 @cache
-def passes_alone(test: str) -> bool:
-    """Whether a test passes on the code as it is."""
-    return not run_tests(None, [test], 60).is_killed
+def passes(exchanged: Exchanged | None, test: str) -> bool:
+    """Whether a test passes on the code as it is, the same module exchanged for itself."""
+    return not run_tests(exchanged, [test], 60).is_killed
 
 
 if __name__ == "__main__":

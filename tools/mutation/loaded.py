@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent / "src"
+PACKAGE = "undust"
 LEFT_OUT = ("undust.cli", "undust.integrations", "undust.__main__")
 """Started as processes of their own, or wanting what may not be installed."""
 
@@ -44,10 +45,12 @@ def _imports(tree: ast.Module) -> set[str]:
 
 
 def forget(module: str, importers: dict[str, set[str]]) -> None:
-    """Forget a module and all that may have taken something from it."""
-    reached, waiting = {"undust", module}, [module]
+    """Forget a module and all that may have taken something from it, packages with all they hold."""
+    reached, waiting = {PACKAGE, module}, [module]
     while waiting:
-        new = importers.get(waiting.pop(), set()) - reached
+        name = waiting.pop()
+        held = {each for each in sys.modules if each.startswith(f"{name}.")}
+        new = (importers.get(name, set()) | held) - reached
         reached |= new
         waiting += new
     for name in reached:
@@ -55,3 +58,8 @@ def forget(module: str, importers: dict[str, set[str]]) -> None:
         package, _, last = name.rpartition(".")
         with suppress(KeyError, AttributeError):
             delattr(sys.modules[package], last)
+    # What stayed is a part of the package that is loaded now.
+    package_now = import_module(PACKAGE)
+    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
+        if name.count(".") == 1:
+            setattr(package_now, name.rpartition(".")[2], sys.modules[name])

@@ -49,6 +49,10 @@ class Exchanged:
     own: Path
     other: Path
 
+    def faultless(self) -> Exchanged | None:
+        """Return the same without the fault; None for a build, whose own file is the one installed."""
+        return None if self.own == self.other else Exchanged(self.module, self.own, self.own)
+
     def told(self) -> str:
         """Return what the hook reads."""
         return json.dumps({"module": self.module, "own": str(self.own), "other": str(self.other)})
@@ -94,12 +98,17 @@ _importers: dict[str, set[str]] = {}
 
 
 def warm_up(modules: Iterable[str] = WARM) -> None:
-    """Load what every trial needs."""
+    """Load what every trial needs besides the package."""
     for module in modules:
         with suppress(ImportError):
             import_module(module)
-    _importers.update(load_all())
     sys.meta_path.insert(0, Exchange)
+
+
+def load_package() -> None:
+    """Load the package too, for faults in its Python; a process holds one core for good."""
+    if not _importers:
+        _importers.update(load_all())
 
 
 def run_tests(exchanged: Exchanged | None, tests: Sequence[str], expected_s: float) -> Outcome:
@@ -163,7 +172,8 @@ def _run_and_exit(
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         if exchanged is not None:
             os.environ["UNDUST_MUTANT"] = exchanged.told()
-            forget(exchanged.module, _importers)
+            if _importers:
+                forget(exchanged.module, _importers)
         files = list(dict.fromkeys(test.split("::")[0] for test in tests))
         off = [
             word for name in ("randomly", "xdist", "cacheprovider", "cov") for word in ("-p", f"no:{name}")
