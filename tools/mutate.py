@@ -72,7 +72,9 @@ def is_waiting(key: str, journal: Journal, *, again: bool) -> bool:
     """Whether a mutant is still to be tried."""
     if key in equivalent():
         return False
-    return not journal.known[key]["killed"] if key in journal.known else not again
+    if again:
+        return key in journal.known and not journal.known[key]["killed"]
+    return key not in journal.known
 
 
 class Workshop:
