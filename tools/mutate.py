@@ -27,7 +27,7 @@ from tools.mutation.core_mutants import CORE_MUTANTS, CoreMutant
 from tools.mutation.covering import PARTS, Covering, collect
 from tools.mutation.journal import Journal, equivalent, part_of, tell
 from tools.mutation.mutants import Mutant, mutants_of, sample
-from tools.mutation.trial import Exchanged, Outcome, load_package, run_tests, warm_up
+from tools.mutation.trial import Exchanged, Outcome, run_tests, warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ class Workshop:
 
 
 def try_all(mutants: Sequence[Mutant | CoreMutant], workshop: Workshop) -> None:
-    """Try mutants, several at a time; those of the core come first, while no process has loaded it."""
+    """Try mutants, several at a time."""
     warm_up()
     # forked, so that none has to load anything again
     context = multiprocessing.get_context("fork")
@@ -117,7 +117,6 @@ def _work(mutants: Sequence[Mutant | CoreMutant], workshop: Workshop) -> None:
 
 def try_python(mutant: Mutant, workshop: Workshop) -> Outcome:
     """Run the tests of a mutant; those beside the code first, then all others that run its line."""
-    load_package()
     with tempfile.TemporaryDirectory(prefix="undust-mutant-") as folder:
         other = Path(folder) / Path(mutant.path).name
         other.write_text(mutant.text_of((ROOT / mutant.path).read_text(encoding="utf-8")), encoding="utf-8")

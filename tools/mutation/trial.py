@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools.mutation.hook.sitecustomize import Exchange
-from tools.mutation.loaded import forget, load_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,21 +93,12 @@ class Chosen:
             self.failed.write_text(report.nodeid, encoding="utf-8")
 
 
-_importers: dict[str, set[str]] = {}
-
-
 def warm_up(modules: Iterable[str] = WARM) -> None:
-    """Load what every trial needs besides the package."""
+    """Load what every trial needs besides the package; a process holds one core for good."""
     for module in modules:
         with suppress(ImportError):
             import_module(module)
     sys.meta_path.insert(0, Exchange)
-
-
-def load_package() -> None:
-    """Load the package too, for faults in its Python; a process holds one core for good."""
-    if not _importers:
-        _importers.update(load_all())
 
 
 def run_tests(exchanged: Exchanged | None, tests: Sequence[str], expected_s: float) -> Outcome:
@@ -172,8 +162,6 @@ def _run_and_exit(
         os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
         if exchanged is not None:
             os.environ["UNDUST_MUTANT"] = exchanged.told()
-            if _importers:
-                forget(exchanged.module, _importers)
         files = list(dict.fromkeys(test.split("::")[0] for test in tests))
         off = [
             word for name in ("randomly", "xdist", "cacheprovider", "cov") for word in ("-p", f"no:{name}")
