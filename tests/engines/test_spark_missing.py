@@ -94,6 +94,14 @@ def test_too_little_memory_for_java(tmp_path: Path) -> None:
             "An error\n\torg.x.SomeException: what it says.\n\tat org.x.Y(Y.java)",
             "what it says; its log",
         ),
+        (
+            "An error occurred.\n: org.x.SparkException: Job aborted: it is so.\n\tat org.x.Y(Y.java)",
+            "Job aborted: it is so; its log",
+        ),
+        (
+            "Job aborted due to stage failure: Master removed our application: FAILED",
+            "an executor was lost again and again; give",
+        ),
         ("", "it does not say why; its log says more"),
     ],
 )

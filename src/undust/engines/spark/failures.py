@@ -44,7 +44,8 @@ SENTENCES = {
     r"Python worker exited unexpectedly|Python worker failed to connect back": (
         f"a Python process of an executor was lost again and again, most likely for want of memory; {MEMORY}"
     ),
-    r"ExecutorLostFailure|Could not recover from a failed .* stage|executor .* exited": (
+    r"ExecutorLostFailure|Could not recover from a failed .* stage|executor .* exited|"
+    r"Master removed our application|has failed the maximum allowable number of times": (
         f"an executor was lost again and again; {MEMORY}"
     ),
     r"java\.lang\.OutOfMemoryError|SparkOutOfMemoryError": f"an executor ran out of memory; {MEMORY}",
@@ -84,7 +85,8 @@ def told(text: str) -> UndustError:
 
 def _core_of(text: str) -> str:
     """Return the line of a stack trace that says most: the last cause."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip().removeprefix(": ") for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("at ")]
     causes = [line for line in lines if re.match(r"(?:Caused by: )?[\w.]+(?:Error|Exception)\b", line)]
     line = (causes or lines or ["it does not say why"])[-1].removeprefix("Caused by: ").rstrip(".;")
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
