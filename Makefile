@@ -15,7 +15,7 @@ INSTALLED := .venv/installed
 PACKAGE := pyproject.toml CMakeLists.txt constraints.txt $(wildcard cpp/*)
 # Most of what is installed is never imported here, so nothing is compiled ahead (--no-compile).
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
-# Compiled on first import and kept: a test run starts the command a thousand times, and without that
+# Compiled on first import and kept: a test run starts the command again and again, and without that
 # each start takes three times as long.
 unexport PYTHONDONTWRITEBYTECODE
 # Many a test waits for a server, a browser or a timer: three for two cores keep the cores at work.
