@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from tests.learning.test_trust import SITE
+from tests.learning.test_trust import SITE, table_of
 from undust.learning import Care
 from undust.learning.loop import Learning
 from undust.learning.widening import MANY, wider
@@ -63,6 +63,7 @@ def test_the_word_that_differs_is_opened_or_listed(sides: list[tuple[str, str]],
     [
         [rewrite(f"{kind}/{{a}}", "{a}") for kind in KINDS[:2]],  # two are no series
         [rewrite(f"v?{kind}={{**}}&{{rest**}}", "v?{rest}") for kind in KINDS],  # names are no values
+        [rewrite(f"v?{kind}&{{rest**}}", "v?{rest}") for kind in KINDS],  # nor are those without one
         [rewrite(f"{kind}/{{a}}", f"{kind[0]}/{{a}}") for kind in KINDS],  # to different places
         [rewrite(f"{kind}/{{a}}", "{a}", when=(f"?x={kind}",)) for kind in KINDS],
         [Rule.parse(f'replace "/{kind}/" → "/"', site=SITE) for kind in KINDS],
@@ -116,6 +117,25 @@ def test_what_is_open_meets_words_that_no_rule_named() -> None:
     left = len(learning.state.images)
     learning._widen()  # noqa: SLF001
     assert len(learning.state.images) == left - 40
+
+
+def test_it_is_judged_where_the_narrow_rules_are_not_at_work() -> None:
+    """What each forgotten name was seen to do is looked for among the URLs as they stand without them."""
+    kinds = KINDS[:3]
+    rows = [
+        (f"http://{SITE}/{kind}/list?page={n}{tail}", f"{kind} {n}")
+        for kind in kinds
+        for n in range(30)
+        for tail in ("", f"&ref=r{n}", f"&sid={n}x", f"&tag=t{n % 7}")
+    ]
+    found = undust.find_duplicates(table_of(rows)).sites[0]
+    learning = Learning(found, Care(rounds=0))
+    for kind in kinds:
+        learning.state.accept(rewrite(f"{kind}/list?{{k**:page}}&{{**}}", f"{kind}/list?{{k}}"))
+    learning._widen()  # noqa: SLF001
+    (rule,) = learning.state.rules
+    assert rule.source == "{s}://{h}/{w}/list?{k**:page}&{**}"
+    assert len(learning.state.images) == len(kinds) * 30
 
 
 def test_given_rules_are_left_alone() -> None:

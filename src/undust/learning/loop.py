@@ -160,7 +160,7 @@ class Learning:
         effect = apart.effect(found.rule)
         whole = State(self.pages, [*without[:first], found.rule, *without[first:]])
         saves = len(whole.images) <= len(self.state.images) and whole.lost() <= self.state.lost()
-        if not saves or not self._is_good(effect, found.rule):
+        if not saves or not self.demands.are_met(apart, effect, found.rule):
             self.refusals.note(refused(found.rule, "narrower rules do it better", effect))
             return False
         self.ledger.note(found.rule, effect, apart.image, apart.images, whole)

@@ -80,7 +80,7 @@ def _holes(source: str, target: str) -> Iterator[tuple[str, _Hole]]:
     for number, piece in enumerate(pieces):
         before, after = source[:start], source[start + len(piece) :]
         start += len(piece)
-        is_name = "?" in before and after.startswith("=")
+        is_name = before.endswith(("?", "&"))
         # The first slash behind those of the scheme ends the host.
         if number % 2 or not piece or is_name or before.count("/") < 3 or _SPECIAL.search(piece):  # noqa: PLR2004
             continue
