@@ -21,9 +21,6 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many a test waits for a server, a browser or a timer: three for two cores keep the cores at work.
 WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 
-# The tests start hundreds of processes; without this, each of them may have to compile all that it imports.
-unexport PYTHONDONTWRITEBYTECODE
-
 .DEFAULT_GOAL := help
 .PHONY: help run test coverage mutation stranger lint format stub bench soak docs clean FORCE
 

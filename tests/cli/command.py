@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from typing import IO
 
 UNDUST = (sys.executable, "-m", "undust")
+# Python takes a short write of a compiled module for a whole one (CPython gh-126606), so what may only
+# write small files must not compile: it would break every later run.
+SMALL_FILES = 'ulimit -f {blocks}; PYTHONDONTWRITEBYTECODE=1 exec "$@"'
 
 # Linux counts the memory of the parent before exec into what it says of a child (getrusage), so the
 # child has to look at itself.
@@ -43,7 +46,7 @@ def run(
     """Run the command; `file_blocks` is the size that a file may have, in blocks of 512 bytes."""
     words: list[str] = [*UNDUST, *map(str, arguments)]
     if file_blocks is not None:
-        words = ["sh", "-c", f'ulimit -f {file_blocks}; exec "$@"', "sh", *words]
+        words = ["sh", "-c", SMALL_FILES.format(blocks=file_blocks), "sh", *words]
     done = subprocess.run(words, input=data, stdout=stdout, stderr=subprocess.PIPE, check=False)
     err = done.stderr.decode()
     assert "Traceback" not in err, err

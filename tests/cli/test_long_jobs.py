@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import undust
-from tests.cli.command import Ended, run, sentence
+from tests.cli.command import SMALL_FILES, Ended, run, sentence
 from tools.faults.jobs import leaf_commands
 from undust.cli import long_jobs, main
 
@@ -72,7 +72,7 @@ def expected(crawl: Path) -> bytes:
 
 def started(*words: str | Path, blocks: int | None = None, **said: str) -> subprocess.Popen[bytes]:
     """The command as `COMMAND` has it, told by its environment; no file gets more blocks of 512 bytes."""
-    limited = ["/bin/sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh"] if blocks else []
+    limited = ["/bin/sh", "-c", SMALL_FILES.format(blocks=blocks), "sh"] if blocks else []
     return subprocess.Popen(
         [*limited, sys.executable, "-c", COMMAND, *map(str, words)],
         env={"PATH": "", **said},

@@ -242,6 +242,7 @@ def test_the_command_learns_on_spark(spark: SparkSession, tmp_path: Path) -> Non
 @contextmanager
 def files_of_java_are_small(spark: SparkSession) -> Iterator[None]:
     """Let Java write no file of more than a block, as on a disk that is full."""
+    spark.range(1).mapInArrow(lambda batches: batches, "id long").count()  # Python's workers are not Java
     java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # type: ignore[union-attr]  # noqa: SLF001
     before = resource.prlimit(java, resource.RLIMIT_FSIZE)
     resource.prlimit(java, resource.RLIMIT_FSIZE, (512, before[1]))

@@ -97,6 +97,7 @@ def _be(job: Job, folder: Path, more: tuple[str, ...], writer: int, setting: Set
         os.chdir(folder)
         (folder / "tmp").mkdir(exist_ok=True)
         tempfile.tempdir = str(folder / "tmp")
+        sys.dont_write_bytecode = True  # half a compiled module would break every later run
         if setting:
             setting()
         if job.program is UNDUST:
