@@ -20,7 +20,7 @@ import pyarrow as pa
 from bench.common import machine
 from bench.sites import site
 from undust.duplicates import find_in_site
-from undust.evaluation.measures import measure
+from undust.evaluation.counts import measure
 from undust.learners import propose
 from undust.observations import SCHEMA
 from undust.rules import RuleSet

@@ -11,7 +11,8 @@
 
 namespace undust {
 
-inline constexpr std::int32_t kAbsent = -1, kAnyValue = -2, kFirstReference = -3;
+// Between them is the wildcard, which no pair has: it comes with generalization.
+inline constexpr std::int32_t kAbsent = -1, kFirstReference = -3;
 
 // The action "what the source has at this key".
 [[nodiscard]] inline constexpr std::int32_t reference_to(std::int32_t key) { return kFirstReference - key; }

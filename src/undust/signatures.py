@@ -21,7 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.evaluation.measures import Contingency, measure, share
+from undust.evaluation.counts import measure
+from undust.evaluation.measures import Contingency, share
 from undust.urls import normalize, site_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undust.evaluation.measures import Contingency, Measures, is_near, measure
+from undust.evaluation.counts import is_near, measure
+from undust.evaluation.measures import Contingency, Measures
 
 ROWS = st.lists(st.tuples(st.sampled_from("pqrstu"), st.sampled_from("ABCDEFG")), min_size=1, max_size=40)
 

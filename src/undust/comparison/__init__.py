@@ -10,7 +10,7 @@ import pyarrow as pa
 from undust.comparison.metering import Meter
 from undust.comparison.methods import methods_named
 from undust.evaluation import Measures
-from undust.evaluation.measures import share
+from undust.evaluation.measures import mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ class Row:
 
     def macro(self, rate: Callable[[Measures], float]) -> float:
         """Return the mean of a rate over the sites."""
-        return share(sum(map(rate, self.sites.values())), len(self.sites))
+        return mean(rate, self.sites.values())
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from undust.errors import UndustError
-from undust.evaluation.measures import Measures, Pages, measure_images, share
+from undust.evaluation.counts import Pages, measure_images
+from undust.evaluation.measures import Measures, mean
 from undust.rules import RuleSet
 from undust.urls import site_of
 
@@ -102,7 +103,7 @@ class Evaluation:
 
     def macro(self, rate: Callable[[Measures], float]) -> float:
         """Return the mean of a rate over the sites."""
-        return share(sum(map(rate, self.sites.values())), len(self.sites))
+        return mean(rate, self.sites.values())
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import lru_cache
-from math import lgamma
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 
 from undust.intervals import interval, upper_bound
+from undust.learning.beliefs import log_beta
 from undust.learning.drift import retired
 from undust.learning.generic import BY
 from undust.learning.unwanted import does, work_of
@@ -63,7 +63,7 @@ class Prior(NamedTuple):
 
     def likelihood(self, trials: Trials) -> float:
         """Return how likely the trials are, as a logarithm, but for what does not depend on the prior."""
-        return _log_beta(self.fails + trials.fails, self.holds + trials.holds) - _log_beta(
+        return log_beta(self.fails + trials.fails, self.holds + trials.holds) - log_beta(
             self.fails, self.holds
         )
 
@@ -228,10 +228,6 @@ def prior_of(seen: Sequence[Trials]) -> Prior:
         priors,
         key=lambda prior: sum(prior.likelihood(trials) * count for trials, count in sorted(counts.items())),
     )
-
-
-def _log_beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
 def _rule(sites: Sequence[Shown], care: Care, proved: int, failing: float) -> Rule:

@@ -113,9 +113,10 @@ def _share(log_odds: list[float], prior: float) -> float:
 def _log_odds(lost: int, pages: int) -> float:
     """Return how much likelier a record is for a true rule than for a false one, as a logarithm."""
     true = lost * log(TRUE_FAILS) + pages * log1p(-TRUE_FAILS)
-    false = _log_beta(FALSE_A + lost, FALSE_B + pages) - _log_beta(FALSE_A, FALSE_B)
+    false = log_beta(FALSE_A + lost, FALSE_B + pages) - log_beta(FALSE_A, FALSE_B)
     return max(-500.0, min(500.0, true - false))
 
 
-def _log_beta(a: float, b: float) -> float:
+def log_beta(a: float, b: float) -> float:
+    """Return the logarithm of the beta function, by which one belief is weighed against another."""
     return lgamma(a) + lgamma(b) - lgamma(a + b)

@@ -14,7 +14,6 @@ class Pieces(NamedTuple):
     host: str
     segments: tuple[str, ...]
     query: tuple[str, ...]
-    has_query: bool
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -26,10 +25,10 @@ def pieces_of(url: str) -> Pieces:
     """Return the pieces of a URL in normal form."""
     scheme, _, rest = url.partition("://")
     host, slash, rest = rest.partition("/")
-    path, mark, query = rest.partition("?")
+    path, _, query = rest.partition("?")
     if not slash:
-        host, mark, query = host.partition("?")
-    return Pieces(scheme, host, tuple(path.split("/")), tuple(query.split("&")) if query else (), bool(mark))
+        host, _, query = host.partition("?")
+    return Pieces(scheme, host, tuple(path.split("/")), tuple(query.split("&")) if query else ())
 
 
 class Forms:

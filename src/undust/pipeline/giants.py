@@ -154,14 +154,11 @@ def _of_sites(batch: pa.RecordBatch, sites: Sequence[str]) -> pa.RecordBatch:
 def hashes(column: pa.Array) -> Hashes:
     """Return a number for each text, the same on every machine; 0 for null."""
     encoded = column.dictionary_encode()
-    made = (hashlib.blake2b(_bytes(text), digest_size=8) for text in encoded.dictionary.to_pylist())
+    texts = (text.encode(errors="surrogateescape") for text in encoded.dictionary.to_pylist())
+    made = (hashlib.blake2b(text, digest_size=8) for text in texts)
     numbers = np.fromiter((int.from_bytes(each.digest()) for each in made), np.uint64)
     codes = pc.fill_null(encoded.indices, len(numbers)).to_numpy(zero_copy_only=False)
     return np.asarray(np.append(numbers, np.uint64(0))[codes], np.uint64)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode(errors="surrogateescape")
 
 
 def _content(batch: pa.RecordBatch) -> Hashes:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.evaluation.measures import coded, is_near
+from undust.evaluation.counts import coded, is_near
 from undust.reporting.limits import spread
 from undust.rules import RuleSet
 from undust.rules.listing import short_ids

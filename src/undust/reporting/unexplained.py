@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from undust.evaluation.measures import coded
+from undust.evaluation.counts import coded
 from undust.reporting.limits import spread
 from undust.rules import RuleSet
 
