@@ -6,6 +6,7 @@ import json
 import os
 import random
 import resource
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -159,6 +160,27 @@ def test_the_common_crawl_index_is_read_by_its_own_names(engine: SparkEngine, tm
     (folder / "part-1 [a].parquet").write_bytes((folder / "part-0.parquet").read_bytes()[:-9])
     with pytest.raises(SourceError, match=r"part-1 \[a\]\.parquet: it .* get it again, or leave it out"):
         undust.read(f"file://{folder}", engine=engine)
+
+
+def test_a_file_system_of_hadoop(engine: SparkEngine, tmp_path: Path) -> None:
+    """One that is not this machine's: what its mount table calls /crawls lies elsewhere."""
+    settings = engine.spark.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 -- no other way
+    settings.set("fs.viewfs.mounttable.archive.link./crawls", f"file://{tmp_path}")
+    shutil.copy("examples/shop.jsonl.gz", tmp_path / "shop.jsonl.gz")
+    seen = undust.read("examples/shop.jsonl.gz")
+    (tmp_path / "parts" / "day=1").mkdir(parents=True)
+    pq.write_table(seen.table[:200], tmp_path / "parts" / "0.parquet")
+    pq.write_table(seen.table[200:], tmp_path / "parts" / "day=1" / "1.parquet")
+    for named in ("shop.jsonl.gz", "sh?p.*", "parts", "parts/{0,day=1/1}.parquet"):
+        far = undust.read(f"viewfs://archive/crawls/{named}", engine=engine)
+        assert in_order(far, engine) == in_order(seen)
+        assert all(file.name.startswith("viewfs://archive/crawls/") for file in far.files)
+    rules = tmp_path / "rules.json"
+    done = run("viewfs://archive/crawls/parts", "-o", rules, "-q")
+    assert (done.exit_code, done.output) == (0, "")
+    assert rules.read_bytes() == undust.learn(seen).dumps()
+    with pytest.raises(SourceError, match="viewfs://archive/crawls/no: there is no such file, or none fits"):
+        undust.read("viewfs://archive/crawls/no", engine=engine)
 
 
 def test_paths_are_those_of_the_driver(
