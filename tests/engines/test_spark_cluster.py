@@ -42,9 +42,10 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "4",
 }
 
-# The command, in which the executor that gets the site named in KILLED is killed: whenever it does, or once.
+# The command, in which the executor that gets the site named in KILLED is killed, whenever it does, or once;
+# and in which the site named in ENDLESS takes longer than anyone waits.
 KILLING = """
-import os, sys
+import os, sys, time
 from pathlib import Path
 from undust.cli import main
 from undust.engines.spark import engine, session
@@ -61,6 +62,9 @@ def learn_rows(site, rows, **said):
         executor = parent(os.getppid())
         assert b"CoarseGrainedExecutorBackend" in Path(f"/proc/{executor}/cmdline").read_bytes()
         os.kill(executor, 9)
+    if site == os.environ["ENDLESS"]:
+        once.touch()
+        time.sleep(600)
     return real(site, rows, **said)
 combined.learn_rows = learn_rows
 main()
@@ -75,7 +79,7 @@ def ended(process: subprocess.Popen[bytes]) -> Ended:
 
 def started(*words: object, **said: object) -> subprocess.Popen[bytes]:
     """The command on Spark, as `KILLING` has it."""
-    environment = {"SETTINGS": repr(SETTINGS), "KILLED": "", "ONCE": "never"} | said
+    environment = {"SETTINGS": repr(SETTINGS), "KILLED": "", "ENDLESS": "", "ONCE": "never"} | said
     return subprocess.Popen(
         [sys.executable, "-c", KILLING, "learn", "--engine", "spark", *map(str, words)],
         env=os.environ | {name: str(value) for name, value in environment.items()},
@@ -104,19 +108,22 @@ def test_executors_that_are_lost(tmp_path: Path) -> None:
     assert rules.read_bytes() == expected
 
 
-def test_a_signal_leaves_nothing_in_the_folder_for_temporary_files(tmp_path: Path) -> None:
-    """Neither ours nor Spark's, and no rules."""
-    crawl, tmp = tmp_path / "crawl.parquet", tmp_path / "tmp"
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_nothing_in_the_folder_for_temporary_files(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    """Neither ours nor Spark's, and no rules; what Spark is at is not waited for."""
+    crawl, tmp, begun = tmp_path / "crawl.parquet", tmp_path / "tmp", tmp_path / "begun"
     tmp.mkdir()
-    pq.write_table(pa.Table.from_batches(batches(20_000), SCHEMA), crawl, coerce_timestamps="us")
+    pq.write_table(pa.Table.from_batches(batches(3000), SCHEMA), crawl, coerce_timestamps="us")
     rules = tmp_path / "rules.json"
-    process = started("--master", "local[1]", "--tmp", tmp, "--memory", "1GB", crawl, "-o", rules)
-    while process.poll() is None and not any(tmp.rglob("shuffle_*")):
+    words = ("--master", "local[1]", "--tmp", tmp, "--memory", "1GB", crawl, "-o", rules, "-q")
+    process = started(*words, ENDLESS="site1.test", ONCE=begun)
+    while process.poll() is None and not begun.exists():
         time.sleep(0.1)
-    process.send_signal(signal.SIGTERM)
-    told = ended(process)
-    assert told.code == 128 + signal.SIGTERM
-    assert "stopped by SIGTERM" in told.err
+    process.send_signal(number)
+    told = sentence(ended(process), 128 + number)
+    assert told.startswith(f"stopped by {'Ctrl-C' if number is signal.SIGINT else 'SIGTERM'}")
     assert not rules.exists()
     assert list(tmp.iterdir()) == []
 

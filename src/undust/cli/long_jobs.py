@@ -5,6 +5,7 @@ The options are here too, so that every command that has them means the same by 
 
 from __future__ import annotations
 
+import logging
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ class Place:
         """Return the engine, to be used in a `with` block."""
         from undust.engines import engine_named  # noqa: PLC0415 -- slow to load, and not for --help
 
+        # What talks to Java logs the traceback of a Ctrl-C; a command ends in one sentence.
+        logging.getLogger().addHandler(logging.NullHandler())
         return engine_named(
             self.engine_name,
             memory=inputs.memory,

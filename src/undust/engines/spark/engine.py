@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sized
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 4
 """Partitions per core whose results come together."""
+PATIENCE = 30.0
+"""Seconds that Java has to stop what it does when this process ends in the middle."""
 WRITERS = {"parquet": "parquet", "jsonl": "json", "csv": "csv"}
 """How Spark calls our formats."""
 
@@ -97,13 +101,27 @@ class SparkEngine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
+        if raised[0] is None:
+            self._leave()
+        else:
+            # A signal ends a call to Java in the middle, and on that connection, which is this thread's,
+            # nothing is heard before its answer; what went wrong first is what is told.
+            leaving = Thread(target=self._leave_quietly, daemon=True)
+            leaving.start()
+            leaving.join(PATIENCE)
+
+    def _leave(self) -> None:
         for frame in self._kept:
             with one_sentence():
                 frame.unpersist()
         self._kept.clear()
         if self._owns_session:
             self.spark.stop()
+
+    def _leave_quietly(self) -> None:
+        with suppress(Exception):
+            self._leave()
 
     @property
     def site_rows(self) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.errors import MissingExtra, UndustError
@@ -85,7 +87,7 @@ def started(
     if master is not None or not is_submitted:
         builder = builder.master(master or f"local[{threads or '*'}]")
     try:
-        with nullcontext() if is_submitted or is_running else _without_chatter():
+        with _keeping_ctrl_c(), nullcontext() if is_submitted or is_running else _without_chatter():
             session = Session(builder.getOrCreate(), is_new=not is_running)
     except (Py4JError, PySparkException, OSError, RuntimeError) as error:
         raise _not_started(str(error), master) from error
@@ -112,6 +114,17 @@ def _cores_here(master: str | None, threads: int | None) -> int | None:
     if found is None:
         return None
     return os.cpu_count() or 1 if found[1] == "*" else int(found[1] or 1)
+
+
+@contextmanager
+def _keeping_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C mean what it meant: Spark's own handler asks Java in the middle of another question."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and current_thread() is main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
