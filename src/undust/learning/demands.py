@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from undust.learning.beliefs import LEAST_RISK, PUBLISHED, Beliefs
 from undust.learning.diversity import is_diverse
 from undust.learning.restless import CALM, Restless
-from undust.learning.wording import adds_a_value, renumbers
+from undust.learning.wording import adds_a_value, renames, renumbers
 
 if TYPE_CHECKING:
     from undust.learning.options import Care
@@ -49,6 +49,8 @@ class Demands:
             least = max(least, care.narrowed_support) * conditions
         if adds_a_value(rule):
             least = max(least, care.literal_support)
+        if renames(rule):
+            least = max(least, care.renamed_support)
         if renumbers(rule):
             least = max(least, care.number_support)
         return max(least, care.published_support) if rule.learned_by in PUBLISHED else least

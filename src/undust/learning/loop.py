@@ -26,6 +26,7 @@ from undust.learning.published import published
 from undust.learning.refusals import MERGED, Refusals, Refused, refused
 from undust.learning.restless import restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
+from undust.learning.tightening import tightened
 from undust.learning.unwanted import Unwanted
 from undust.learning.volatile import volatile_class
 from undust.learning.widening import wider
@@ -157,13 +158,14 @@ class Learning:
         narrow = self.state.rules
         without = [rule for place, rule in enumerate(narrow) if place not in {first, *others}]
         apart = State(self.pages, without)
-        effect = apart.effect(found.rule)
-        whole = State(self.pages, [*without[:first], found.rule, *without[first:]])
+        rule = tightened(found.rule, apart)
+        effect = apart.effect(rule)
+        whole = State(self.pages, [*without[:first], rule, *without[first:]])
         saves = len(whole.images) <= len(self.state.images) and whole.lost() <= self.state.lost()
-        if not saves or not self.demands.are_met(apart, effect, found.rule):
-            self.refusals.note(refused(found.rule, "narrower rules do it better", effect))
+        if not saves or not self.demands.are_met(apart, effect, rule):
+            self.refusals.note(refused(rule, "narrower rules do it better", effect))
             return False
-        self.ledger.note(found.rule, effect, apart.image, apart.images, whole)
+        self.ledger.note(rule, effect, apart.image, apart.images, whole)
         self.state = whole
         return True
 
@@ -276,6 +278,8 @@ class Learning:
         """Accept a rule, unless in the company of the others it does not what it does alone."""
         if str(rule) in self.tried or len(self.state.rules) >= self.care.most_rules:
             return False
+        self.tried.add(str(rule))
+        rule = tightened(rule, self.state)
         self.tried.add(str(rule))
         if self.off.done_by(rule, self.state.rules):
             return False

@@ -19,9 +19,11 @@ class Care:
     """The same for each condition of a rule that failed without it."""
     literal_support: int = 10
     """The same for a rule that writes a parameter of which it read nothing, such as `page=2`."""
+    renamed_support: int = 12
+    """The same for a rule that writes one name of a folder or a page for another."""
     number_support: int = 25
     """The same for a rule that writes one number for another: numbers count things."""
-    published_support: int = 8
+    published_support: int = 12
     """The same for what the published learners propose, whose rules say where they hold by names of pages."""
     held_pages: int = 1
     """Among them pages that no proposal was made from."""

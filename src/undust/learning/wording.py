@@ -31,6 +31,27 @@ def renumbers(rule: Rule) -> bool:
     return bool(read - written and written - read)
 
 
+def renames(rule: Rule) -> bool:
+    """Return whether a rule writes a folder's or a page's name where it read another, or drops a page's.
+
+    >>> from undust import Rule
+    >>> renames(Rule.parse("rewrite {s}://{h}/notes/{p**} → {s}://{h}/tools/{p}", site="a.test"))
+    True
+    >>> renames(Rule.parse("rewrite {s}://{h}/manual/en/{p**} → {s}://{h}/manual/{p}", site="a.test"))
+    False
+    """
+    read, written = (_segments(rule.kind, side or "") for side in (rule.source, rule.target))
+    names, others = ({name for name in path if name and "{" not in name} for path in (read, written))
+    is_one_page = rule.kind == "rewrite" and len(names) == len(read)
+    return bool(names - others and (others - names or is_one_page))
+
+
+def _segments(kind: str, side: str) -> list[str]:
+    """Return the segments of a side's path; of a `replace`, those that are written whole."""
+    path = side.partition("?")[0].rpartition("://")[2].split("/")[1:]
+    return path if kind == "rewrite" else path[:-1]
+
+
 def openness(rule: Rule) -> int:
     """Return how much a rule leaves open; of rules with one effect the one that says most is taken.
 

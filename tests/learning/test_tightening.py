@@ -1,0 +1,104 @@
+"""What a rule forgets is of the kind it was seen to forget; names are not taken for each other lightly."""
+
+from __future__ import annotations
+
+import pytest
+
+import undust
+from tests.learning.test_trust import SITE, state_of, table_of
+from undust.learning import Care
+from undust.learning.tightening import tightened
+from undust.learning.wording import renames
+from undust.rules import Rule
+
+DROP = "rewrite {s}://{h}/{*}/{a} → {s}://{h}/{a}"
+
+
+def shelves(folders: list[str], products: int = 30) -> list[tuple[str, str]]:
+    """Products that stand on several shelves and on none."""
+    return [
+        (f"http://a.test/{folder}p-{number}", str(number))
+        for number in range(products)
+        for folder in ("", *(f"{name}/" for name in (folders * 2)[number % len(folders) :][:3]))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("folders", "expected"),
+    [
+        (["12", "7", "2024"], "int"),
+        (["2024-01-31", "2023-11-02"], "date"),
+        (["dead", "beef", "12"], "hex"),
+        (["books", "films"], "alpha"),
+        (["books", "old-films", "c_7"], "word"),
+        (["books", "v1.2"], ""),  # no class has both
+    ],
+)
+def test_the_narrowest_class_that_does_it_all(folders: list[str], expected: str) -> None:
+    """It merges what the open rule merges."""
+    state, rule = state_of(shelves(folders)), Rule.parse(DROP, site=SITE)
+    found = tightened(rule, state)
+    assert found.source == (rule.source.replace("{*}", f"{{*:{expected}}}") if expected else rule.source)
+    assert state.effect(found).saved == state.effect(rule).saved > 0
+
+
+def test_each_part_has_a_class_of_its_own() -> None:
+    """Two of them, and a rule without any stays as it is."""
+    rows = [
+        (f"http://a.test/{'xyz'[number % 3]}/{number % 4}/p-{page}", str(page))
+        for page in range(20)
+        for number in range(5)
+    ]
+    state = state_of(rows)
+    rule = Rule.parse("rewrite {s}://{h}/{*}/{*}/{a} → {s}://{h}/{a}", site=SITE)
+    assert tightened(rule, state).source == "{s}://{h}/{*:alpha}/{*:int}/{a}"
+    plain = Rule.parse("rewrite {s}://{h}/x/{p**} → {s}://{h}/{p}", site=SITE)
+    assert tightened(plain, state) is plain
+
+
+def test_a_folder_of_another_kind_is_kept() -> None:
+    """A program that stands where folders stood shows what it likes: nobody has seen it."""
+    folders = ["books", "films", "old-films", "garden", "plants", "tools"]
+    site = undust.learn(table_of(shelves(folders, 60))).compile()
+    assert site("http://a.test/books/p-7") == site("http://a.test/kitchen/p-7") == "http://a.test/p-7"
+    assert site("http://a.test/index.php/p-7") == "http://a.test/index.php/p-7"
+    site = undust.learn(table_of(shelves([*folders, "index.php"], 60))).compile()
+    assert site("http://a.test/index.php/p-7") == "http://a.test/p-7"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rewrite {s}://{h}/notes/{p**}?{r**} → {s}://{h}/tools/{p}?{r}", True),
+        ("rewrite {s}://{h}/science?{r**} → {s}://{h}/system?{r}", True),
+        ("rewrite {s}://{h}/science/physics?{r**} → {s}://{h}/science?{r}", True),  # one page's name
+        ('replace "^http://a.test/notes/" → "^http://a.test/tools/"', True),
+        ("rewrite {s}://{h}/manual/en/{p**} → {s}://{h}/manual/{p}", False),  # an idle folder
+        ("rewrite {s}://{h}/{p**}?id={**}&{r**} → {s}://{h}/{p}?{r}", False),
+        ("rewrite {s}://www.a.test/x/{p**} → {s}://a.test/x/{p}", False),
+        ('replace "//" → "/"', False),
+        ('replace "?x=1" → "?"', False),
+        ('replace "^http://a.test/" → "^http://b.test/"', False),
+        ("keep {s}://{h}/x/{p**}", False),
+    ],
+)
+def test_what_is_a_new_name(text: str, expected: bool) -> None:  # noqa: FBT001
+    """One for another, not one less; hosts have tests of their own."""
+    assert renames(Rule.parse(text, site=SITE)) is expected
+
+
+def test_one_name_for_another_takes_more_pages() -> None:
+    """Two folders whose pages were alike so far need not be one; that a folder is idle is told sooner."""
+    pages = Care().renamed_support - 2
+
+    def learned(*folders: str) -> undust.RuleSet:
+        return undust.learn(
+            table_of(
+                (f"http://a.test/{folder}p{page}", str(page)) for page in range(pages) for folder in folders
+            )
+        )
+
+    assert not [rule for rule in learned("notes/", "tools/") if renames(rule)]
+    assert learned("notes/", "")
+    pages = 40
+    assert learned("notes/", "tools/")
