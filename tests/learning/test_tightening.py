@@ -29,7 +29,7 @@ def shelves(folders: list[str], products: int = 30) -> list[tuple[str, str]]:
         (["12", "7", "2024"], "int"),
         (["2024-01-31", "2023-11-02"], "date"),
         (["dead", "beef", "12"], "hex"),
-        (["books", "films"], "alpha"),
+        (["books", "films"], "word"),
         (["books", "old-films", "c_7"], "word"),
         (["books", "v1.2"], ""),  # no class has both
     ],
@@ -51,7 +51,7 @@ def test_each_part_has_a_class_of_its_own() -> None:
     ]
     state = state_of(rows)
     rule = Rule.parse("rewrite {s}://{h}/{*}/{*}/{a} → {s}://{h}/{a}", site=SITE)
-    assert tightened(rule, state).source == "{s}://{h}/{*:alpha}/{*:int}/{a}"
+    assert tightened(rule, state).source == "{s}://{h}/{*:word}/{*:int}/{a}"
     plain = Rule.parse("rewrite {s}://{h}/x/{p**} → {s}://{h}/{p}", site=SITE)
     assert tightened(plain, state) is plain
 
@@ -89,7 +89,7 @@ def test_what_is_a_new_name(text: str, expected: bool) -> None:  # noqa: FBT001
 
 def test_one_name_for_another_takes_more_pages() -> None:
     """Two folders whose pages were alike so far need not be one; that a folder is idle is told sooner."""
-    pages = Care().renamed_support - 2
+    pages = Care().literal_support - 2
 
     def learned(*folders: str) -> undust.RuleSet:
         return undust.learn(

@@ -102,7 +102,7 @@ def test_narrow_rules_become_one(exception: str | None, *, open_to_all: bool) ->
     before = learning.state
     learning._widen()  # noqa: SLF001 -- the usual proposals would find the wide rule by themselves
     (rule,) = learning.state.rules
-    assert (rule.source == "{s}://{h}/c-{*}/p-{a}?{rest**}") is open_to_all
+    assert (rule.source == "{s}://{h}/c-{*:word}/p-{a}?{rest**}") is open_to_all
     assert learning.state.lost() == 0
     assert len(learning.state.images) == len(before.images)
     (noted,) = learning.ledger.with_evidence([rule])

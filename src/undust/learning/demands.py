@@ -47,10 +47,8 @@ class Demands:
         least = care.min_support if self.pages.has_sketches else max(care.min_support, care.blind_support)
         if conditions := len(rule.when) + len(rule.unless):
             least = max(least, care.narrowed_support) * conditions
-        if adds_a_value(rule):
+        if adds_a_value(rule) or renames(rule):
             least = max(least, care.literal_support)
-        if renames(rule):
-            least = max(least, care.renamed_support)
         if renumbers(rule):
             least = max(least, care.number_support)
         return max(least, care.published_support) if rule.learned_by in PUBLISHED else least

@@ -18,9 +18,8 @@ class Care:
     narrowed_support: int = 7
     """The same for each condition of a rule that failed without it."""
     literal_support: int = 10
-    """The same for a rule that writes a parameter of which it read nothing, such as `page=2`."""
-    renamed_support: int = 12
-    """The same for a rule that writes one name of a folder or a page for another."""
+    """The same for a rule that writes a parameter of which it read nothing, such as `page=2`, or the name of
+    a folder or a page where it read another."""
     number_support: int = 25
     """The same for a rule that writes one number for another: numbers count things."""
     published_support: int = 12

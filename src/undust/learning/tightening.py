@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 FORGOTTEN = "{*}"
-CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "alpha", "word"))
-"""From narrow to wide."""
+CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
+"""From narrow to wide; a name of letters alone is no other kind of name than one with a hyphen."""
 
 
 def tightened(rule: Rule, state: State) -> Rule:
