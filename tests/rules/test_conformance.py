@@ -115,3 +115,58 @@ def test_rules_are_printed_as_they_are_read(rules: list[RuleFields]) -> None:
         for name, each in (("when", when), ("unless", unless)):
             again += f" {name} {', '.join(each)}" if each else ""
         assert _core.parse_rule(again) == (kind, source, written, when, unless)
+
+
+SHORT_CUTS = {
+    "what would have a user in it": (['replace "//b." → "//u@b."'], "http://b.a.test/x", "http://b.a.test/x"),
+    "a literal at the end is no half of a triplet": (
+        ["rewrite {s}://{h}/{x}1 → {s}://{h}/{x}"],
+        "http://a.test/%C3%A1",
+        "http://a.test/%C3%A1",
+    ),
+    "a literal at the end is one": (
+        ["rewrite {s}://{h}/{x}1 → {s}://{h}/{x}"],
+        "http://a.test/%C3%A11",
+        "http://a.test/%C3%A1",
+    ),
+    "dots that a written slash makes a segment": (
+        ['replace "-." → "/."'],
+        "http://a.test/a-../c",
+        "http://a.test/c",
+    ),
+    "dots behind a written slash": (['replace "-" → "/"'], "http://a.test/a-../c", "http://a.test/c"),
+    "a text of more than 64 bytes between two captures": (
+        [f"rewrite {{s}}://{{h}}/{{x:int}}{'-long' * 20}{{y}}-end → {{s}}://{{h}}/{{y}}{{x}}"],
+        f"http://a.test/12{'-long' * 21}-end",
+        "http://a.test/-long12",
+    ),
+    "a place behind the path": (['replace "=b/." → "="'], "http://a.test/a?x=b/./c", "http://a.test/a?x=/c"),
+}
+
+
+@pytest.mark.parametrize("case", SHORT_CUTS.values(), ids=SHORT_CUTS)
+@pytest.mark.parametrize("others", [0, 9], ids=["by themselves", "among many"])
+def test_short_cuts_of_the_core(case: tuple[list[str], str, str], others: int) -> None:
+    """Where it need not look at all of a URL it sees what its twin sees, who looks at all of it."""
+    lines, url, expected = case
+    more = [f"rewrite {{s}}://{{h}}/never{n}/{{p**}} → {{s}}://{{h}}/{{p}}" for n in range(others)]
+    rules = [spelled_out({"site": "a.test", "text": line}) for line in [*more, *lines]]
+    assert program(rules).canonical(url) == SlowTwin(rules).canonical(url) == expected
+
+
+def test_each_of_thousands_of_rules_is_found() -> None:
+    """However full the index is; a word that no rule has finds none."""
+    lines = [f"rewrite {{s}}://{{h}}/word{n}/{{p**}} → {{s}}://{{h}}/{{p}}" for n in range(3000)]
+    core = program([spelled_out({"site": "a.test", "text": line}) for line in lines])
+    urls = pa.array([f"http://a.test/word{n}/{n}" for n in range(3100)])
+    expected = [f"http://a.test/{n}" if n < 3000 else f"http://a.test/word{n}/{n}" for n in range(3100)]
+    assert pa.array(core.batch(urls, keys=False)).to_pylist() == expected
+
+
+@given(st.permutations(range(8)), st.permutations(range(8)))
+def test_the_first_rule_of_the_file_goes_first(order: list[int], places: list[int]) -> None:
+    """Wherever in the URL the words stand by which the rules are found."""
+    lines = [f"rewrite {{s}}://{{h}}/{{p**}}?w{n}={{**}}&{{rest**}} → {{s}}://{{h}}/first{n}" for n in order]
+    rules = [spelled_out({"site": "a.test", "text": line}) for line in lines]
+    url = f"http://a.test/x?{'&'.join(f'w{place}=1' for place in places)}"
+    assert program(rules).canonical(url) == f"http://a.test/first{order[0]}"
