@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 UNDUST = (sys.executable, "-m", "undust")
 # Python takes a short write of a compiled module for a whole one (CPython gh-126606), so what may only
-# write small files must not compile: it would break every later run.
-SMALL_FILES = 'ulimit -f {blocks}; PYTHONDONTWRITEBYTECODE=1 exec "$@"'
+# write small files must not compile: it would break every later run. Nor must coverage be counted there.
+SMALL_FILES = (
+    "ulimit -f {blocks}; unset COVERAGE_PROCESS_START COVERAGE_PROCESS_CONFIG; "
+    'PYTHONDONTWRITEBYTECODE=1 exec "$@"'
+)
 
 # Linux counts the memory of the parent before exec into what it says of a child (getrusage), so the
 # child has to look at itself.
