@@ -1,4 +1,7 @@
-"""Without Spark or Java: one sentence that says what to install; what does not use Spark does not load it."""
+"""Without Spark or Java: one sentence that says what to install; what does not use Spark does not load it.
+
+And Java that does not answer any more when the work ends.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ast
 import os
 import subprocess
 import sys
+import time
 from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING, NoReturn
 
@@ -130,3 +134,33 @@ def test_the_engines_load_without_spark() -> None:
     program = "import sys, undust.pipeline, undust.engines; print('pyspark' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+class Deaf:
+    """A session that fails to stop, or never does."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def stop(self) -> None:
+        """Be asked to stop."""
+        time.sleep(self.seconds)
+        message = "nobody is there"
+        raise ConnectionError(message)
+
+
+def test_java_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What went wrong first is told, and is not waited for; where nothing did, its silence is told."""
+    pytest.importorskip("pyspark")
+    monkeypatch.setattr("undust.engines.spark.engine.PATIENCE", 0.05)
+
+    def left(seconds: float) -> undust.SparkEngine:
+        engine = undust.SparkEngine(Deaf(seconds))  # type: ignore[arg-type]
+        engine._owns_session = True  # noqa: SLF001
+        return engine
+
+    for seconds in (0, 60):
+        with pytest.raises(KeyError, match="first"), left(seconds):
+            raise KeyError("first")  # noqa: EM101
+    with pytest.raises(ConnectionError, match="nobody is there"), left(0):
+        pass
