@@ -200,6 +200,10 @@ BAD_FILES = {
     '{"format": "undust-rules", "version": 1,\n "rules": [\n {"site": "*", "kind": "keep", "fpr": NaN}]}': (
         "bad.json:3: NaN is no JSON number; leave the field out if the number is unknown"
     ),
+    '{"format": "undust-rules", "version": 1, "rules": [],\n "of": {"x": -1e999}}': (
+        "bad.json:2: -1e999 is beyond the numbers that are counted with; "
+        "leave the field out if the number is unknown"
+    ),
 }
 
 

@@ -13,6 +13,7 @@ import gc
 import json
 from contextlib import contextmanager
 from json.encoder import encode_basestring
+from math import isinf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -36,7 +37,7 @@ def read(data: bytes, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     text = _decoded(data, name)
     with _no_garbage():
         try:
-            content = json.loads(text, parse_constant=_refuse_constant)
+            content = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
         except (ValueError, RecursionError) as error:
             raise InvalidRule(_json_problem(error, text, name)) from None
         header, rules = _checked(content, name)
@@ -71,6 +72,14 @@ def _decoded(data: bytes, name: str) -> str:
 def _refuse_constant(word: str) -> NoReturn:
     message = f"{word} is no JSON number"
     raise ValueError(message)
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if isinf(number):  # nothing could write it again
+        message = f"{word} is beyond the numbers that are counted with"
+        raise ValueError(message)
+    return number
 
 
 def _json_problem(error: Exception, text: str, name: str) -> str:
