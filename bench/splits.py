@@ -5,7 +5,7 @@
     python -m bench.splits --json          one JSON object for each split and site
 
 Each split learns from half of the pages of every site of the data folder and is judged on the other half.
-Defaults are chosen by the mean over splits, not by one of them.
+Before a default is changed, look at the mean, not at one of them.
 """
 
 from __future__ import annotations

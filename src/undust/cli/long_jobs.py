@@ -50,8 +50,9 @@ class Place:
         """Return the engine, to be used in a `with` block."""
         from undust.engines import engine_named  # noqa: PLC0415 -- slow to load, and not for --help
 
-        # What talks to Java logs the traceback of a Ctrl-C; a command ends in one sentence.
-        logging.getLogger().addHandler(logging.NullHandler())
+        if not logging.getLogger().handlers:
+            # What talks to Java logs the traceback of a Ctrl-C; a command ends in one sentence.
+            logging.getLogger().addHandler(logging.NullHandler())
         return engine_named(
             self.engine_name,
             memory=inputs.memory,
