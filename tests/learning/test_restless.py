@@ -90,3 +90,14 @@ def test_an_excuse_needs_a_restless_site_and_few_failures() -> None:
     assert not CALM.excuses(lost=4, pages=36)
     assert not restless.excuses(lost=20, pages=20)
     assert not restless.excuses(lost=1, pages=4), "too few pages to tell a true rule from a false one"
+
+
+def test_restless_pages_say_nothing_of_rules_for_all_sites() -> None:
+    """Sessions are idle on four such sites, and so on a fifth that nobody saw."""
+    sites = [
+        [(url.replace("a.test", f"s{place}.test"), f"{place} {text}") for url, text in shop(0.15, place)]
+        for place in range(4)
+    ]
+    rules = undust.learn(crawl(row for rows in sites for row in rows))
+    for_all = undust.RuleSet(rule for rule in rules if rule.site == "*")
+    assert for_all.compile()("http://new.test/p?sid=1") == "http://new.test/p"

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 SITES = 3
 """So many sites must prove a rule for all."""
-FAILING = 0.1
-"""The chance that a rule for all fails on the next site may be this large at most."""
+FAILING = 0.05
+"""The chance that a rule for all fails on the next site must be smaller: less than one site in twenty."""
 QUIET = 1 / 3
 """So many of the URLs that a rule changes must meet a form that the site was seen to know; where most
 are sent to forms that nobody saw, they may as well be sent to nowhere on the next site."""
@@ -82,7 +82,7 @@ def rules_across(shown: Iterable[Shown], care: Care) -> tuple[Rule, ...]:
     for shape, sites in by_shape.items():
         failing = priors[shape[0]].failing(trials[shape])
         proved = sum(proves(each, care) for each in sites)
-        if proved >= SITES and failing <= FAILING:
+        if proved >= SITES and failing < FAILING:
             taken.append((_rule(sites, care, proved, failing), sites))
     return tuple(_needed(taken))
 

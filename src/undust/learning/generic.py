@@ -91,7 +91,11 @@ SHOWN = pa.schema(
 
 
 def shown_by(
-    site: SiteClusters, care: Care, rules: Sequence[Rule] = (), known: Sequence[Rule] = ()
+    site: SiteClusters,
+    care: Care,
+    rules: Sequence[Rule] = (),
+    known: Sequence[Rule] = (),
+    restless: Sequence[int] = (),
 ) -> list[Shown]:
     """Return what a site shows of every shape that brings any two of its URLs together.
 
@@ -100,11 +104,13 @@ def shown_by(
         care: How they are looked at.
         rules: Its own rules, beside which a rule for all sites would work.
         known: Rules for all sites that were learned before, and are tested in any case.
+        restless: Pages that are another one at every fetch, and speak neither for a rule nor against it.
 
     """
     pages = Pages(site, care)
     if not pages.count:
         return []
+    pages.silent[list(restless)] = True
     bare = State(pages)
     own = State(pages, rules) if rules else None
     empty_query = rewriting(ANY_SITE, BY, OPEN, SAME)

@@ -88,6 +88,8 @@ class SiteRules:
     """Pairs of URLs of held-out pages that the rules send to one form."""
     held_false: int = 0
     """… that show two pages."""
+    restless: tuple[int, ...] = ()
+    """Pages that are another one at every fetch, by their numbers in `Pages`."""
 
 
 @dataclass
@@ -140,6 +142,7 @@ class Learning:
             refused=self.refusals.weightiest({str(rule) for rule in self.state.rules}),
             held_pairs=held.pairs,
             held_false=held.false,
+            restless=tuple(self.demands.restless.pages.tolist()),
         )
 
     def _widen(self) -> None:

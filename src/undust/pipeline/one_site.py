@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undust.duplicates import Declaration, SiteClusters
+    from undust.learning import Shown
     from undust.rules import Rule
 
 LEARNED = pa.schema(
@@ -108,8 +109,10 @@ def learn_clusters(site: SiteClusters, task: Task) -> Learned:
     rules = learn_site(site, task.care, given, unwanted)
     if rules.sampled:
         rules = held_against_all(site, rules, task.care)
-    shown = shown_by(site, task.care, rules.rules, task.known_across) if task.is_across else []
+    shown: list[Shown] = []
+    if task.is_across:
+        shown = shown_by(site, task.care, rules.rules, task.known_across, rules.restless)
     has_evidence = bool(site.known.any()) or bool((site.sizes > 1).any())
-    told = rules if task.keeps_refused else replace(rules, refused=())
+    told = replace(rules, refused=rules.refused if task.keeps_refused else (), restless=())
     stands = standing(site, rules.rules, task.care) if site.site in task.sampled else None
     return Learned(told, again, shown, has_evidence, stands)
