@@ -35,6 +35,8 @@ SITES = 3
 """So many sites must prove a rule for all."""
 FAILING = 0.05
 """The chance that a rule for all fails on the next site must be smaller: less than one site in twenty."""
+RETIRED = 0.1
+"""… and one from before is retired when the chance exceeds this: a rule that comes and goes helps nobody."""
 QUIET = 1 / 3
 """So many of the URLs that a rule changes must meet a form that the site was seen to know; where most
 are sent to forms that nobody saw, they may as well be sent to nowhere on the next site."""
@@ -139,7 +141,7 @@ def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) ->
     trials, before = _trials(sites, care), _known_of(rule)
     count, share = before["sites"], before["failing"]
     failing = Prior(share * count, (1 - share) * count).failing(trials)
-    if failing > FAILING:
+    if failing > RETIRED:
         failed = [each.site for each in sites if opposes(each, care)]
         reason = f"it fails on {', '.join(failed[:EXAMPLES])}{' and others' * (len(failed) > EXAMPLES)}"
         return "retired", retired(rule, reason, today)
