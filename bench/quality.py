@@ -4,6 +4,7 @@
     python -m bench.quality --kinds forum shop --json    one JSON object a line
     python -m bench.quality --methods standard tree --urls 10000 --noise 0.1
     python -m bench.quality --methods substring --max-fpr 0 0.01 0.05 0.1    a line for each bound
+    python -m bench.quality --alone                      single learners believed as their papers believe them
 
 Methods see what a crawl saw (digests, sketches, redirects, rel=canonical) of some of the pages, and are
 judged by the truth about the others. The folder of real sites may hold a judge of its own, `judge.py`: then
@@ -130,7 +131,7 @@ def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> t
         undust.find_duplicates(training),
         test,
         methods_named(told.methods),
-        Job((), seed=told.seed),
+        Job((), seed=told.seed, alone=told.alone),
         bounds=told.max_fpr,
     )
 
@@ -238,6 +239,9 @@ def _options() -> argparse.ArgumentParser:
     ask.add_argument("--noise", type=float, default=0.02, help="share of mislabelled pages [%(default)s]")
     ask.add_argument("--coverage", type=float, default=0.5, help="share of URLs seen [%(default)s]")
     ask.add_argument("--seed", type=int, default=0)
+    ask.add_argument(
+        "--alone", action="store_true", help="prove each candidate of single learners alone, as the papers do"
+    )
     ask.add_argument("--generated", action="store_true", help="leave real sites out")
     ask.add_argument(
         "--folders", nargs="*", default=["crawls", "mirrors"], help="of real sites [%(default)s]"

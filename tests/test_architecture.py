@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "learners": "errors resources _core urls duplicates rules tree candidates selection",
     "validation": "errors counting intervals urls content live duplicates rules candidates",
     "learning": "errors intervals _core urls duplicates rules candidates learners validation selection",
-    "single": "errors resources duplicates rules candidates learners validation",
+    "single": "errors intervals resources duplicates rules candidates learners validation learning",
     "evaluation": "errors intervals notebook urls duplicates rules",
     "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
     "signatures": "errors evaluation observations urls",

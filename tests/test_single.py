@@ -14,7 +14,7 @@ from undust.candidates import Candidate, Proposal
 from undust.errors import UndustError
 from undust.learners import Learner
 from undust.pipeline import learn_with
-from undust.single import Learned
+from undust.single import Job, Learned, learn_sites
 from undust.validation import Demands, Verdict
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_stages_give_what_the_whole_gives() -> None:
     duplicates = undust.find_duplicates(seen())
     training, held_out = undust.split(duplicates, 0.4, seed=3)
     verdicts = undust.prove(undust.propose(training), held_out)
-    assert verdicts == learn_with(duplicates, ["drops"], held_out=0.4, seed=3).verdicts
+    assert verdicts == learn_sites(duplicates, Job(("drops",), held_out=0.4, seed=3, alone=True)).verdicts
 
 
 def test_learners_see_no_cluster_that_is_held_out() -> None:

@@ -200,7 +200,7 @@ PROMISED = (
 def test_command(tmp_path: Path) -> None:
     """`undust compare` prints a table that fits, and JSON with the promised names."""
     path = tmp_path / "labelled.csv"
-    table = labelled(pages=40, sites=("a.test",))
+    table = labelled(pages=200, sites=("a.test",))
     rows = zip(*(table[name].to_pylist() for name in ("url", "cluster")), strict=True)
     path.write_text("url,page\n" + "".join(f"{url},{page}\n" for url, page in rows), encoding="utf-8")
     arguments = ["compare", str(path), "--column", "cluster=page"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from undust.counting import how_many
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from undust.learning import Drift, Outcome
     from undust.single import Learned
 
@@ -31,12 +33,7 @@ def told(outcome: Outcome) -> list[str]:
         f"{urls:,} URLs of {sites} show {pages:,} pages; {counts['rules']:,} rules leave {left:,} URLs",
         f"pages that would be lost under another: {counts['lost_pages']:,}",
     ]
-    if pairs := counts["held_out_pairs"]:
-        false, most = counts["held_out_false_pairs"], counts["fpr_upper"]
-        said.append(
-            f"held-out pairs that the rules send to one URL: {pairs:,}, {false:,} of them false; "
-            f"with 95 % confidence at most {most:.2%} are"
-        )
+    said += _of_held_out(counts)
     if for_all := counts["rules_for_all_sites"]:
         said.append(f"among the rules are {for_all:,} for all sites; the URLs left are by each site's own")
     if reason := why_nothing(outcome):
@@ -57,6 +54,7 @@ def told(outcome: Outcome) -> list[str]:
 def told_of_learners(learned: Learned) -> list[str]:
     """Return what single learners found, left out and want a person to know, in lines."""
     said = [f"{learned.candidates:,} candidates, {len(learned.accepted):,} of them held on pages kept apart"]
+    said += _of_held_out(learned.as_json())
     if learned.unproved:
         said.append(
             f"{learned.unproved:,} of them could not be proved: nothing tells whether the URLs they join "
@@ -72,6 +70,13 @@ def told_of_learners(learned: Learned) -> list[str]:
     if len(notes) > SHOWN_NOTES:
         said.append(f"{len(notes) - SHOWN_NOTES:,} more such notes; --json has them all")
     return said
+
+
+def _of_held_out(counts: Mapping[str, Any]) -> list[str]:
+    """Return how the rules together fare on pages that nothing was proposed from."""
+    pairs, false, most = (counts[name] for name in ("held_out_pairs", "held_out_false_pairs", "fpr_upper"))
+    found = f"held-out pairs that the rules send to one URL: {pairs:,}, {false:,} of them false"
+    return [f"{found}; with 95 % confidence at most {most:.2%} are"] if pairs else []
 
 
 def why_nothing(outcome: Outcome) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from math import exp, lgamma, log, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from undust.learners import LEARNERS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undust.learning.state import Effect
     from undust.rules import Rule
 
 PUBLISHED = frozenset(learner.name for learner in LEARNERS)
@@ -34,8 +33,6 @@ UNKNOWN, UNKNOWN_PUBLISHED = 0.8, 0.5
 """The share that is true where nothing was tried yet: five clean pages will then do; not so for the published
 learners, whose rules say where they hold by names of pages."""
 STEPS = 12
-LEAST_RISK = 0.005
-"""Nobody can prove less with the pages of one site."""
 _CAPTURED = re.compile(r"\{[a-z0-9_]+(?:\*\*)?(?::[a-z|]+)?\}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -51,6 +48,18 @@ def shape_of(rule: Rule) -> str:
     return _WORD.sub("w", _CAPTURED.sub("\0", source)).replace("\0", "c")
 
 
+class Record(Protocol):
+    """What a candidate did to the pages of a site."""
+
+    @property
+    def lost(self) -> int:
+        """Pages that it lost."""
+
+    @property
+    def pages(self) -> int:
+        """Pages that it merged with nothing but themselves."""
+
+
 @dataclass
 class Beliefs:
     """What is known of the shapes of candidates on one site."""
@@ -62,7 +71,7 @@ class Beliefs:
     priors: dict[str, float] = field(default_factory=dict)
     """The same of all shapes of a proposer."""
 
-    def note(self, records: Iterable[tuple[Rule, Effect]]) -> None:
+    def note(self, records: Iterable[tuple[Rule, Record]]) -> None:
         """Add what candidates did; the shares are estimated anew."""
         for rule, effect in records:
             if effect.lost + effect.pages:
@@ -83,7 +92,7 @@ class Beliefs:
             self.shares[key] = _share(_odds_of(alike), self.priors[proposer])
         return self.shares[key]
 
-    def risk(self, rule: Rule, effect: Effect) -> float:
+    def risk(self, rule: Rule, effect: Record) -> float:
         """Return the share of pages that a rule is expected to lose where it is used."""
         share = self.share(rule.learned_by or "", shape_of(rule))
         is_true = 1 / (1 + exp(-_log_odds(effect.lost, effect.pages)) * (1 - share) / share)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from undust.learning.beliefs import LEAST_RISK, PUBLISHED, Beliefs
+from undust.learning.beliefs import PUBLISHED, Beliefs
 from undust.learning.diversity import is_diverse
 from undust.learning.restless import CALM, Restless
 from undust.learning.wording import adds_a_value, renames, renumbers
+from undust.validation.verdict import LEAST_RISK
 
 if TYPE_CHECKING:
     from undust.learning.options import Care

@@ -160,7 +160,7 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
     memory: int | None = None,
     folder: str | None = None,
 ) -> Learned:
-    """Return the rules of single learners, each proved on its own, in the order the learner publishes.
+    """Return the rules of single learners in the published order, each proved, and the set of a site too.
 
     Args:
         seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.

@@ -8,12 +8,13 @@ nothing is counted for the candidate, and nothing against it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.candidates import Candidate
 from undust.rules import RuleSet
 from undust.validation.verdict import Demands, Verdict
 
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.candidates import Candidate
     from undust.duplicates import SiteClusters
-    from undust.rules import Canonicalizer
+    from undust.rules import Canonicalizer, Rule
 
     Ints = NDArray[np.int64]
 
@@ -49,6 +49,14 @@ def prove_site(
     return tuple(verdict.under(demands or Demands()) for verdict in data.measured(candidates))
 
 
+class Together(NamedTuple):
+    """What a whole set of rules does."""
+
+    verdict: Verdict
+    troubled: Ints
+    """URLs, as places, under an image with a page that is lost."""
+
+
 class HeldOut:
     """The URLs of one site that no learner saw, ready to try many candidates on."""
 
@@ -68,6 +76,21 @@ class HeldOut:
             for batch in self._batches(some, self._touched(some)):
                 yield from self._verdicts(batch)
 
+    def together(self, rules: Sequence[Rule]) -> Together:
+        """Return what a set does to these URLs, with all its rules at work."""
+        whole = Candidate(tuple({rule.id: rule for rule in rules}.values()), 0, "pairs")
+        ((_, rows, images),) = next(self._batches([whole], self._touched([whole])))
+        merged = self._merged(rows, self._codes(images))
+        return Together(self._verdict(whole, rows, images, merged), merged.troubled)
+
+    def at_work(self, rules: Sequence[Rule], rows: Ints) -> Ints:
+        """Return the number of a rule for each URL, of some, that it changes by itself."""
+        place = {rule.id: number for number, rule in reversed(list(enumerate(rules)))}
+        once = [rule for number, rule in enumerate(rules) if place[rule.id] == number]
+        _, numbers = RuleSet(once).compile().touched(self.urls.take(pa.array(rows)), threads=self.threads)
+        places: Ints = np.array([place[rule.id] for rule in once], np.int64)
+        return places[np.asarray(numbers, np.int64)]
+
     def _touched(self, candidates: Sequence[Candidate]) -> Iterator[Ints]:
         """Yield for each candidate the URLs that one of its rules changes; most touch a few only."""
         rules = list({rule.id: rule for candidate in candidates for rule in candidate.rules}.values())
@@ -79,7 +102,7 @@ class HeldOut:
         for candidate in candidates:
             places = [place[rule.id] for rule in candidate.rules]
             parts = [by_rule[ends[number] : ends[number + 1]] for number in places]
-            yield parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
+            yield parts[0] if len(parts) == 1 else np.unique(np.concatenate([by_rule[:0], *parts]))
 
     def _batches(
         self, candidates: Sequence[Candidate], touched: Iterable[Ints]
@@ -115,7 +138,8 @@ class HeldOut:
         codes = self._codes(pa.concat_arrays([images for _, _, images in batch]))
         start = 0
         for candidate, rows, images in batch:
-            yield self._verdict(candidate, rows, images, codes[start : start + len(rows)])
+            own = codes[start : start + len(rows)]
+            yield self._verdict(candidate, rows, images, self._merged(rows, own))
             start += len(rows)
 
     def _codes(self, images: pa.Array) -> Ints:
@@ -126,11 +150,9 @@ class HeldOut:
         codes[codes < 0] = len(self.urls) + new.to_numpy(zero_copy_only=False)
         return codes
 
-    def _verdict(self, candidate: Candidate, touched: Ints, images: pa.Array, codes: Ints) -> Verdict:
+    def _merged(self, touched: Ints, codes: Ints) -> _Merged:
         is_moved = codes != touched
         moved, targets = touched[is_moved], codes[is_moved]
-        if not len(moved):
-            return Verdict(candidate)
         # URLs that were there already, and stay, lie under their own image.
         there = np.setdiff1d(targets[targets < len(self.urls)], moved)
         rows, image = np.concatenate((moved, there)), np.concatenate((targets, there))
@@ -138,15 +160,19 @@ class HeldOut:
         merged = np.flatnonzero((size > 1)[image.reshape(-1)])
         rows = rows[merged]
         groups = _Groups(image.reshape(-1)[merged], self.clusters[rows], rows)
-        main = groups.main_row
-        relation = self.site.relation(self.nodes[groups.row], self.nodes[main])
-        bad = ~groups.is_main & (relation == DIFFERENT)
-        mute = ~groups.is_main & ~bad & ~(self.tells[groups.row] & self.tells[main])
+        relation = self.site.relation(self.nodes[groups.row], self.nodes[groups.main_row])
+        return _Merged(is_moved, rows, groups, ~groups.is_main & (relation == DIFFERENT))
+
+    def _verdict(self, candidate: Candidate, touched: Ints, images: pa.Array, merged: _Merged) -> Verdict:
+        is_moved, rows, groups, bad = merged
+        if not is_moved.any():
+            return Verdict(candidate)
+        mute = ~groups.is_main & ~bad & ~(self.tells[groups.row] & self.tells[groups.main_row])
         support, false, unknown = groups.pairs(bad)
         several = groups.count > 1
         return Verdict(
             candidate,
-            moved=len(moved),
+            moved=int(is_moved.sum()),
             support=support,
             false_pairs=false,
             unknown_pairs=unknown,
@@ -165,6 +191,23 @@ class HeldOut:
         few = shown[np.unique(np.linspace(0, len(shown) - 1, EXAMPLES).astype(np.int64))]
         urls = self.urls.take(pa.array(moved[few])).to_pylist()
         return tuple(zip(urls, images.take(pa.array(few)).to_pylist(), strict=True))
+
+
+class _Merged(NamedTuple):
+    """URLs that lie under one image with others."""
+
+    is_moved: NDArray[np.bool_]
+    """Of each URL that rules touch, whether it stands elsewhere then."""
+    rows: Ints
+    groups: _Groups
+    bad: NDArray[np.bool_]
+    """Of each combination of an image and a page, whether that page is lost."""
+
+    @property
+    def troubled(self) -> Ints:
+        """The URLs under an image with a page that is lost."""
+        groups = self.groups
+        return np.unique(self.rows[np.isin(groups.group, groups.group[self.bad])[groups.place]])
 
 
 class _Groups:

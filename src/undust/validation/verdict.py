@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 
+LEAST_RISK = 0.005
+"""Nobody can prove less with the pages of one site."""
+
+
 @dataclass(frozen=True)
 class Demands:
     """What a candidate must show to be accepted."""
@@ -53,9 +57,20 @@ class Verdict:
     saves: int = 0
     """URLs that are gone, each beside another of its own page."""
     examples: tuple[tuple[str, str], ...] = ()
+    known_pages: int = 0
+    """The same as `pages`, with those that it was learned from; 0 if nobody looked."""
+    known_lost: int = 0
+    """The same as `lost`, with those that it was learned from."""
+    risk: float = 0.0
+    """The share of pages that it is expected to lose in use, by its record and by those of its kind."""
     accepted: bool = False
     reason: str = "not judged yet"
     """Why it was accepted or not, for people."""
+
+    @property
+    def site(self) -> str:
+        """The site that the candidate is for."""
+        return self.candidate.rules[0].site
 
     @property
     def fpr(self) -> float:
@@ -100,6 +115,16 @@ class Verdict:
             return f"only {how_many(self.pages, 'page')} of at least {demands.min_support} show it"
         if self.unknown > demands.max_unknown * (self.unknown + self.pages + self.lost):
             return f"of {how_many(self.unknown, 'page')} that it merges nobody can tell what they show"
+        return self._doubt(demands)
+
+    def _doubt(self, demands: Demands) -> str | None:
+        """Return why it is not believed though the pages held out show nothing against it."""
+        if self.known_lost > demands.max_fpr * (self.known_lost + self.known_pages):
+            known = f"{self.known_lost:,} of {how_many(self.known_lost + self.known_pages, 'page')}"
+            return f"with those it was learned from, {known} are lost"
+        if self.risk > max(demands.max_fpr, LEAST_RISK):
+            shown = f"{how_many(self.pages, 'page')} prove too little for a rule of its kind"
+            return f"{shown}: it is expected to lose {self.risk:.1%} of the pages that it merges"
         return None
 
     def _praise(self) -> str:
