@@ -52,7 +52,7 @@ def test_each_part_has_a_class_of_its_own() -> None:
     state = state_of(rows)
     rule = Rule.parse("rewrite {s}://{h}/{*}/{*}/{a} → {s}://{h}/{a}", site=SITE)
     assert tightened(rule, state).source == "{s}://{h}/{*:word}/{*:int}/{a}"
-    plain = Rule.parse("rewrite {s}://{h}/x/{p**} → {s}://{h}/{p}", site=SITE)
+    plain = Rule.parse("rewrite {s}://{h}/{p**}?x={**} → {s}://{h}/{p}", site=SITE)
     assert tightened(plain, state) is plain
 
 
@@ -64,6 +64,31 @@ def test_a_folder_of_another_kind_is_kept() -> None:
     assert site("http://a.test/index.php/p-7") == "http://a.test/index.php/p-7"
     site = undust.learn(table_of(shelves([*folders, "index.php"], 60))).compile()
     assert site("http://a.test/index.php/p-7") == "http://a.test/p-7"
+
+
+def manuals(front: str) -> list[tuple[str, str]]:
+    """Two folders with the same pages, each with a front page."""
+    pages = [(f"http://a.test/{folder}/ch/{n}", str(n)) for n in range(30) for folder in ("fr", "de")]
+    return [*pages, ("http://a.test/fr", "front"), ("http://a.test/de", front)]
+
+
+def test_a_folder_itself_is_left_alone_unless_it_was_seen() -> None:
+    """Its pages being those of another says nothing about its front page; if that one is too, it says so."""
+    rule = Rule.parse("rewrite {s}://{h}/de/{p**}?{r**} → {s}://{h}/fr/{p}?{r}", site=SITE)
+    unseen = state_of(manuals("front")[:-1])
+    assert tightened(rule, unseen).source == "{s}://{h}/de/{x}/{p**}?{r**}"
+    assert unseen.effect(tightened(rule, unseen)).saved == unseen.effect(rule).saved > 0
+    assert tightened(rule, state_of(manuals("front"))) is rule
+    site = undust.learn(table_of(manuals("front")[:-1])).compile()
+    assert site("http://a.test/de/ch/99") == site("http://a.test/fr/ch/99")
+    assert site("http://a.test/de") != site("http://a.test/fr")
+
+
+def test_a_path_without_a_name_is_any_path() -> None:
+    """Sessions are dropped from the front page too, whether or not it was seen."""
+    rows = [(f"http://a.test/{n}{tail}", str(n)) for n in range(30) for tail in ("", f"?sid={n}")]
+    rule = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{r**} → {s}://{h}/{p}?{r}", site=SITE)
+    assert tightened(rule, state_of(rows)) is rule
 
 
 @pytest.mark.parametrize(

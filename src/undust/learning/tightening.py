@@ -1,26 +1,31 @@
-"""Lets what a rule forgets be of the kind it was seen to forget, and nothing else.
+"""Lets a rule reach no further than it was seen to reach.
 
 A rule that drops a folder was proved on the folders of its proofs. That all of them are words says nothing
-about a folder called `index.php`, which may be a program, and where nothing is known a page is kept.
+about a folder called `index.php`, which may be a program. And that every page of a German manual is that of
+the French one says nothing about the front pages of the two. Where nothing is known a page is kept.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from undust.learning.writing import with_sides
 
 if TYPE_CHECKING:
-    from undust.learning.state import State
+    from undust.learning.state import Effect, State
     from undust.rules import Rule
 
 FORGOTTEN = "{*}"
+BELOW = "/{p**}"
+NAME = re.compile(r"(?:^|/)[^{}/]+/")
+"""A segment without any capture, with more behind it."""
 CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
 """From narrow to wide; a name of letters alone is no other kind of name than one with a hyphen."""
 
 
 def tightened(rule: Rule, state: State) -> Rule:
-    """Return a rule whose forgotten parts have the narrowest class with which it does all it did."""
+    """Return the narrowest rule that does all it did, by the classes of what it forgets and by folders."""
     does = state.effect(rule)
     pieces = rule.source.split(FORGOTTEN)
     forgotten = [FORGOTTEN] * (len(pieces) - 1)
@@ -36,4 +41,17 @@ def tightened(rule: Rule, state: State) -> Rule:
             if effect.saved >= does.saved and effect.pages >= does.pages:
                 forgotten[place], rule = name, narrow
                 break
-    return rule
+    return _below(rule, state, does)
+
+
+def _below(rule: Rule, state: State, does: Effect) -> Rule:
+    """Return a rule about a folder that leaves the folder itself alone, where that was never seen to do."""
+    path, mark, query = rule.source.partition("?")
+    if not path.endswith(BELOW) or not NAME.search(path.partition("://")[2].partition("/")[2]):
+        return rule
+    source = f"{path.removesuffix(BELOW)}/{{x}}{BELOW}{mark}{query}"
+    narrow = with_sides(rule, source, (rule.target or "").replace("/{p}", "/{x}/{p}", 1))
+    if narrow is None:
+        return rule
+    effect = state.effect(narrow, does.touched)
+    return narrow if effect.saved >= does.saved and effect.pages >= does.pages else rule
