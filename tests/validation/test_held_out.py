@@ -92,6 +92,11 @@ def test_counts_equal_a_plain_count(
     (verdict,) = HeldOut(site).measured([proposed])
     plain = counted_plainly(proposed, site)
     assert {name: getattr(verdict, name) for name in plain} == plain
+    together = HeldOut(site).together([*proposed.rules, proposed.rules[0]])
+    assert {name: getattr(together.verdict, name) for name in plain} == plain
+    troubled = HeldOut(site).only(together.troubled).together(proposed.rules)
+    assert (len(troubled.troubled), troubled.verdict.lost) == (len(together.troubled), verdict.lost)
+    assert troubled.verdict.false_pairs == verdict.false_pairs
 
 
 def shop(pages: int = 5) -> SiteClusters:

@@ -53,7 +53,8 @@ def learn_sites(sites: Iterable[SiteClusters], job: Job) -> Learned:
         proposals[site.site] = propose(training, job.methods, job.options, job.resources)
         every = [one for proposal in proposals[site.site].values() for one in proposal.candidates]
         known = Evidence(site, held_out, job.threads)
-        verdicts += known.verdicts(every, alone=job.alone)
-        if not job.alone:
+        found = list(known.verdicts(every, alone=job.alone))
+        verdicts += found
+        if not job.alone and any(verdict.saves for verdict in found):
             evidence[site.site] = known
     return Learned(tuple(verdicts), proposals, job.methods, evidence).under(job.demands)

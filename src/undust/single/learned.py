@@ -64,7 +64,7 @@ class Learned:
             if site in self.evidence:
                 rules = chosen([self.verdicts[place] for place in places], self.methods)
                 found = self.evidence[site].held_out.together(rules_of(rules)).verdict
-                pairs, false = pairs + found.support + found.false_pairs, false + found.false_pairs
+                pairs, false = pairs + found.decided, false + found.false_pairs
         return pairs, false
 
     def as_json(self) -> dict[str, Any]:

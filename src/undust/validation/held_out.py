@@ -8,6 +8,7 @@ nothing is counted for the candidate, and nothing against it.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -83,11 +84,18 @@ class HeldOut:
         merged = self._merged(rows, self._codes(images))
         return Together(self._verdict(whole, rows, images, merged), merged.troubled)
 
-    def at_work(self, rules: Sequence[Rule], rows: Ints) -> Ints:
-        """Return the number of a rule for each URL, of some, that it changes by itself."""
+    def only(self, rows: Ints) -> HeldOut:
+        """Return some of these URLs, by their places."""
+        some = copy(self)
+        some.nodes, some.clusters, some.tells = self.nodes[rows], self.clusters[rows], self.tells[rows]
+        some.urls = self.urls.take(pa.array(rows))
+        return some
+
+    def at_work(self, rules: Sequence[Rule]) -> Ints:
+        """Return the number of a rule for each of these URLs that it changes by itself."""
         place = {rule.id: number for number, rule in reversed(list(enumerate(rules)))}
         once = [rule for number, rule in enumerate(rules) if place[rule.id] == number]
-        _, numbers = RuleSet(once).compile().touched(self.urls.take(pa.array(rows)), threads=self.threads)
+        _, numbers = RuleSet(once).compile().touched(self.urls, threads=self.threads)
         places: Ints = np.array([place[rule.id] for rule in once], np.int64)
         return places[np.asarray(numbers, np.int64)]
 

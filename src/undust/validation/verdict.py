@@ -73,10 +73,14 @@ class Verdict:
         return self.candidate.rules[0].site
 
     @property
+    def decided(self) -> int:
+        """Pairs of URLs that it sent to one form, and of which it is known whether they show one page."""
+        return self.support + self.false_pairs
+
+    @property
     def fpr(self) -> float:
         """Share of false pairs among those decided (Lei et al. eq. 3); 0 where there are none."""
-        decided = self.support + self.false_pairs
-        return self.false_pairs / decided if decided else 0.0
+        return self.false_pairs / self.decided if self.decided else 0.0
 
     @property
     def fpr_upper(self) -> float:
