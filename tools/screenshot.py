@@ -22,7 +22,7 @@ from tools.terminal import on_a_terminal
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "pictures" / "learn.svg"
 COMMAND = ("learn", "examples/shop.jsonl.gz", "-o", "rules.json")
-COLUMNS = 84
+COLUMNS = 96
 WIDTH, HEIGHT, MARGIN = 8.4, 18, 22
 """Of a letter, of a line, and around all, in pixels."""
 PAPER, INK = "#1b1f24", "#d6dbe1"

@@ -59,17 +59,17 @@ def as_json(*words: str | Path, code: int = 0) -> Any:  # noqa: ANN401 -- any JS
 def test_list(rules: Path) -> None:
     """A table by site, in order, that says what is off."""
     assert told("list", rules) == (
-        "#  id        saves   fpr <  rule\n"
-        "                            shop.test\n"
-        f'1  {A.id[:8]}  1,234  10.00%  replace ".php3?"\n'
-        '                                  → "?"\n'
-        f"2  {B.id[:8]}                 rewrite {{s}}://{{h}}/a/{{x}}\n"
-        "                                  → {s}://{h}/b/{x}\n"
-        "                             unless ?lang={*}\n"
-        "                            all sites\n"
-        f"3  {C.id[:8]}                 keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}\n"
-        "                             except wiki.test\n"
-        "                                off\n"
+        "#  id        saves  false   fpr <  rule\n"
+        "                                   shop.test\n"
+        f'1  {A.id[:8]}  1,234      1  10.00%  replace ".php3?"\n'
+        '                                         → "?"\n'
+        f"2  {B.id[:8]}                        rewrite {{s}}://{{h}}/a/{{x}}\n"
+        "                                         → {s}://{h}/b/{x}\n"
+        "                                    unless ?lang={*}\n"
+        "                                   all sites\n"
+        f"3  {C.id[:8]}                        keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}\n"
+        "                                    except wiki.test\n"
+        "                                       off\n"
         "3 rules of 2 sites, 1 off, saves 1,234 URLs of those held out\n"
     )
     assert as_json("list", rules)["rules"] == [rule.to_json() for rule in (A, B, C)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from rich.console import Console, RenderableType
@@ -52,22 +52,42 @@ def shown(what: RenderableType) -> str:
 
 def test_a_table_tells_sites_and_what_is_off_by_style() -> None:
     """Numbers begin at one, heads and sites are bold, what is off is dim, long rules are folded."""
-    lines = list(listed([OWN, OFF, SHARED], 60, lambda text, style: f"<{style}:{text}>" if style else text))
+    lines = list(listed([OWN, OFF, SHARED], 67, lambda text, style: f"<{style}:{text}>" if style else text))
     ids = [rule.id[:8] for rule in (OWN, OFF, SHARED)]
-    blank = " " * 27
+    blank = " " * 34
     assert lines == [
-        "<bold:#  id        saves  fpr <  rule>",
+        "<bold:#  id        saves  false  fpr <  rule>",
         f"{blank}<bold:shop.test>",
-        f'1  {ids[0]}  1,234  1.00%  replace "/index.php"',
+        f'1  {ids[0]}  1,234      3  1.00%  replace "/index.php"',
         f'{blank}      → "/"',
-        f"2  {ids[1]}                <dim:keep    {{s}}://{{h}}/{{p**}}?do=edit&{{>",
+        f"2  {ids[1]}                       <dim:keep    {{s}}://{{h}}/{{p**}}?do=edit&{{>",
         f"{blank}<dim:rest**}}>",
         f"{blank}<dim:    off>",
         f"{blank}<bold:all sites>",
-        f"3  {ids[2]}                rewrite http://{{h}}/{{p**}}?{{q**}}",
+        f"3  {ids[2]}                       rewrite http://{{h}}/{{p**}}?{{q**}}",
         f"{blank}      → https://{{h}}/{{p}}?{{q}}",
         f"{blank} except a.test",
         "3 rules of 2 sites, 1 off, saves 1,234 URLs of those held out",
+    ]
+
+
+def test_a_table_tells_who_proposed_a_rule_and_what_it_does() -> None:
+    """Under the id, and with the shortest example; a rule that a person wrote has neither."""
+    kept = replace(OFF, learned_by="volatile", status="active")
+    blank = " " * 34
+    lines = list(listed([OWN, kept, SHARED], 100, lambda text, _: text, origins=True))
+    assert lines[2:] == [
+        f'1  {OWN.id[:8]}  1,234      3  1.00%  replace "/index.php"',
+        '   by substring                         → "/"',
+        f"{blank}  as in http://shop.test/index.php",
+        f"{blank}      → http://shop.test/",
+        f"2  {kept.id[:8]}                       keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}",
+        "   by volatile",
+        f"{blank}all sites",
+        f"3  {SHARED.id[:8]}                       rewrite http://{{h}}/{{p**}}?{{q**}}",
+        f"{blank}      → https://{{h}}/{{p}}?{{q}}",
+        f"{blank} except a.test",
+        "3 rules of 2 sites, saves 1,234 URLs of those held out",
     ]
 
 

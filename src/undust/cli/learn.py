@@ -233,7 +233,7 @@ def _print(found: Outcome | Learned, rules: RuleSet, seconds: float, output: str
 
     shown = list(rules[:SHOWN_RULES])
     if shown:
-        show_lines(lambda width, styled: listed(shown, width, styled))
+        show_lines(lambda width, styled: listed(shown, width, styled, origins=True))
     if len(rules) > SHOWN_RULES:
         show(Text(f"{len(rules) - SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
     said = [""]

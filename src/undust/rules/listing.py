@@ -49,19 +49,32 @@ def as_text(rules: RuleSet) -> str:
     return "\n".join(listed(list(rules), WIDTH, lambda text, _style: text))
 
 
-def listed(rules: Sequence[Rule], width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
+def listed(
+    rules: Sequence[Rule], width: int, styled: Callable[[str, str], str], *, origins: bool = False
+) -> Iterator[str]:
     """Yield the lines of a table of the rules, and one that counts them; `styled(text, style)` colours.
 
     A library's table takes a millisecond for a row; a file may have a hundred thousand.
+
+    Args:
+        rules: In their order.
+        width: Of a line.
+        styled: Returns a text in a style.
+        origins: Tell of each rule who proposed it, and an example of what it does.
+
     """
     has_evidence = any(rule.saves is not None or rule.fpr_upper is not None for rule in rules)
     short = short_ids(rules)
-    heads = ["#", "id", *(["saves", "fpr <"] if has_evidence else [])]
+    heads = ["#", "id", *(["saves", "false", "fpr <"] if has_evidence else [])]
     rows = [
         [
             str(number),
             short[rule.id],
-            *((_count(rule.saves), rate_of(rule.fpr_upper)) if has_evidence else ()),
+            *(
+                (_count(rule.saves), _count(rule.false_positives), rate_of(rule.fpr_upper))
+                if has_evidence
+                else ()
+            ),
         ]
         for number, rule in enumerate(rules, 1)
     ]
@@ -82,11 +95,17 @@ def listed(rules: Sequence[Rule], width: int, styled: Callable[[str, str], str])
         if rule.site != site:
             site = rule.site
             yield blank + styled(site_name(site), "bold")
-        left, style = cells(row), _OFF if rule.status == "disabled" else ""
-        for line in described(rule).split("\n"):
+        style = _OFF if rule.status == "disabled" else ""
+        lines = [(line, style) for line in described(rule).split("\n")]
+        lefts = [cells(row)]
+        if origins:
+            lines += [(line, _OFF) for line in _example(rule)]
+            lefts.append(styled(_proposer(rule, widths[0]).ljust(len(blank))[: len(blank)], _OFF))
+        beside = iter(lefts)
+        for line, look in lines:
             for start in range(0, len(line), rest):
-                yield (left + styled(line[start : start + rest], style)).rstrip()
-                left = blank
+                yield (next(beside, blank) + styled(line[start : start + rest], look)).rstrip()
+        yield from (left.rstrip() for left in beside)
     yield summary(rules)
 
 
@@ -106,6 +125,18 @@ def described(rule: Rule) -> str:
     if rule.status == "disabled":
         lines.append(f"    off{_why_off(rule)}")
     return "\n".join(lines)
+
+
+def _proposer(rule: Rule, number: int) -> str:
+    """Return who proposed a rule, to stand under its id, behind so many columns for its number."""
+    return f"{'':{number}}{GAP}by {rule.learned_by}" if rule.learned_by else ""
+
+
+def _example(rule: Rule) -> Iterator[str]:
+    """Yield the shortest of a rule's examples."""
+    if rule.examples:
+        url, result = min(rule.examples, key=lambda pair: (len(pair[0]), pair))
+        yield from (f"  as in {url}", f"      → {result}")
 
 
 def _why_off(rule: Rule) -> str:
