@@ -41,6 +41,11 @@ def test_counts_as_json_and_nothing_else(sample: str, tmp_path: Path) -> None:
     assert told["canonical_urls"] < told["urls"]
     assert told["lost_pages"] == 0
     assert done.err == ""
+    assert told["learned"] == json.loads(path.read_bytes())["rules"]
+    (site,) = told["by_site"].values()
+    assert all(told[name] == count for name, count in site.items())
+    single = json.loads(run("learn", sample, "--method", "tree", "--json").out)
+    assert len(single["learned"]) == single["rules"] > 0
 
 
 def test_quiet_means_quiet(sample: str, tmp_path: Path) -> None:

@@ -213,6 +213,8 @@ def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
 
 
 def _figures(found: Outcome | Learned, rules: RuleSet, seconds: float, output: str | None) -> dict[str, Any]:
+    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
+
     return (
         {"rules": len(rules)}
         | found.as_json()
@@ -221,6 +223,8 @@ def _figures(found: Outcome | Learned, rules: RuleSet, seconds: float, output: s
             "seconds": round(seconds, 3),
             "peak_memory_bytes": peak_memory_bytes(),
         }
+        | ({"by_site": found.by_site()} if isinstance(found, Outcome) else {})
+        | {"learned": [rule.to_json() for rule in rules]}
     )
 
 

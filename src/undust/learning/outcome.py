@@ -59,6 +59,22 @@ class Outcome:
             *(sum(getattr(site, name) for site in self.sites) for name in ("held_pairs", "held_false"))
         )
 
+    def by_site(self) -> dict[str, dict[str, int]]:
+        """Return the counts of each site, for machines."""
+        return {
+            site.site: {
+                "urls": site.urls,
+                "canonical_urls": site.left,
+                "clusters": site.pages,
+                "lost_pages": site.lost,
+                "rules": len(site.rules),
+                "candidates": site.candidates,
+                "held_out_pairs": site.held_pairs,
+                "held_out_false_pairs": site.held_false,
+            }
+            for site in self.sites
+        }
+
     def as_json(self) -> dict[str, Any]:
         """Return the counts for machines."""
         return {
