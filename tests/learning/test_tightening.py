@@ -84,6 +84,14 @@ def test_a_folder_itself_is_left_alone_unless_it_was_seen() -> None:
     assert site("http://a.test/de") != site("http://a.test/fr")
 
 
+@pytest.mark.parametrize("target", ["/fr/{p:lower}?{r}", "/fr/?page={p}&{r}", "/{p}/{p}?{r}", "/fr?{r}"])
+def test_what_is_read_is_written(target: str) -> None:
+    """A rule that uses the rest of the path in another way stays as it is: nothing more is forgotten."""
+    rows = [(f"http://a.test/{folder}/ch/{n}", "one") for n in range(30) for folder in ("fr", "de")]
+    rule = Rule.parse(f"rewrite {{s}}://{{h}}/de/{{p**}}?{{r**}} → {{s}}://{{h}}{target}", site=SITE)
+    assert tightened(rule, state_of(rows)) is rule
+
+
 def test_a_path_without_a_name_is_any_path() -> None:
     """Sessions are dropped from the front page too, whether or not it was seen."""
     rows = [(f"http://a.test/{n}{tail}", str(n)) for n in range(30) for tail in ("", f"?sid={n}")]

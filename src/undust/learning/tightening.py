@@ -47,10 +47,13 @@ def tightened(rule: Rule, state: State) -> Rule:
 def _below(rule: Rule, state: State, does: Effect) -> Rule:
     """Return a rule about a folder that leaves the folder itself alone, where that was never seen to do."""
     path, mark, query = rule.source.partition("?")
+    before, found, after = (rule.target or "").partition("/{p}")
     if not path.endswith(BELOW) or not NAME.search(path.partition("://")[2].partition("/")[2]):
         return rule
+    if not found or "{p" in before + after:
+        return rule  # what is read as `{x}` has to be written
     source = f"{path.removesuffix(BELOW)}/{{x}}{BELOW}{mark}{query}"
-    narrow = with_sides(rule, source, (rule.target or "").replace("/{p}", "/{x}/{p}", 1))
+    narrow = with_sides(rule, source, f"{before}/{{x}}/{{p}}{after}")
     if narrow is None:
         return rule
     effect = state.effect(narrow, does.touched)
