@@ -17,11 +17,10 @@ from undust.single.learned import TOGETHER
 from undust.validation import Demands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pytest
 
-    from undust.duplicates import SiteClusters
     from undust.single import Learned
 
 SITE = "a.test"
@@ -39,13 +38,24 @@ def learned(
     monkeypatch: pytest.MonkeyPatch, rows: Iterable[tuple[str, str]], *texts: str, **said: float
 ) -> Learned:
     """What comes of a learner that proposes these rules."""
-    rules = [replace(undust.Rule.parse(text, site=SITE), learned_by="tree") for text in texts]
+    return learned_by(monkeypatch, rows, {"tree": texts}, **said)
 
-    def propose(_: SiteClusters, __: Options) -> Proposal:
-        return Proposal(tuple(Candidate((rule,), 1, "urls") for rule in rules))
 
-    monkeypatch.setattr(learners, "LEARNERS", (Learner("tree", propose, Options),))
-    return learn_with(table_of(rows), ["tree"], **said)  # type: ignore[arg-type]
+def learned_by(
+    monkeypatch: pytest.MonkeyPatch,
+    rows: Iterable[tuple[str, str]],
+    proposed: Mapping[str, Iterable[str]],
+    **said: float,
+) -> Learned:
+    """What comes of learners, each of which proposes some rules."""
+
+    def learner(name: str) -> Learner:
+        rules = [replace(undust.Rule.parse(text, site=SITE), learned_by=name) for text in proposed[name]]
+        proposal = Proposal(tuple(Candidate((rule,), 1, "urls") for rule in rules))
+        return Learner(name, lambda _, __: proposal, Options)
+
+    monkeypatch.setattr(learners, "LEARNERS", tuple(map(learner, proposed)))
+    return learn_with(table_of(rows), list(proposed), **said)  # type: ignore[arg-type]
 
 
 def table_of(rows: Iterable[tuple[str, str]]) -> pa.Table:
@@ -89,6 +99,32 @@ def test_a_person_who_allows_it_gets_both(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(found.rules) == 2
     strict = found.under(Demands())
     assert strict.verdicts == learned(monkeypatch, chained(), TO_B, NO_T).verdicts
+
+
+def test_rules_that_never_end_together_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that are right alone make URLs longer for ever; what others lose beside them is seen anyway."""
+    longer = ("rewrite {s}://{h}/{p**}/c → {s}://{h}/{p}/d", "rewrite {s}://{h}/{p**}/d → {s}://{h}/{p}/e/c")
+    forms = [
+        (f"/{start}{n}/{form}", f"{start} {n}")
+        for start in ("0", "zz")
+        for n in range(400)
+        for form in ("c", "d", "e/c")
+    ]
+    found = learned(monkeypatch, [*chained(), *forms], TO_B, NO_T, *longer)
+    assert [str(rule) for rule in found.rules] == [NO_T, longer[1]]
+    assert undust.evaluate(found.rules, table_of([*chained(), *forms])).total.lost_pages == 0
+    assert found.as_json()["held_out_pairs"] > 200
+
+
+def test_one_rule_of_two_learners_is_one_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes from both, and what was right beside it stays."""
+    rows = [(f"/b/{n}{tail}", f"{n}") for n in range(400) for tail in ("", "?t=1")]
+    rows += [(f"/b/{n}{tail}", f"{n} {tail}") for n in range(1000, 1004) for tail in ("", "?t=1")]
+    rows += [(f"/a/{n}", f"{n}") for n in range(200)]
+    once = learned(monkeypatch, rows, NO_T, TO_B)
+    twice = learned_by(monkeypatch, rows, {"tree": (NO_T, TO_B), "rewrite": (NO_T,)})
+    assert [str(rule) for rule in once.rules] == [str(rule) for rule in twice.rules]
+    assert TO_B in map(str, twice.rules)
 
 
 def test_few_pages_prove_little(monkeypatch: pytest.MonkeyPatch) -> None:

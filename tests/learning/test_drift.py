@@ -184,13 +184,30 @@ def test_rules_for_all_sites_are_proved_again_too() -> None:
     assert "bad0.test" in gone.extra["retired"]["reason"]
 
 
-@pytest.mark.parametrize("said", ["nonsense", {}, {"sites": "many", "failing": None}, {"sites": -1}])
+@pytest.mark.parametrize(
+    "said", ["nonsense", {}, {"sites": "many", "failing": None}, {"sites": -1}, {"sites": True}]
+)
 def test_what_somebody_wrote_there_does_no_harm(said: object) -> None:
     """The key `across` is a note like any other in a file that people edit."""
     star = rule("{s}://{h}/{p**}?sid={**} → {s}://{h}/{p}", site="*")
     odd = Rule.from_json(star.to_json() | {"learned_by": "across", "across": said})
     later = undust.learn(table_of(labelled(idle("a.test"))), update=undust.RuleSet([odd]))
     assert later.find(star.id).extra["across"]["sites"] == 3
+
+
+def test_what_a_file_claims_has_bounds() -> None:
+    """A number beyond all sites, and a past so bad that nothing outweighs it: told without a site."""
+    star = rule("{s}://{h}/{p**}?sid={**} → {s}://{h}/{p}", site="*")
+    table = table_of(labelled(idle("a.test")))
+
+    def later(claimed: dict[str, float]) -> Rule:
+        odd = Rule.from_json(star.to_json() | {"learned_by": "across", "across": claimed})
+        return undust.learn(table, update=undust.RuleSet([odd])).find(star.id)
+
+    assert later({"sites": 10**400, "failing": 0.01}).status == "active"
+    gone = later({"failing": 0.9})
+    assert gone.status == "disabled"
+    assert gone.extra["retired"]["reason"] == "it failed too often before, and holds on too few now"
 
 
 def test_a_flip_is_sudden() -> None:

@@ -84,7 +84,13 @@ def test_a_folder_itself_is_left_alone_unless_it_was_seen() -> None:
     assert site("http://a.test/de") != site("http://a.test/fr")
 
 
-@pytest.mark.parametrize("target", ["/fr/{p:lower}?{r}", "/fr/?page={p}&{r}", "/{p}/{p}?{r}", "/fr?{r}"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("/fr/{p:lower}?{r}", "/fr/?page={p}&{r}", "/{p}/{p}?{r}", "/fr?{r}", "/fr?page=/{p}&{r}"),
+        "/de/{p}?{r}",  # the path stays: it says nothing about the folder
+    ],
+)
 def test_what_is_read_is_written(target: str) -> None:
     """A rule that uses the rest of the path in another way stays as it is: nothing more is forgotten."""
     rows = [(f"http://a.test/{folder}/ch/{n}", "one") for n in range(30) for folder in ("fr", "de")]

@@ -73,16 +73,18 @@ def test_a_table_tells_sites_and_what_is_off_by_style() -> None:
 
 def test_a_table_tells_who_proposed_a_rule_and_what_it_does() -> None:
     """Under the id, and with the shortest example; a rule that a person wrote has neither."""
-    kept = replace(OFF, learned_by="volatile", status="active")
+    kept = replace(OFF, learned_by="a learner with a name that is longer", status="active")
     blank = " " * 34
     lines = list(listed([OWN, kept, SHARED], 100, lambda text, _: text, origins=True))
+    written = list(listed([replace(OFF, status="active")], 100, lambda text, _: text, origins=True))
+    assert len(written) == 4  # the head, the site, the rule and the count
     assert lines[2:] == [
         f'1  {OWN.id[:8]}  1,234      3  1.00%  replace "/index.php"',
         '   by substring                         → "/"',
         f"{blank}  as in http://shop.test/index.php",
         f"{blank}      → http://shop.test/",
         f"2  {kept.id[:8]}                       keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}",
-        "   by volatile",
+        "   by a learner with a name tha…",
         f"{blank}all sites",
         f"3  {SHARED.id[:8]}                       rewrite http://{{h}}/{{p**}}?{{q**}}",
         f"{blank}      → https://{{h}}/{{p}}?{{q}}",

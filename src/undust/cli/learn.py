@@ -76,7 +76,9 @@ SHOWN_RULES = 60
 @long_jobs.resume
 @long_jobs.engine
 @long_jobs.master
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON to stdout, and nothing else.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print counts and rules as JSON to stdout, and nothing else."
+)
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
     inputs: Inputs,

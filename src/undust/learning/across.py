@@ -41,6 +41,8 @@ QUIET = 1 / 3
 """So many of the URLs that a rule changes must meet a form that the site was seen to know; where most
 are sent to forms that nobody saw, they may as well be sent to nowhere on the next site."""
 EXAMPLES = 3
+MOST_SITES = 1_000_000
+"""That a file may claim to have proved a rule; with more nothing could speak against it any more."""
 _MEANS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 _STRENGTHS = (0.25, 0.5, 1.0, 2.0)
 
@@ -143,7 +145,8 @@ def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) ->
     failing = Prior(share * count, (1 - share) * count).failing(trials)
     if failing > RETIRED:
         failed = [each.site for each in sites if opposes(each, care)]
-        reason = f"it fails on {', '.join(failed[:EXAMPLES])}{' and others' * (len(failed) > EXAMPLES)}"
+        where = f"{', '.join(failed[:EXAMPLES])}{' and others' * (len(failed) > EXAMPLES)}"
+        reason = f"it fails on {where}" if failed else "it failed too often before, and holds on too few now"
         return "retired", retired(rule, reason, today)
     proved = replace(
         rule,
@@ -159,8 +162,8 @@ def _known_of(rule: Rule) -> dict[str, float]:
     found = {"sites": float(SITES), "failing": FAILING}
     for name in found:
         value = said.get(name) if isinstance(said, dict) else None
-        if isinstance(value, int | float) and 0 < value < float("inf"):
-            found[name] = min(float(value), 1.0) if name == "failing" else float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            found[name] = float(min(value, 1.0) if name == "failing" else max(1, min(value, MOST_SITES)))
     return found
 
 

@@ -57,7 +57,7 @@ class Record(Protocol):
 
     @property
     def pages(self) -> int:
-        """Pages that it merged with nothing but themselves."""
+        """Pages of which it sent several URLs to one form."""
 
 
 @dataclass

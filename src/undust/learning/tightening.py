@@ -50,8 +50,10 @@ def _below(rule: Rule, state: State, does: Effect) -> Rule:
     before, found, after = (rule.target or "").partition("/{p}")
     if not path.endswith(BELOW) or not NAME.search(path.partition("://")[2].partition("/")[2]):
         return rule
-    if not found or "{p" in before + after:
-        return rule  # what is read as `{x}` has to be written
+    if not found or "{p" in before + after or "?" in before:
+        return rule  # what is read as `{x}` has to be written, and as a path
+    if path == f"{before}{BELOW}":
+        return rule  # it says nothing about the folder
     source = f"{path.removesuffix(BELOW)}/{{x}}{BELOW}{mark}{query}"
     narrow = with_sides(rule, source, f"{before}/{{x}}/{{p}}{after}")
     if narrow is None:

@@ -49,7 +49,7 @@ def from_text(text: str) -> Learned:
     site, again, shown, has_evidence, stands = json.loads(text)
     site["rules"] = tuple(map(Rule.from_json, site["rules"]))
     site["refused"] = tuple(Refused(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"])
-    site["restless"] = tuple(site["restless"])
+    site["restless"] = tuple(site.get("restless", ()))
     fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
     stood = stands and Standing(stands[0], tuple(stands[1]), tuple(stands[2]))
     return Learned(SiteRules(**site), fated, [_shown(row) for row in shown], has_evidence, stood)

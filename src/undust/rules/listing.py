@@ -100,7 +100,7 @@ def listed(
         lefts = [cells(row)]
         if origins:
             lines += [(line, _OFF) for line in _example(rule)]
-            lefts.append(styled(_proposer(rule, widths[0]).ljust(len(blank))[: len(blank)], _OFF))
+            lefts += [styled(left, _OFF) for left in _proposer(rule, widths[0], len(blank))]
         beside = iter(lefts)
         for line, look in lines:
             for start in range(0, len(line), rest):
@@ -127,9 +127,11 @@ def described(rule: Rule) -> str:
     return "\n".join(lines)
 
 
-def _proposer(rule: Rule, number: int) -> str:
-    """Return who proposed a rule, to stand under its id, behind so many columns for its number."""
-    return f"{'':{number}}{GAP}by {rule.learned_by}" if rule.learned_by else ""
+def _proposer(rule: Rule, number: int, width: int) -> Iterator[str]:
+    """Yield who proposed a rule, to stand under its id, behind so many columns for its number."""
+    if rule.learned_by:
+        said, room = f"{'':{number}}{GAP}by {rule.learned_by}", width - len(GAP)
+        yield (said if len(said) <= room else f"{said[: room - 1]}…").ljust(width)
 
 
 def _example(rule: Rule) -> Iterator[str]:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 TRIED = 16
 """Rules at most that a set is tried without before one of them goes: those at work where pages are lost."""
+LOOKED_AT = 1_000
+"""URLs that tell which of the rules change URLs without end."""
 
 
 class Evidence:
@@ -68,27 +70,43 @@ class Evidence:
     def exceeding(self, verdicts: Sequence[Verdict], max_fpr: float) -> list[Verdict]:
         """Return those that have to go, so that the others together keep the bound."""
         left, gone = list(verdicts), []
-        while left:
-            every = self.known.together(rules_of(left))
-            if not self._exceeds(left, every.verdict, max_fpr):
-                break
-            gone.append(left.pop(self._worst(left, every.troubled)))
+        while left and (there := self._trouble(left, max_fpr)):
+            worst = _worst(left, there)
+            gone += [verdict for verdict in left if _ids(verdict) & _ids(worst)]
+            left = _without(left, worst)
         return gone
 
-    def _exceeds(self, verdicts: Sequence[Verdict], every: Verdict, max_fpr: float) -> bool:
-        if every.lost > max_fpr * (every.lost + every.pages):
-            return True
-        held = self.held_out.together(rules_of(verdicts)).verdict
-        return held.false_pairs > 0 and upper_bound(held.false_pairs, held.decided) > max_fpr
+    def _trouble(self, verdicts: Sequence[Verdict], max_fpr: float) -> HeldOut | None:
+        """Return the URLs for which a set cannot stay as it is, if there are any."""
+        every = self.known.together(rules_of(verdicts))
+        if every.endless:
+            return self.known.only(every.unmoved[:LOOKED_AT])
+        lost, pages = every.verdict.lost, every.verdict.pages
+        if lost > max_fpr * (lost + pages):
+            return self.known.only(every.troubled)
+        held = self.held_out.together(rules_of(verdicts))
+        false = held.verdict.false_pairs
+        exceeds = false > 0 and upper_bound(false, held.verdict.decided) > max_fpr
+        return self.held_out.only(held.troubled) if exceeds else None
 
-    def _worst(self, verdicts: Sequence[Verdict], troubled: Ints) -> int:
-        """Return the place of the one without which least is lost where pages are; of several, the idlest."""
-        there = self.known.only(troubled)
-        trials = []
-        for place in _busiest(verdicts, there):
-            left = there.together(rules_of([*verdicts[:place], *verdicts[place + 1 :]])).verdict
-            trials.append((left.lost, left.false_pairs, verdicts[place].saves, place))
-        return min(trials)[-1]
+
+def _worst(verdicts: Sequence[Verdict], there: HeldOut) -> Verdict:
+    """Return the one without which a set does least harm somewhere; of several, the idlest."""
+    trials = []
+    for place in _busiest(verdicts, there):
+        left = there.together(rules_of(_without(verdicts, verdicts[place])))
+        harm = left.endless, left.verdict.lost, left.verdict.false_pairs
+        trials.append((*harm, verdicts[place].saves, place))
+    return verdicts[min(trials)[-1]]
+
+
+def _without(verdicts: Iterable[Verdict], worst: Verdict) -> list[Verdict]:
+    """Return the others; two learners may have found one rule."""
+    return [verdict for verdict in verdicts if not _ids(verdict) & _ids(worst)]
+
+
+def _ids(verdict: Verdict) -> set[str]:
+    return {rule.id for rule in verdict.candidate.rules}
 
 
 def _busiest(verdicts: Sequence[Verdict], there: HeldOut) -> list[int]:

@@ -56,6 +56,10 @@ class Together(NamedTuple):
     verdict: Verdict
     troubled: Ints
     """URLs, as places, under an image with a page that is lost."""
+    endless: int
+    """URLs that the rules would change without end, so that they are left as they are …"""
+    unmoved: Ints
+    """… and as places all that are, though some rule by itself changes them."""
 
 
 class HeldOut:
@@ -80,9 +84,12 @@ class HeldOut:
     def together(self, rules: Sequence[Rule]) -> Together:
         """Return what a set does to these URLs, with all its rules at work."""
         whole = Candidate(tuple({rule.id: rule for rule in rules}.values()), 0, "pairs")
-        ((_, rows, images),) = next(self._batches([whole], self._touched([whole])))
+        (rows,) = self._touched([whole])
+        urls = self.urls.take(pa.array(rows))
+        images, counts = RuleSet(whole.rules).compile().counted_batch(urls, keys=True, threads=self.threads)
         merged = self._merged(rows, self._codes(images))
-        return Together(self._verdict(whole, rows, images, merged), merged.troubled)
+        verdict = self._verdict(whole, rows, images, merged)
+        return Together(verdict, merged.troubled, counts.unresolved, rows[~merged.is_moved])
 
     def only(self, rows: Ints) -> HeldOut:
         """Return some of these URLs, by their places."""
