@@ -22,14 +22,10 @@ from undust.validation import HeldOut
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from undust.candidates import Candidate
     from undust.duplicates import SiteClusters
     from undust.rules import Rule
     from undust.validation import Verdict
-
-    Ints = NDArray[np.int64]
 
 TRIED = 16
 """Rules at most that a set is tried without before one of them goes: those at work where pages are lost."""
