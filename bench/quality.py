@@ -111,8 +111,10 @@ def other_judge() -> ModuleType | None:
     return module
 
 
-def halves(case: Case, seed: int, judge: ModuleType | None) -> tuple[pa.Table, list[Labelled]]:
-    """Return what may be learned from, and the pages that nothing of the former shows."""
+def halves(
+    case: Case, seed: int, judge: ModuleType | None, *, is_swapped: bool = False
+) -> tuple[pa.Table, list[Labelled]]:
+    """Return what may be learned from, and the pages that nothing of the former shows; or the other way."""
     seen = case.seen.drop_columns("cluster")
     known, _ = labelled_from_labels(with_labels(seen, case.labels))
     if judge and case.is_real:
@@ -120,6 +122,12 @@ def halves(case: Case, seed: int, judge: ModuleType | None) -> tuple[pa.Table, l
         judged = [part for part in parts if part.pages]
     else:
         judged = judged_part(known, 0.5, seed)
+    if is_swapped:
+        first = {one.site: set(one.pages) for one in judged}
+        rest = [
+            one.only(np.array([page not in first.get(one.site, ()) for page in one.pages])) for one in known
+        ]
+        judged = [part for part in rest if part.pages]
     test = [Checked(one.site, one.urls, one.pages, one.sketches, judge) if judge else one for one in judged]
     return without_urls(seen, judged), test
 
