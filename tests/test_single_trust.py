@@ -11,9 +11,9 @@ import undust
 from undust import learners
 from undust.candidates import Candidate, Proposal
 from undust.learners import Learner
+from undust.learning.refusals import TOGETHER
 from undust.pipeline import learn_with
 from undust.single import Job, learn_sites
-from undust.single.learned import TOGETHER
 from undust.validation import Demands
 
 if TYPE_CHECKING:

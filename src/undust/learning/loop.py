@@ -23,7 +23,7 @@ from undust.learning.options import Care
 from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
-from undust.learning.refusals import MERGED, Refusals, Refused, refused
+from undust.learning.refusals import MERGED, TOGETHER, Refusals, Refused, refused
 from undust.learning.restless import restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.tightening import tightened
@@ -179,7 +179,7 @@ class Learning:
         for rule in before.rules:
             if rule not in self.state.rules:
                 effect = self.state.effect(rule)
-                self.refusals.note(refused(rule, "the rules together would exceed --max-fpr", effect))
+                self.refusals.note(refused(rule, TOGETHER, effect))
 
     def _proposed(self, propose: Propose) -> list[Rule]:
         """Return new proposals, made from training pages only, as the URLs stand now."""

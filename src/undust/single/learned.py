@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from undust.intervals import upper_bound
+from undust.learning.refusals import TOGETHER
 from undust.rules import RuleSet
 from undust.single.order import chosen
 from undust.single.trust import rules_of
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from undust.rules import Rule
     from undust.single.trust import Evidence
     from undust.validation import Demands, Verdict
-
-TOGETHER = "the rules together would exceed --max-fpr"
 
 
 @dataclass(frozen=True)
