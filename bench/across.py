@@ -2,6 +2,7 @@
 
     python -m bench.across                      real sites, if there are any, and generated ones
     python -m bench.across --generated          generated sites only
+    python -m bench.across --redrawn --seed 2   real sites halved by the seed, not as their judge halves them
     python -m bench.across --json
 
 One site after the other is left out, with all others of its kind. Rules of site `*` are learned from the
@@ -68,9 +69,9 @@ class Side(NamedTuple):
     judged: Sequence[Labelled]
 
 
-def site_of(case: Case, care: Care, seed: int) -> Site:
+def site_of(case: Case, care: Care, seed: int, *, is_redrawn: bool = False) -> Site:
     """Return what a site says."""
-    judge = other_judge() if case.is_real else None
+    judge = other_judge() if case.is_real and not is_redrawn else None
     sides = []
     for is_swapped in (False, True):
         training, judged = halves(case, seed, judge, is_swapped=is_swapped)
@@ -163,7 +164,7 @@ def macro(found: Sequence[LeftOut], name: str) -> Mean:
 def run(group: str, cases: Iterable[Case], told: argparse.Namespace) -> dict[str, Mean]:
     """Print a group site by site, and return its means."""
     care = Care()
-    sites = [site_of(case, care, told.seed) for case in cases]
+    sites = [site_of(case, care, told.seed, is_redrawn=told.redrawn) for case in cases]
     found = list(left_out(sites, care))
     if not found:
         return {}
@@ -207,6 +208,7 @@ def main() -> None:
     ask.add_argument("--copies", type=int, default=2, help="sites of each kind [%(default)s]")
     ask.add_argument("--kinds", nargs="*", default=list(KINDS), choices=KINDS, metavar="KIND", help="[all]")
     ask.add_argument("--seed", type=int, default=0)
+    ask.add_argument("--redrawn", action="store_true", help="halve real sites by the seed too")
     ask.add_argument("--json", action="store_true", help="one JSON object a line")
     told = ask.parse_args()
     if not told.json:

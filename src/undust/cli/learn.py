@@ -43,7 +43,7 @@ SHOWN_RULES = 60
     type=click.FloatRange(0, 1),
     default=0.01,
     show_default=True,
-    help="The largest share of wrong merges that a rule may show.",
+    help="The largest share of wrong merges, of a rule and of all rules of a site.",
 )
 @click.option(
     "--min-support",

@@ -92,7 +92,7 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
         seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
         methods: `undust`, which is all together, or the names of single learners.
         options: Of single learners, by their written names, as in `{"substring.max_bucket": 6}`.
-        max_fpr: The largest share of wrong merges that a rule may show.
+        max_fpr: The largest share of wrong merges, of a rule and of all rules of a site.
         min_support: The number of pages that must show a rule to be right.
         seed: Another number holds out other pages.
         threads: How many to use; the result is the same.
