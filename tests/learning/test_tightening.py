@@ -98,6 +98,39 @@ def test_what_is_read_is_written(target: str) -> None:
     assert tightened(rule, state_of(rows)) is rule
 
 
+def products(lists: list[str], others: int = 40) -> list[tuple[str, str]]:
+    """Products that are told by a number under a folder and one in it, lists of both, and other pages."""
+    rows = [(f"http://a.test/{folder}?id={n}", str(n)) for n in range(20) for folder in ("sys", "sys/utils")]
+    rows += [
+        (f"http://a.test/{folder}", page) for folder, page in zip(("sys", "sys/utils"), lists, strict=True)
+    ]
+    return [*rows, *((f"http://a.test/about/{n}", f"about {n}") for n in range(others))]
+
+
+def test_what_all_proofs_name_is_asked_for() -> None:
+    """Products may be told by a number alone, and lists not; unless the lists were seen to be one, too."""
+    rule = Rule.parse("rewrite {s}://{h}/sys/utils?{r**} → {s}://{h}/sys?{r}", site=SITE)
+    rows = products(["all", "some"])
+    apart = state_of([row for row in rows if row[0] != "http://a.test/sys/utils"])
+    found = tightened(rule, apart)
+    assert found.when == ("?id={**}",)
+    assert apart.effect(found).saved == apart.effect(rule).saved == 20
+    assert tightened(rule, state_of(products(["all", "all"]))) is rule
+    site = undust.learn(table_of(products(["all", "some"]))).compile()
+    assert site("http://a.test/sys/utils?id=99") == site("http://a.test/sys?id=99")
+    assert site("http://a.test/sys/utils") != site("http://a.test/sys")
+
+
+def test_what_most_urls_have_says_nothing() -> None:
+    """Where every page is told by a number, the rule needs no word about it; nor where it names it itself."""
+    rule = Rule.parse("rewrite {s}://{h}/sys/utils?{r**} → {s}://{h}/sys?{r}", site=SITE)
+    assert tightened(rule, state_of(products(["all", "some"], others=0)[:-1])) is rule
+    named = Rule.parse("rewrite {s}://{h}/sys/utils?id={a}&{r**} → {s}://{h}/sys?id={a}&{r}", site=SITE)
+    assert tightened(named, state_of(products(["all", "some"])[:-1])) is named
+    whole = Rule.parse("rewrite {s}://{h}/sys/utils?id={a} → {s}://{h}/sys?id={a}", site=SITE)
+    assert tightened(whole, state_of(products(["all", "some"])[:-1])) is whole
+
+
 def test_a_path_without_a_name_is_any_path() -> None:
     """Sessions are dropped from the front page too, whether or not it was seen."""
     rows = [(f"http://a.test/{n}{tail}", str(n)) for n in range(30) for tail in ("", f"?sid={n}")]

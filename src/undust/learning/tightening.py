@@ -2,15 +2,18 @@
 
 A rule that drops a folder was proved on the folders of its proofs. That all of them are words says nothing
 about a folder called `index.php`, which may be a program. And that every page of a German manual is that of
-the French one says nothing about the front pages of the two. Where nothing is known a page is kept.
+the French one says nothing about the front pages of the two. If whatever proves a rule names a product, it
+may be wrong of lists. Where nothing is known a page is kept.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from undust.learning.writing import with_sides
+from undust.learning.forms import pieces_of
+from undust.learning.writing import is_plain, with_conditions, with_sides
 
 if TYPE_CHECKING:
     from undust.learning.state import Effect, State
@@ -20,12 +23,16 @@ FORGOTTEN = "{*}"
 BELOW = "/{p**}"
 NAME = re.compile(r"(?:^|/)[^{}/]+/")
 """A segment without any capture, with more behind it."""
+OPEN_QUERY = re.compile(r"\{\w+\*\*\}$")
+"""What else may stand in a query, and is written again."""
+COMMON = 0.5
+"""A parameter that so many URLs have says nothing about the few that prove a rule."""
 CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
 """From narrow to wide; a name of letters alone is no other kind of name than one with a hyphen."""
 
 
 def tightened(rule: Rule, state: State) -> Rule:
-    """Return the narrowest rule that does all it did, by the classes of what it forgets and by folders."""
+    """Return a narrow rule that does all it did: classes of what it forgets, folders, a parameter."""
     does = state.effect(rule)
     pieces = rule.source.split(FORGOTTEN)
     forgotten = [FORGOTTEN] * (len(pieces) - 1)
@@ -41,7 +48,7 @@ def tightened(rule: Rule, state: State) -> Rule:
             if effect.saved >= does.saved and effect.pages >= does.pages:
                 forgotten[place], rule = name, narrow
                 break
-    return _below(rule, state, does)
+    return _alike(_below(rule, state, does), state, does)
 
 
 def _below(rule: Rule, state: State, does: Effect) -> Rule:
@@ -60,3 +67,32 @@ def _below(rule: Rule, state: State, does: Effect) -> Rule:
         return rule
     effect = state.effect(narrow, does.touched)
     return narrow if effect.saved >= does.saved and effect.pages >= does.pages else rule
+
+
+def _alike(rule: Rule, state: State, does: Effect) -> Rule:
+    """Return a rule that asks for the parameter which all its proofs have, if most URLs do without it."""
+    query = rule.source.partition("?")[2]
+    if not OPEN_QUERY.search(query):
+        return rule
+    proofs = state.some_texts(does.sources[does.merging & ~does.failing])
+    shared = set(_names(proofs[0])) if proofs else set()
+    for url in proofs:
+        shared.intersection_update(_names(url))
+        if not shared:
+            return rule
+    among = Counter(name for url in state.texts for name in shared.intersection(_names(url)))
+    conditions = (condition.rpartition("?")[2] for condition in rule.when)
+    said = {each.partition("=")[0] for text in (query, *conditions) for each in text.split("&")}
+    rare = [(among[name], name) for name in shared - said if among[name] < COMMON * len(state.texts)]
+    for _, name in sorted(rare):
+        narrow = with_conditions(rule, when=(f"?{name}={{**}}",))
+        if narrow is None:
+            continue
+        effect = state.effect(narrow, does.touched)
+        if effect.saved >= does.saved and effect.pages >= does.pages:
+            return narrow
+    return rule
+
+
+def _names(url: str) -> tuple[str, ...]:
+    return tuple(filter(is_plain, pieces_of(url).names))
