@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import undust
+from tests.learning.test_trust import table_of
 from undust.learning import Care, learn_site, masked
 from undust.rules import Rule
 
@@ -49,6 +50,30 @@ def test_session_ids_go_and_page_numbers_stay() -> None:
     canonical = rules.compile()
     assert canonical("http://a.test/list?page=3&sid=xyz") == "http://a.test/list?page=3"
     assert canonical("http://a.test/list?page=4") == "http://a.test/list?page=4"
+
+
+@pytest.mark.parametrize(("seen", "other"), [("lang=en", "lang=de"), ("page=1", "page=2"), ("f=", "f=json")])
+def test_a_value_alone_says_nothing_about_others(seen: str, other: str) -> None:
+    """Whatever else a parameter may be, nobody has seen it."""
+    rows = [(f"http://a.test/p/{n}{tail}", str(n)) for n in range(60) for tail in ("", f"?{seen}")]
+    canonical = undust.learn(table_of(rows)).compile()
+    assert canonical(f"http://a.test/p/99?{seen}") == "http://a.test/p/99"
+    assert canonical(f"http://a.test/p/99?{other}") == f"http://a.test/p/99?{other}"
+
+
+def test_a_family_of_names_is_more_than_two() -> None:
+    """That an order is by something and has a direction says nothing about the number of an order."""
+    tails = ("", "?order_by=a&order_dir=up", "?order_by=b", "?order_dir=down", "?order_by=c&order_dir=x")
+    tracked = (*tails, "?utm_source=a", "?utm_medium=b", "?utm_campaign=c", "?utm_source=d", "?utm_medium=e")
+    rows = [
+        (f"http://a.test/p/{n}{tail.replace('up', f'up{n}')}", str(n))
+        for n in range(60)
+        for tail in (*tracked, f"?utm_campaign={n}")
+    ]
+    canonical = undust.learn(table_of(rows)).compile()
+    assert canonical("http://a.test/p/99?order_by=b&order_dir=down") == "http://a.test/p/99"
+    assert canonical("http://a.test/p/99?order_id=77") == "http://a.test/p/99?order_id=77"
+    assert canonical("http://a.test/p/99?utm_term=x") == "http://a.test/p/99"
 
 
 def test_a_default_is_dropped_and_other_values_are_not() -> None:

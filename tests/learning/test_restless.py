@@ -85,11 +85,25 @@ def test_two_wrong_rules_are_no_restless_site() -> None:
 
 def test_an_excuse_needs_a_restless_site_and_few_failures() -> None:
     """The same failures count on a calm site; and no site excuses one failure in two."""
-    restless = Restless(CALM.pages, 0.1)
+    restless = Restless(CALM.pages, 0.1, CALM.calm)
     assert restless.excuses(lost=4, pages=36)
     assert not CALM.excuses(lost=4, pages=36)
     assert not restless.excuses(lost=20, pages=20)
     assert not restless.excuses(lost=1, pages=4), "too few pages to tell a true rule from a false one"
+
+
+def test_pages_that_others_show_to_be_calm_are_no_excuse() -> None:
+    """A tenth of the items changes at every fetch, and on some others a parameter selects what is shown."""
+    rows, fetch = [], 0
+    for item in range(200):
+        for tail in ("", "?sid=1", "?sid=7", "?ref=2", "?ref=9", "?view=a", "?view=b", "?view=c"):
+            fetch += 1
+            shown = f"{fetch}" if item < 20 else tail * ("view" in tail and 40 <= item < 56)
+            rows.append((f"http://a.test/item/{item}{tail}", f"item {item} {shown}"))
+    for most in (0.01, 0.0):
+        canonical = undust.learn(crawl(rows), max_fpr=most).compile()
+        assert canonical("http://a.test/item/999?ref=9&sid=1") == "http://a.test/item/999"
+        assert len({canonical(f"http://a.test/item/44?view={value}") for value in "abc"}) == 3
 
 
 def test_restless_pages_say_nothing_of_rules_for_all_sites() -> None:

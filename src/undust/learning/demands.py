@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from undust.learning.beliefs import PUBLISHED, Beliefs
 from undust.learning.diversity import is_diverse
 from undust.learning.restless import CALM, Restless
@@ -40,7 +42,7 @@ class Demands:
             return False
         if rule.when or rule.unless:
             return effect.lost == 0
-        return self._loses_little(effect, rule)
+        return self._loses_little(state, effect, rule)
 
     def least_pages(self, rule: Rule) -> int:
         """Return for how many pages a rule must hold."""
@@ -54,9 +56,15 @@ class Demands:
             least = max(least, care.number_support)
         return max(least, care.published_support) if rule.learned_by in PUBLISHED else least
 
-    def _loses_little(self, effect: Effect, rule: Rule) -> bool:
+    def _loses_little(self, state: State, effect: Effect, rule: Rule) -> bool:
         if rule.learned_by in PUBLISHED and effect.lost:
             return False
-        if effect.lost > self.care.max_fpr * (effect.lost + effect.pages):
-            return self.restless.excuses(effect.lost, effect.pages)
+        most = self.care.max_fpr * (effect.lost + effect.pages)
+        if effect.lost > most:
+            return self.restless.excuses(effect.lost, effect.pages) and self._on_calm(state, effect) <= most
         return self.beliefs.risk(rule, effect) <= max(self.care.max_fpr, LEAST_RISK)
+
+    def _on_calm(self, state: State, effect: Effect) -> int:
+        """Return how many images a rule would move wrongly, though other rules show that the page is calm."""
+        pages = state.page_of_image[effect.sources[effect.blamed]]
+        return int(np.isin(pages, self.restless.calm).sum())

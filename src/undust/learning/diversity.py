@@ -26,6 +26,7 @@ UNPROVED = 0.02
 PROOFS, NAMES = 2, 3
 """A parameter is idle with so many proofs; to forget any, whatever its name, takes so many idle ones."""
 _DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
+_FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
 _KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
 
 
@@ -33,23 +34,38 @@ def is_diverse(state: State, effect: Effect, rule: Rule) -> bool:
     """Return whether the proofs of a rule are of all the kinds that it speaks about."""
     if match := _DROP.fullmatch(rule.source):
         return _has_several_values(state, effect, match[1])
+    if match := _FAMILY.fullmatch(rule.source):
+        return _has_several_names(state, effect, match[1])
     if match := _KEEP_ONLY.fullmatch(rule.source):
         return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")))
     return True
 
 
 def _has_several_values(state: State, effect: Effect, name: str) -> bool:
-    """Return whether a parameter was idle with several values; if with one alone, that one is a default."""
-    values: Counter[str] = Counter()
-    proved: Counter[str] = Counter()
-    is_proof = (effect.merging & ~effect.failing).tolist()
-    for text, proves in zip(state.some_texts(effect.sources), is_proof, strict=True):
-        for parameter in _query(text):
-            if parameter.partition("=")[0] == name:
-                values[parameter] += 1
-                proved[parameter] += proves
+    """Return whether a parameter was idle with several values; one alone says nothing about the others."""
+    proved = Counter(
+        parameter
+        for url in _proofs(state, effect)
+        for parameter in _query(url)
+        if parameter.partition("=")[0] == name
+    )
     others = proved.total() - max(proved.values(), default=0)
-    return len(values) <= 1 or (others >= SEVERAL and others >= SHARE * proved.total())
+    return others >= SEVERAL and others >= SHARE * proved.total()
+
+
+def _has_several_names(state: State, effect: Effect, head: str) -> bool:
+    """Return whether several parameters whose names start alike were idle: the rule speaks of all others."""
+    proved = Counter(
+        name
+        for url in _proofs(state, effect)
+        for name in {parameter.partition("=")[0] for parameter in _query(url)}
+        if name.startswith(head)
+    )
+    return sum(count >= PROOFS for count in proved.values()) >= NAMES
+
+
+def _proofs(state: State, effect: Effect) -> list[str]:
+    return state.some_texts(effect.sources[effect.merging & ~effect.failing])
 
 
 def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]) -> bool:

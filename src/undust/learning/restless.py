@@ -45,6 +45,8 @@ class Restless:
     """Those that are found out."""
     rate: float
     """Their share among pages where it can be seen."""
+    calm: Ints
+    """Pages of URLs some of which agree; where a rule fails on them, it is the rule."""
 
     def excuses(self, lost: int, pages: int) -> bool:
         """Return whether a rule that fails so often is far likelier to be true than to be false."""
@@ -60,7 +62,7 @@ MOST = 0.2
 FALSE = (0.25, 0.35, 0.45, 0.6, 0.8)
 """How often a false rule fails; one that fails less often is not told from a true one on a restless site."""
 LIKELIER = 20
-CALM = Restless(np.zeros(0, np.int64), 0.0)
+CALM = Restless(np.zeros(0, np.int64), 0.0, np.zeros(0, np.int64))
 
 
 def restless_pages(state: State, rules: Sequence[Rule]) -> Restless:
@@ -80,7 +82,7 @@ def restless_pages(state: State, rules: Sequence[Rule]) -> Restless:
     if len(tested) < GROUPS or len(accused) < max(RESTLESS, len(mixed)):
         return CALM
     pages = np.unique(state.page_of_image[np.isin(whole, accused)])
-    return Restless(pages, len(accused) / len(tested))
+    return Restless(pages, len(accused) / len(tested), _agreeing(state, whole))
 
 
 def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
@@ -115,6 +117,13 @@ def _suspects(state: State, whole: Ints) -> tuple[Ints, Ints, Ints]:
     tested = np.flatnonzero(size >= SEVERAL)
     differ = distinct[tested] == size[tested]
     return tested, tested[differ], tested[~differ & (distinct[tested] > 1)]
+
+
+def _agreeing(state: State, whole: Ints) -> Ints:
+    """Return the pages of groups in which several images show one page."""
+    count = state.pages.count + 1
+    pairs, times = np.unique(whole * count + state.page_of_image, return_counts=True)
+    return np.unique(state.page_of_image[np.isin(whole, pairs[times > 1] // count)])
 
 
 def _meet_again(whole: Ints, fewer: Ints, groups: Ints) -> NDArray[np.bool_]:
