@@ -127,6 +127,10 @@ def test_what_most_urls_have_says_nothing() -> None:
     assert tightened(rule, state_of(products(["all", "some"], others=0)[:-1])) is rule
     named = Rule.parse("rewrite {s}://{h}/sys/utils?id={a}&{r**} → {s}://{h}/sys?id={a}&{r}", site=SITE)
     assert tightened(named, state_of(products(["all", "some"])[:-1])) is named
+    written = Rule.parse("rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:sorted}", site=SITE)
+    swapped = [(f"http://a.test/{n}?{query}", str(n)) for n in range(20) for query in ("a=1&b=2", "b=2&a=1")]
+    others = [(f"http://a.test/about/{n}", f"about {n}") for n in range(90)]
+    assert tightened(written, state_of([*swapped, *others])) is written
     whole = Rule.parse("rewrite {s}://{h}/sys/utils?id={a} → {s}://{h}/sys?id={a}", site=SITE)
     assert tightened(whole, state_of(products(["all", "some"])[:-1])) is whole
 

@@ -76,6 +76,8 @@ class SiteClusters:
     size_max: Ints
     edges: tuple[Edges, ...]
     found: tuple[Distrusted, ...]
+    gone: pa.Array
+    """Normal forms that were asked for, and never were a page."""
     counts: Counts
 
     @property
@@ -217,5 +219,6 @@ def clusters_from(
         size_max=nodes.size_max,
         edges=tuple(edges),
         found=tuple(found),
+        gone=nodes.gone,
         counts=nodes.counts,
     )

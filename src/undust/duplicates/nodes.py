@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 NOT_MODIFIED, PARTIAL_CONTENT, FIRST_REDIRECT, FIRST_ERROR = 304, 206, 300, 400
+GONE = (404, 410)
+"""What says that there is no page; other errors pass."""
 EMPTY_DIGESTS = (
     "d41d8cd98f00b204e9800998ecf8427e",
     "da39a3ee5e6b4b0d3255bfef95601890afd80709",
@@ -90,6 +92,8 @@ class Nodes:
     size_min: Ints
     size_max: Ints
     is_changing: Bools
+    gone: pa.Array
+    """Normal forms that were asked for, and never were a page; they are no nodes."""
     counts: Counts
 
     def __len__(self) -> int:
@@ -109,6 +113,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
     """Merge the sightings of one site; columns that are missing count as unknown."""
     rows = _Rows(observations)
     kept = rows.status < FIRST_ERROR
+    missing = rows.column("url").filter(pa.array(np.isin(rows.status, GONE)))
     rows = rows if kept.all() else _Rows(observations.filter(pa.array(kept)))
     seen_codes, seen_urls = _coded(rows.column("url"))
     normal = normalize(seen_urls, threads=threads)
@@ -153,6 +158,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
         size_min=size_min,
         size_max=size_max,
         is_changing=content.is_changing,
+        gone=_without(normalize(_coded(missing)[1], threads=threads), normal) if len(missing) else _EMPTY,
         counts=Counts(
             sightings=len(kept),
             failed=int(len(kept) - kept.sum()),
@@ -161,6 +167,11 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
             odd_sketches=content.odd_sketches,
         ),
     )
+
+
+def _without(urls: pa.Array, others: pa.Array) -> pa.Array:
+    """Return URLs, sorted and each once, that are not among others."""
+    return _coded(urls.filter(pc.invert(pc.is_in(urls, value_set=others))))[1]
 
 
 class _Rows:

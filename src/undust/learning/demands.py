@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from undust.learning.state import Effect, State
     from undust.rules import Rule
 
-MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1}
+MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
 
 
@@ -41,8 +41,8 @@ class Demands:
         if effect.met < MET.get(rule.learned_by or "", 0.0) or not is_diverse(state, effect, rule):
             return False
         if rule.when or rule.unless:
-            return effect.lost == 0
-        return self._loses_little(state, effect, rule)
+            return effect.lost == 0 and self._leads_somewhere(state, effect, rule)
+        return self._loses_little(state, effect, rule) and self._leads_somewhere(state, effect, rule)
 
     def least_pages(self, rule: Rule) -> int:
         """Return for how many pages a rule must hold."""
@@ -68,3 +68,8 @@ class Demands:
         """Return how many images a rule would move wrongly, though other rules show that the page is calm."""
         pages = state.page_of_image[effect.sources[effect.blamed]]
         return int(np.isin(pages, self.restless.calm).sum())
+
+    def _leads_somewhere(self, state: State, effect: Effect, rule: Rule) -> bool:
+        """Return whether next to nothing is sent to where the site was seen to have no page."""
+        gone = state.leading_nowhere(effect, rule)
+        return gone is None or int(gone.sum()) <= self.care.max_fpr * effect.moved

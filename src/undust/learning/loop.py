@@ -23,7 +23,7 @@ from undust.learning.options import Care
 from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
-from undust.learning.refusals import MERGED, TOGETHER, Refusals, Refused, refused
+from undust.learning.refusals import MERGED, NOWHERE, TOGETHER, Refusals, Refused, refused
 from undust.learning.restless import restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.tightening import tightened
@@ -229,8 +229,9 @@ class Learning:
         for (text, rule), effect in zip(by_text.items(), effects, strict=True):
             if self._is_good(effect, rule) and effect.gain > 0:
                 heap.append((-effect.value, openness(rule), text, len(self.state.rules)))
-            elif effect.lost and effect.pages >= self.care.narrowed_support:
-                failing.append((-effect.pages, text, refused(rule, MERGED, effect)))
+            elif self._fails(effect, rule) and effect.pages >= self.care.narrowed_support:
+                reason = MERGED if effect.lost else NOWHERE
+                failing.append((-effect.pages, text, refused(rule, reason, effect)))
             else:
                 self.refusals.note(refused(rule, MERGED if effect.lost else "too few pages to tell", effect))
         heapq.heapify(heap)
@@ -258,9 +259,18 @@ class Learning:
             else:
                 self._accept(self._spared(rule))
 
-    def _where(self, effect: Effect) -> tuple[list[str], list[str]]:
-        """Return the images where rules hold, and those where they fail."""
-        holds, fails = effect.merging & ~effect.blamed, effect.blamed
+    def _fails(self, effect: Effect, rule: Rule) -> bool:
+        """Return whether a rule fails anywhere, so that it may hold elsewhere."""
+        if effect.lost or effect.pages < self.care.narrowed_support:
+            return effect.lost > 0
+        gone = self.state.leading_nowhere(effect, rule)
+        return gone is not None and bool(gone.any())
+
+    def _where(self, effect: Effect, rule: Rule) -> tuple[list[str], list[str]]:
+        """Return the images where a rule holds, and those where it fails."""
+        gone = self.state.leading_nowhere(effect, rule)
+        fails = effect.blamed if gone is None else effect.blamed | gone
+        holds = effect.merging & ~fails
         return self.state.some_texts(effect.sources[holds]), self.state.some_texts(effect.sources[fails])
 
     def _spared(self, rule: Rule) -> Rule:
@@ -269,7 +279,7 @@ class Learning:
             effect = self.state.effect(rule)
             if not effect.lost:
                 break
-            good, bad = self._where(effect)
+            good, bad = self._where(effect, rule)
             exception = worst_exception(good, bad)
             spared = with_conditions(rule, unless=(exception,)) if exception else None
             if spared is None or self.state.effect(spared, effect.touched).value <= effect.value:
@@ -308,7 +318,7 @@ class Learning:
                 return self._accept(rule) or accepted
             if effect.pages < self.care.narrowed_support:
                 break
-            good, bad = self._where(effect)
+            good, bad = self._where(effect, rule)
             trials = [
                 with_conditions(rule, when=(pattern,))
                 for pattern in where_it_holds(good, bad, self.care.narrowed_support)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 MERGED = "merged different pages"
+NOWHERE = "leads to where the site has no page"
 TOGETHER = "the rules together would exceed --max-fpr"
 MOST_KEPT = 100
 """Of a site, those that speak of most pages; all are counted."""

@@ -189,6 +189,15 @@ class State:
             for count, rows, all_rows in zip(counts, moved, asked, strict=True)
         ]
 
+    def leading_nowhere(self, effect: Effect, rule: Rule) -> Bools | None:
+        """Return of the images that a rule changes which end where the site has no page; None if none can."""
+        gone = self.pages.site.gone
+        if not len(gone):
+            return None
+        keeps = [each for each in self.rules if each.kind == "keep"]
+        ends = program_of([*keeps, rule]).batch(self.images.take(pa.array(effect.sources)))
+        return np.asarray(pc.is_in(pa.array(ends).cast(gone.type), value_set=gone), np.bool_)
+
     def accept(self, rule: Rule) -> None:
         """Let a rule be the last of the accepted ones, and move the state on."""
         before = {name: value for name, value in self.__dict__.items() if name != "_before"}

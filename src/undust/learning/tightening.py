@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from undust.learning.forms import pieces_of
-from undust.learning.writing import is_plain, with_conditions, with_sides
+from undust.learning.writing import OPEN, is_plain, with_conditions, with_sides
 
 if TYPE_CHECKING:
     from undust.learning.state import Effect, State
@@ -72,8 +72,8 @@ def _below(rule: Rule, state: State, does: Effect) -> Rule:
 def _alike(rule: Rule, state: State, does: Effect) -> Rule:
     """Return a rule that asks for the parameter which all its proofs have, if most URLs do without it."""
     query = rule.source.partition("?")[2]
-    if not OPEN_QUERY.search(query):
-        return rule
+    if not OPEN_QUERY.search(query) or rule.source == OPEN:
+        return rule  # it says nothing of the rest, or speaks of how any URL is written
     proofs = state.some_texts(does.sources[does.merging & ~does.failing])
     shared = set(_names(proofs[0])) if proofs else set()
     for url in proofs:

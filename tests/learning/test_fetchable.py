@@ -1,0 +1,54 @@
+"""Where a rule leads there is a page, as far as anybody has seen."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import undust
+from undust.learning import Care, learn_site
+from undust.learning.refusals import NOWHERE
+
+
+def crawl(*rows: tuple[str, str, int]) -> pa.Table:
+    """URLs with what they show, and how the site answered."""
+    urls, contents, status = zip(*rows, strict=True)
+    digests = [text if code < 300 else None for text, code in zip(contents, status, strict=True)]
+    return pa.table({"url": urls, "digest": digests, "status": pa.array(status, pa.int32())})
+
+
+def endings(missing: int) -> pa.Table:
+    """Forty pages under `/p/` with and without an ending; of others the short form is not there."""
+    rows = [(f"http://a.test/p/{n}{end}", f"p{n}", 200) for n in range(40) for end in ("", ".html")]
+    rows += [(f"http://a.test/q/{n}.html", f"q{n}", 200) for n in range(200)]
+    return crawl(*rows, *((f"http://a.test/q/{n}", "", missing) for n in range(200)))
+
+
+@pytest.mark.parametrize(("status", "end"), [(404, ".html"), (410, ".html"), (503, "")])
+def test_a_form_that_is_not_there_is_no_target(status: int, end: str) -> None:
+    """The rule is narrowed to where it holds; an error that passes says nothing."""
+    canonical = undust.learn(endings(status)).compile()
+    assert canonical("http://a.test/p/99.html") == "http://a.test/p/99"
+    assert canonical("http://a.test/q/7.html") == f"http://a.test/q/7{end}"
+
+
+def test_what_was_a_page_once_is_not_missing() -> None:
+    """A URL that was fetched, and failed another time, may be fetched again."""
+    rows = [(f"http://a.test/p/{n}{end}", f"p{n}", 200) for n in range(40) for end in ("", ".html")]
+    again = [(f"http://a.test/p/{n}", "", 404) for n in range(40)]
+    (found,) = undust.find_duplicates(crawl(*rows, *again, ("HTTP://a.test/x", "", 404)))
+    assert found.gone.to_pylist() == ["http://a.test/x"]
+    assert undust.learn(crawl(*rows, *again)).compile()("http://a.test/p/7.html") == "http://a.test/p/7"
+
+
+def test_the_reason_is_told() -> None:
+    """Where nothing tells the good from the bad, the rule is refused, and says why."""
+    rows = [
+        (f"http://a.test/p/{n}{end}", f"p{n}", 200) for n in range(40) for end in ("", "?x=1", "?x=2", "?x=3")
+    ]
+    lone = [(f"http://a.test/p/{n}?x={1 + n % 3}", f"p{n}", 200) for n in range(100, 180)]
+    missing = [(f"http://a.test/p/{n}", "", 404) for n in range(100, 180)]
+    (found,) = undust.find_duplicates(crawl(*rows, *lone, *missing))
+    learned = learn_site(found, Care())
+    assert undust.RuleSet(learned.rules).compile()("http://a.test/p/150?x=1") != "http://a.test/p/150"
+    assert NOWHERE in {refused.reason for refused in learned.refused}
