@@ -170,6 +170,26 @@ def test_wrong_usage(arguments: list[str], expected: str) -> None:
     assert sentence(run(*arguments), 2) == expected
 
 
+@pytest.mark.parametrize("word", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["learn", "crawl.jsonl", "--max-fpr"],
+        ["compare", "crawl.jsonl", "--max-fpr"],
+        ["compare", "crawl.jsonl", "--test"],
+        ["tree", "crawl.jsonl", "--min-share"],
+        ["validate", "rules.json", "--epsilon"],
+        ["validate", "rules.json", "--delay"],
+        ["validate", "rules.json", "--timeout"],
+    ],
+)
+def test_what_is_no_number_is_refused(arguments: list[str], word: str) -> None:
+    """It lies within no bounds, and neither outside of them."""
+    done = CliRunner().invoke(main, [*arguments, word])
+    assert done.exit_code == 2
+    assert f"invalid value for '{arguments[-1]}'" in done.output
+
+
 @pytest.mark.parametrize("number", MENDS)
 def test_trouble_with_files(number: int) -> None:
     """A failing file is named, and what to do about it."""

@@ -71,7 +71,7 @@ def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ..
 @click.option(
     "--test",
     metavar="SHARE",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=options.Numbers(0, 1, min_open=True, max_open=True),
     default=0.4,
     show_default=True,
     help="The share of the pages that are judged, and that no method sees.",

@@ -40,7 +40,7 @@ SHOWN_RULES = 60
 @click.option(
     "--max-fpr",
     metavar="RATE",
-    type=click.FloatRange(0, 1),
+    type=options.Numbers(0, 1),
     default=0.01,
     show_default=True,
     help="The largest share of wrong merges, of a rule and of all rules of a site.",

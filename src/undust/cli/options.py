@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
+from typing import Any
 
 import click
 
 from undust import replacing
 from undust.streams import STANDARD
+
+
+class Numbers(click.FloatRange):
+    """Numbers from here to there; what is no number at all lies between any two bounds for click."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 -- as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Return the number that a text says, if it is one that can be counted with."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number to count with", param, ctx)
+        return number
+
 
 files = click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True))
 output = click.option(

@@ -40,7 +40,7 @@ BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
 @click.option(
     "--min-share",
     metavar="PERCENT",
-    type=click.FloatRange(0, PERCENT),
+    type=options.Numbers(0, PERCENT),
     default=1.0,
     show_default=True,
     help="Fold branches with less than PERCENT of the site's URLs.",

@@ -72,7 +72,7 @@ SHOWN_OF_URL = 34
 @click.option(
     "--epsilon",
     metavar="SHARE",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=options.Numbers(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
     help="The share of them that refutes it.",
@@ -81,7 +81,7 @@ SHOWN_OF_URL = 34
 @click.option(
     "--delay",
     metavar="SECONDS",
-    type=click.FloatRange(min=0),
+    type=options.Numbers(min=0),
     default=1.0,
     show_default=True,
     help="Between two requests to a host, at least; robots.txt can only raise it.",
@@ -98,7 +98,7 @@ SHOWN_OF_URL = 34
 @click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=options.Numbers(min=0, min_open=True),
     default=60.0,
     show_default=True,
     help="For a whole answer; a third of it for each step.",
