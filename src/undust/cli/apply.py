@@ -105,6 +105,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 def _require_sense(rules: str, paths: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
     require_stdout_for_one(output, as_json=as_json)
+    options.require_apart(output, rules)
     if (rules, *paths).count(STANDARD) > 1:
         message = "stdin can be read once, so name a file for the rules or for the URLs"
         raise click.UsageError(message)

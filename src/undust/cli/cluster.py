@@ -95,6 +95,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     if output is not None:
         output_format = output_format or ("jsonl" if output == STANDARD else format_of(output))
         options.require_folder(output)
+        inputs.require_apart(output)
     started = perf_counter()
     with long_jobs.Place(engine_name, master).engine(inputs) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)

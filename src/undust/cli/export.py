@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from undust.cli import exchange
+from undust.cli import exchange, options
 from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
 from undust.counting import how_many
@@ -42,6 +42,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust export rules.json --to clean-param --site shop.test
     """  # noqa: D301 -- click keeps the lines behind a \b
     require_stdout_for_one(output, as_json=as_json)
+    options.require_apart(output, rules)
     require_readable([rules])
     exported = export(load(rules), to, output, site=site)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from undust.cli import exchange
+from undust.cli import exchange, options
 from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
 from undust.counting import how_many
@@ -42,6 +42,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust import robots.txt --from clean-param --site shop.test -o rules.json
     """  # noqa: D301 -- click keeps the lines behind a \b
     require_stdout_for_one(output, as_json=as_json)
+    options.require_apart(output, file)
     require_readable([file])
     found = import_rules(file, source, site=site)
     found.rules.save(output)

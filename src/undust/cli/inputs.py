@@ -11,6 +11,7 @@ import click
 
 from undust.cli import options
 from undust.cli.memory import require_room
+from undust.streams import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +42,16 @@ class Inputs:
         """Return what was said that decides which rows are read, but for the paths."""
         where = {"paths", "threads", "memory", "tmp"}
         return {name: value for name, value in asdict(self).items() if name not in where}
+
+    def require_apart(self, *outputs: str | None) -> None:
+        """Refuse to write over what is read, before any work is done."""
+        from undust.pipeline import is_input  # noqa: PLC0415 -- slow to load, and not for --help
+
+        for output in outputs:
+            if output is None or output == STANDARD or options.is_device(output):
+                continue
+            if is_input(output, self.paths, format=self.format, log_format=self.log_format):
+                raise options.would_be_lost(output)
 
     def read(self, *, quiet: bool = False, engine: Engine | None = None) -> Observations:
         """Return the observations; say on stderr how far reading is, and what could not be read.

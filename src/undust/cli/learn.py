@@ -127,6 +127,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     output = output or update
     options.require_folder(output)
     options.require_folder(report)
+    _require_apart(inputs, output, update, report)
     asked = Asked(
         inputs=inputs,
         output=output,
@@ -185,6 +186,17 @@ def _require_update(
         if is_said and update is None:
             message = f"{name} says something about --update, which is not used; add --update rules.json"
             raise click.UsageError(message)
+
+
+def _require_apart(inputs: Inputs, output: str | None, update: str | None, report: str | None) -> None:
+    """Refuse to lose what is read, or one result to the other."""
+    # Rules that are proved again go back to where they were, even if that is a folder that is read.
+    is_back = options.is_one_file(output, update)
+    inputs.require_apart(None if is_back else output, report)
+    options.require_apart(report, update)
+    if options.is_one_file(output, report):
+        message = f"the file {report} is where the rules go; name another one for --report"
+        raise click.UsageError(message)
 
 
 def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:

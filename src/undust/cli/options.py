@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -120,3 +121,27 @@ def require_folder(output: str | None) -> None:
     """Say now, not after an hour of work, that there is no place for the result."""
     if output is not None and output != STANDARD:
         replacing.require_folder(output)
+
+
+def require_apart(output: str | None, *read: str | None) -> None:
+    """Refuse to write over what is read: who says so has mixed up two names."""
+    for path in read:
+        if path is not None and is_one_file(output, path):
+            raise would_be_lost(path)
+
+
+def would_be_lost(path: str) -> click.UsageError:
+    """Return what to say of a file that would be read and then replaced."""
+    return click.UsageError(f"the file {path} is read, and would be replaced; name another one to write")
+
+
+def is_one_file(one: str | None, other: str | None) -> bool:
+    """Return whether two names mean one file, of which the later writer would leave nothing."""
+    if one is None or other is None or STANDARD in {one, other}:
+        return False
+    return os.path.realpath(one) == os.path.realpath(other) and not is_device(one)
+
+
+def is_device(path: str) -> bool:
+    """Return whether a path is written to and not replaced, as a device or a named pipe is."""
+    return Path(path).exists() and not Path(path).is_file()

@@ -70,6 +70,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     require_stdout_for_one(output, as_json=as_json)
     require_readable([rules])
     options.require_folder(output)
+    options.require_apart(output, rules, compared)
+    inputs.require_apart(output)
     comparison = None if compared is None else read_comparison(compared)
     made = report(
         load(rules),

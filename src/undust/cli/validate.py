@@ -157,6 +157,8 @@ def command(  # noqa: PLR0913 -- one argument per option
             "rules from stdin have no file to go back to, and stdout tells the outcome; name one with -o"
         )
         raise click.UsageError(message)
+    options.require_apart(target, *archives)
+    inputs.require_apart(target)
     require_readable([file, *archives])
     rules = load(file)
     is_silent = quiet or as_json

@@ -13,7 +13,7 @@ from undust.pipeline.learning import (
     require_methods,
 )
 from undust.pipeline.proving import validate
-from undust.pipeline.reading import read
+from undust.pipeline.reading import is_input, read
 from undust.pipeline.reporting import Gathered, refusals_of, refusals_of_verdicts, report
 from undust.pipeline.stages import Stages
 
@@ -25,6 +25,7 @@ __all__ = [
     "evaluate",
     "failed_sites",
     "find_duplicates",
+    "is_input",
     "learn",
     "learn_combined",
     "learn_with",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike, fspath
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from undust.observations import SCHEMA, Observations
 from undust.pipeline.files import ARCHIVE_NAMES, ARCHIVES, FilesReader, Told, one_report_each
 from undust.pipeline.sites import WITH_SITE
 from undust.sources import named_format
-from undust.sources.files import find_files
+from undust.sources.files import find_files, is_recognised
 from undust.sources.reading import ReadOptions
 from undust.streams import STANDARD, require_readable
 
@@ -83,6 +84,25 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
     statements = {statement for each in told for statement in each.statements}
     reports = one_report_each((each.report for each in told), list(found))
     return Observations(table, reports, tuple(sorted(statements)))
+
+
+def is_input(
+    path: str,
+    paths: Iterable[str],
+    *,
+    format: str | None = None,  # noqa: A002 -- the name of the option
+    log_format: str | None = None,
+) -> bool:
+    """Return whether a file is among those that `read` takes from these paths, under whatever name.
+
+    What lies in a folder and is passed over there is not: the rules of yesterday beside the crawl of today.
+    """
+    place = realpath(path)
+    for file in find_files(name for name in paths if not is_address(name)):
+        if file.path != STANDARD and realpath(file.path) == place:
+            is_read = file.is_named or format is not None
+            return is_read or is_recognised(file.path, ReadOptions(log_format=log_format))
+    return False
 
 
 def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> Callable[[int], object]:

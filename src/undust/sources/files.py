@@ -18,7 +18,7 @@ from undust.streams import BLOCK_BYTES, STANDARD, raw_blocks, require_no_promise
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from undust.sources.reading import Reading
+    from undust.sources.reading import Reading, ReadOptions
 
 MOST_PACKINGS = 4
 """How often a file may be packed; what is packed more often was made to harm."""
@@ -105,6 +105,15 @@ def _source(head: bytes, damage: DamagedSource | None, name: str | None, reading
         if damage and not head:
             raise damage from None
         raise
+
+
+def is_recognised(path: str, options: ReadOptions) -> bool:
+    """Return whether a file is told by its first bytes; one that is not is passed over in a folder."""
+    try:
+        format_of(_looked_into(raw_blocks(path), path).head, path, options)
+    except UnknownFormat:
+        return False
+    return True
 
 
 def note_unknown(error: UnknownFormat, reading: Reading) -> None:
