@@ -9,11 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 import undust
+from tests.cli.command import run, sentence
 from undust.cli.learn import command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+RULE = undust.Rule.parse('replace ".php3?" → "?"', site="a.test")
 NUMBERS = range(30)
 CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "no URL": ([{"url": "mailto:a@a.test"}], "there is no URL"),
@@ -42,6 +44,50 @@ def test_little_to_learn_is_told(case: str, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert sentence in " ".join(done.output.split())
     assert len(undust.load(path)) == 0
+
+
+def test_rules_are_not_lost_to_none(tmp_path: Path) -> None:
+    """A crawl that teaches nothing leaves the rules of yesterday alone; --yes says that they may go."""
+    seen, path, page = (tmp_path / name for name in ("seen.jsonl", "rules.json", "page.html"))
+    rows, reason = CASES["no duplicates"]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    undust.RuleSet([RULE]).save(path)
+    before = path.read_bytes()
+    stopped = run("learn", seen, "-o", path, "--report", page)
+    assert (
+        sentence(stopped, code=1) == f"nothing was learned, so {path} was left as it is, with its 1 rule; "
+        "name another file with -o, or add --yes to replace it"
+    )
+    assert reason in " ".join(stopped.out.decode().split())
+    assert path.read_bytes() == before
+    assert page.exists()
+    stopped = run("learn", seen, "-o", path, "--json", "--method", "tree")
+    assert "with its 1 rule" in sentence(stopped, code=1)
+    assert json.loads(stopped.out)["output"] is None
+    assert path.read_bytes() == before
+    done = run("learn", seen, "-o", path, "--json", "--yes")
+    assert (done.code, done.err, json.loads(done.out)["output"]) == (0, "", str(path))
+    assert len(undust.load(path)) == 0
+
+
+@pytest.mark.parametrize("held", ["precious", '{"format": "undust-rules", "version": 99, "rules": []}'])
+def test_what_is_no_rule_file_is_not_lost_to_none(tmp_path: Path, held: str) -> None:
+    """Nor is what another undust wrote."""
+    seen, path = tmp_path / "seen.jsonl", tmp_path / "rules.json"
+    seen.touch()
+    path.write_text(held, encoding="utf-8")
+    assert "with what is no rule file" in sentence(run("learn", seen, "-o", path, "-q"), code=1)
+    assert path.read_text(encoding="utf-8") == held
+
+
+@pytest.mark.parametrize("held", [b"", undust.RuleSet().dumps()])
+def test_a_file_without_rules_is_replaced(tmp_path: Path, held: bytes) -> None:
+    """There is nothing to lose in it."""
+    seen, path = tmp_path / "seen.jsonl", tmp_path / "rules.json"
+    seen.touch()
+    path.write_bytes(held)
+    assert run("learn", seen, "-o", path, "-q").code == 0
+    assert path.read_bytes() == undust.RuleSet().dumps()
 
 
 def test_labels_that_contradict_each_other_merge_nothing(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from undust.cli.learning import Asked, single, together
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.outcomes import drifted, told, told_of_learners
 from undust.cli.saying import say_json
+from undust.counting import how_many
 from undust.errors import UndustError
+from undust.streams import STANDARD
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
@@ -34,7 +37,7 @@ SHOWN_RULES = 60
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="Write the rules to FILE. It appears, or is replaced, only when complete.",
+    help="Write the rules to FILE. It appears, or is replaced, only when complete, never by no rules.",
 )
 @options.methods
 @click.option(
@@ -64,7 +67,11 @@ SHOWN_RULES = 60
     type=click.DateTime(["%Y-%m-%d"]),
     help="The day to write beside what --update proves or retires, instead of this one.",
 )
-@click.option("--yes", is_flag=True, help="Let --update retire many rules at once without a question.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Let --update retire many rules at once, and FILE be replaced where nothing was learned.",
+)
 @click.option("--seed", metavar="N", type=int, default=0, help="Hold out other pages.")
 @options.keep_values
 @click.option(
@@ -122,7 +129,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     methods = methods or (pipeline.COMBINED,)
     pipeline.require_methods(methods)
     _require_owners(said, methods)
-    _require_update(update, methods, today=today, yes=yes)
+    _require_update(update, methods, today=today, yes=yes and output is None)
     before = RuleSet.load(update) if update is not None else None
     output = output or update
     options.require_folder(output)
@@ -149,23 +156,27 @@ def command(  # noqa: PLR0913 -- one argument per option
     with learning(asked, place, stages) as found:
         if found.drift and found.drift.is_sudden and not yes:
             _ask(found.drift, str(update), is_silent=asked.is_silent)
-        if output is not None:
+        kept = None if yes else _kept(found.rules, output)
+        written = None if kept else output
+        if written is not None:
             with stages.timed("writing"):
-                found.rules.save(output)
+                found.rules.save(written)
         if found.journal is not None:
             found.journal.is_complete = not found.failed
         if report is not None:
-            named = RuleSet(found.rules, name=output or "rules that were not saved")
+            named = RuleSet(found.rules, name=written or "rules that were not saved")
             shown = {"refusals": found.refusals, "keep_values": keep_values, "threads": inputs.threads}
             pipeline.report(named, found.seen, report, **shown)
     seconds = perf_counter() - started
     if as_json:
-        figures = _figures(found.result, found.rules, seconds, output) | {"stages": stages.as_json()}
+        figures = _figures(found.result, found.rules, seconds, written) | {"stages": stages.as_json()}
         say_json(figures)
     elif not quiet:
-        _print(found.result, found.rules, seconds, output)
+        _print(found.result, found.rules, seconds, written)
         if report is not None:
             click.echo(f"\n{report}: a page about them, for a browser")
+    if kept:
+        fail(kept, PROBLEM)
     if found.failed:
         mend = "; --resume tries again" if found.journal else ""
         fail(
@@ -215,6 +226,32 @@ def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
 
     show(Text("\n".join([*drifted(drift), "", f"{told}."])))
     click.confirm("Retire them?", abort=True)
+
+
+def _kept(rules: RuleSet, output: str | None) -> str | None:
+    """Return why the output is left as it is: that nothing was learned is no reason to lose what is there."""
+    if len(rules) or output is None or output == STANDARD or not Path(output).is_file():
+        return None
+    held = _held(output)
+    if held is None:
+        return None
+    return (
+        f"nothing was learned, so {output} was left as it is, with {held}; name another file with -o, or "
+        "add --yes to replace it"
+    )
+
+
+def _held(path: str) -> str | None:
+    """Return what a file holds that somebody may miss; None for a rule file without rules, or nothing."""
+    from undust.rules import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if not Path(path).stat().st_size:
+        return None
+    try:
+        count = len(RuleSet.load(path))
+    except UndustError:
+        return "what is no rule file"
+    return f"its {how_many(count, 'rule')}" if count else None
 
 
 def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
