@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -123,7 +124,22 @@ class Observations:
 def arrow_table(data: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
     """Return any Arrow object as a table."""
     # A table of Arrow's own is not handed over to Arrow: before 25 it crashed at views of nothing but "".
-    return data if isinstance(data, pa.Table) else pa.table(data)
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, str | PathLike):
+        path = fspath(data)
+        message = f"{path!r} names a file and is no table; give what it holds: undust.read({path!r})"
+        raise SourceError(message)
+    try:
+        return pa.table(data)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, pa.ArrowException):
+            raise
+        message = (
+            f"an object of the type '{type(data).__name__}' is no table; give what undust.read returns, or "
+            "an Arrow table with a column 'url'"
+        )
+        raise SourceError(message) from None
 
 
 def table_of(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object

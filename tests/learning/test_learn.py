@@ -7,6 +7,7 @@ import json
 import random
 from collections import defaultdict
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,12 +15,12 @@ import pytest
 
 import undust
 from tests.learning.test_trust import table_of
+from undust.errors import UndustError
 from undust.learning import Care, learn_site, masked
 from undust.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 SAMPLE = "examples/shop.jsonl.gz"
 
@@ -34,6 +35,11 @@ def site(*, pages: int = 60, forms: Callable[[int], list[str]]) -> pa.Table:
     """A labelled site: each page with the URLs that `forms` gives."""
     rows = [(url, str(page)) for page in range(pages) for url in forms(page)]
     return pa.table({"url": [url for url, _ in rows], "cluster": [page for _, page in rows]})
+
+
+def with_session(page: int) -> list[str]:
+    """A page with and without a session id."""
+    return [f"http://a.test/{page}", f"http://a.test/{page}?sid={page * 7919}"]
 
 
 def learned(table: pa.Table, **care: Any) -> undust.RuleSet:  # noqa: ANN401 -- options
@@ -284,6 +290,59 @@ def test_single_learners_mask_values_too() -> None:
     sources = [source for rule in rules if "{*" in rule.source for source, _ in rule.examples]
     assert sources
     assert all("sid=***" in source for source in sources)
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"max_fpr": -1}, "max_fpr is -1; give a number from 0 to 1, such as 0.01"),
+        ({"max_fpr": 2}, "max_fpr is 2; give"),
+        ({"max_fpr": float("nan")}, "max_fpr is nan; give"),
+        ({"max_fpr": "0.1"}, "max_fpr is '0.1'; give"),
+        ({"min_support": 0}, "min_support is 0; give a whole number from 1 on, or leave it out"),
+        ({"min_support": 2.5}, "min_support is 2.5; give"),
+        (
+            {"methods": []},
+            "no method is named; leave methods out, or name 'undust' alone",
+        ),
+        ({"methods": "guess"}, "there is no learner 'guess'"),
+        ({"update": "rules.json"}, "update is 'rules.json' and no rules; load them first"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(said: dict[str, Any], sentence: str) -> None:
+    """What is wrong and what is allowed, before any work."""
+    with pytest.raises(UndustError) as told:
+        undust.learn(site(pages=2, forms=with_session), **said)
+    assert str(told.value).startswith(sentence)
+    if "methods" not in said and "update" not in said:
+        with pytest.raises(UndustError):
+            undust.learn(site(pages=2, forms=with_session), methods="tree", **said)
+        with pytest.raises(UndustError):
+            undust.compare(site(pages=2, forms=with_session), **said)
+
+
+@pytest.mark.parametrize(
+    ("seen", "sentence"),
+    [
+        ("crawl.jsonl", "'crawl.jsonl' names a file and is no table; give what it holds: undust.read('crawl"),
+        (Path("crawl.jsonl"), "'crawl.jsonl' names a file"),
+        (None, "an object of the type 'NoneType' is no table; give what undust.read returns"),
+        ([{"url": "http://a.test/"}], "an object of the type 'list' is no table"),
+    ],
+)
+def test_what_is_no_table_is_one_sentence(seen: object, sentence: str) -> None:
+    """A path above all, which every other verb takes."""
+    for verb in (undust.learn, undust.find_duplicates):
+        with pytest.raises(UndustError) as told:
+            verb(seen)
+        assert str(told.value).startswith(sentence)
+
+
+def test_one_method_needs_no_list() -> None:
+    """Its name says enough."""
+    table = site(pages=30, forms=with_session)
+    assert undust.learn(table, methods="undust") == undust.learn(table)
+    assert undust.learn(table, methods="tree") == undust.learn(table, methods=["tree"])
 
 
 def test_a_giant_site_is_learned_from_whole_pages() -> None:

@@ -9,6 +9,7 @@ from undust.comparison.splitting import TEST, require_both_sides, split_by_evide
 from undust.evaluation import evaluate as judge
 from undust.evaluation.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.observations import arrow_table, table_of
+from undust.pipeline.arguments import names_of, require_demands
 from undust.pipeline.finding import find_duplicates
 from undust.single import HELD_OUT, Job
 from undust.validation import Demands, demands_from
@@ -73,14 +74,16 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
         watch: Is told the name of each method before its turn.
 
     """
-    chosen = methods_named(methods)
+    chosen = methods_named(None if methods is None else names_of(methods))
+    bounds = (max_fpr,) if isinstance(max_fpr, int | float | str) else tuple(max_fpr)
+    for bound in bounds:
+        require_demands(bound, min_support)
     if labels is None:
         training, judged, unlabelled = split_by_evidence(find_duplicates(seen), arrow_table(seen), test, seed)
     else:
         rest, judged, unlabelled = split_by_labels(arrow_table(seen), arrow_table(labels), test, seed)
         training = find_duplicates(rest)
     require_both_sides(training.summary.clusters, judged)
-    bounds = (max_fpr,) if isinstance(max_fpr, int | float) else tuple(max_fpr)
     job = Job((), dict(options or {}), demands_from(min_support), held_out, seed, threads, min_support)
     rows = compare_methods(training, judged, chosen, job, bounds=bounds, watch=watch)
     return Comparison.of(rows, training, judged, unlabelled)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from undust.duplicates import Duplicates
 from undust.errors import UndustError
-from undust.learners import learner_named
+from undust.learners import LEARNERS, learner_named
 from undust.learners import propose as propose_for_site
 from undust.learning import Care, care_from, masked
+from undust.pipeline.arguments import names_of, require_demands, require_rules
 from undust.pipeline.combined import learn_combined
 from undust.pipeline.finding import find_duplicates
 from undust.rules import RuleSet
@@ -41,7 +42,7 @@ def propose(
         options: By their written names, as in `{"substring.max_bucket": 6}`.
 
     """
-    names = None if methods is None else list(methods)
+    names = None if methods is None else names_of(methods)
     return {found.site: propose_for_site(found, names, options) for found in training}
 
 
@@ -63,6 +64,7 @@ def prove(
         threads: How many to use; the result is the same.
 
     """
+    require_demands(max_fpr, min_support)
     demands = Demands(max_fpr, min_support)
     return tuple(
         verdict
@@ -75,7 +77,7 @@ def prove(
 def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     seen: Any,  # noqa: ANN401 -- any Arrow object
     *,
-    methods: Iterable[str] = (COMBINED,),
+    methods: str | Iterable[str] = (COMBINED,),
     options: Mapping[str, object] | None = None,
     max_fpr: float = Care.max_fpr,
     min_support: int | None = None,
@@ -90,10 +92,10 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
 
     Args:
         seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
-        methods: `undust`, which is all together, or the names of single learners.
+        methods: `undust`, which is all together, or the name of a single learner, or several.
         options: Of single learners, by their written names, as in `{"substring.max_bucket": 6}`.
-        max_fpr: The largest share of wrong merges, of a rule and of all rules of a site.
-        min_support: The number of pages that must show a rule to be right.
+        max_fpr: The largest share of wrong merges, of a rule and of all rules of a site; from 0 to 1.
+        min_support: The number of pages that must show a rule to be right; 1 or more.
         seed: Another number holds out other pages.
         threads: How many to use; the result is the same.
         keep_values: Show the values of dropped parameters in examples, instead of `***`.
@@ -103,8 +105,10 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
         engine: Where the work runs, if not in this process and others like it: what `read` was given.
 
     """
-    names = tuple(methods)
+    names = names_of(methods)
     require_methods(names)
+    require_demands(max_fpr, min_support)
+    require_rules(update)
     if names == (COMBINED,):
         care = care_from(max_fpr, min_support, seed)
         told = {"keep_values": keep_values, "update": update, "today": today, "threads": threads}
@@ -139,6 +143,10 @@ def failed_sites(failed: Mapping[str, str]) -> str:
 def require_methods(names: Iterable[str]) -> None:
     """Raise unless these are methods to learn with, before any work is done."""
     chosen = tuple(names)
+    if not chosen:
+        known = ", ".join(learner.name for learner in LEARNERS)
+        message = f"no method is named; leave methods out, or name '{COMBINED}' alone or some of {known}"
+        raise UndustError(message)
     if COMBINED in chosen and len(chosen) > 1:
         message = f"'{COMBINED}' is all methods together; name it alone, or name others"
         raise UndustError(message)
@@ -176,9 +184,10 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
         folder: For those files, instead of the system's.
 
     """
+    require_demands(max_fpr, min_support)
     duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
     job = Job(
-        tuple(methods),
+        names_of(methods),
         dict(options or {}),
         Demands(max_fpr, min_support),
         held_out,
