@@ -140,6 +140,16 @@ def test_disable_and_enable(rules: Path, tmp_path: Path) -> None:
     assert load(tmp_path / "on.json")[2].status == "active"
 
 
+def test_disabling_what_evidence_retired_is_a_decision(tmp_path: Path) -> None:
+    """It was off before, and could have come back; now a person said no."""
+    path = tmp_path / "retired.json"
+    said = {"status": "disabled", "retired": {"reason": "it failed", "when": "2026-11-15"}}
+    RuleSet([A.to_json() | said, B]).save(path)
+    assert run("rules", "disable", path, A.id).err == f"off: {A.id[:8]}  {A}\n"
+    assert list(load(path)) == [A.with_status("disabled"), B]
+    assert run("rules", "disable", path, A.id).err == "nothing to change\n"
+
+
 def test_a_wrong_id_changes_nothing(rules: Path) -> None:
     """All ids are looked up before the file is written."""
     before = rules.read_bytes()

@@ -142,6 +142,20 @@ def test_what_was_retired_may_come_back() -> None:
     assert "retired" not in back.extra
 
 
+def test_what_was_retired_and_switched_off_stays_off() -> None:
+    """A person's no is heard whenever it comes: right after evidence said so too, or after a yes."""
+    table = table_of(labelled(both))
+    retired = undust.learn(changed(), update=undust.learn(table), today=DAY)
+    for rules in (retired.disable(SID.id), retired.enable(SID.id).disable(SID.id)):
+        outcome = learn_combined(table, update=rules)
+        assert outcome.drift is not None
+        assert outcome.drift.of("back") == ()
+        assert outcome.rules.find(SID.id).status == "disabled"
+        assert outcome.rules.compile()("http://a.test/p/1?sid=5") == "http://a.test/p/1?sid=5"
+    again = undust.learn(table, update=retired.disable(SID.id).enable(SID.id))
+    assert again.find(SID.id).status == "active"
+
+
 def test_what_is_new_comes_behind_what_holds() -> None:
     """Old rules keep their places, and new ones are proved beside them."""
     rules = undust.learn(table_of(labelled(idle("a.test"))))

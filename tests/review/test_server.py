@@ -164,6 +164,20 @@ def test_save_keeps_a_backup_and_only_switches(server: ReviewServer, rule_file: 
     assert [rule.status for rule in undust.load(rule_file)][:3] == ["disabled", "disabled", "active"]
 
 
+def test_what_evidence_retired_is_left_to_evidence(rule_file: Path) -> None:
+    """Who saves other switches has said nothing about it; who switches it has."""
+    rules = undust.load(rule_file)
+    first, second = rules.ids[:2]
+    said = {"status": "disabled", "retired": {"reason": "it failed"}}
+    undust.RuleSet([rules[0].to_json() | said, *rules[1:]]).save(rule_file)
+    desk = Desk(str(rule_file), {})
+    desk.save([first, second])
+    assert undust.load(rule_file).find(first).extra["retired"] == said["retired"]
+    desk.save([second])
+    desk.save([first, second])
+    assert undust.load(rule_file).find(first) == rules[0].with_status("disabled")
+
+
 def test_a_file_that_changed_meanwhile_is_not_overwritten(server: ReviewServer, rule_file: Path) -> None:
     """Somebody else's decision is not lost."""
     undust.load(rule_file).disable(server.desk.rules.ids[3]).save(rule_file)

@@ -158,6 +158,25 @@ def test_merging_keeps_the_first_order_the_newer_evidence_and_every_off_switch()
     assert RuleSet().merge(new) == new
 
 
+RETIRED = Rule.from_json(A.to_json() | {"status": "disabled", "retired": {"reason": "it failed"}})
+
+
+def test_a_decision_takes_the_place_of_what_evidence_said() -> None:
+    """A rule that evidence retired is a person's from then on, off or on."""
+    rules = RuleSet([RETIRED, B])
+    assert rules.disable(A.id)[0] == RETIRED.with_status("disabled") == A.with_status("disabled")
+    assert rules.enable(A.id)[0] == A
+    assert rules.disable(B.id)[0] == RETIRED
+    assert rules.diff(rules.disable(A.id)).changed[0].fields == {"retired": ({"reason": "it failed"}, None)}
+
+
+def test_merging_knows_a_decision_from_evidence() -> None:
+    """Off by a person in any file is off by a person; off by evidence alone stays so."""
+    retired, off, on = RuleSet([RETIRED]), RuleSet([A.with_status("disabled")]), RuleSet([A])
+    assert retired.merge(off) == off.merge(retired) == off
+    assert retired.merge(on) == on.merge(retired) == retired
+
+
 def test_differences() -> None:
     """What came, what went, what changed and what moved past another rule of its site."""
     before = RuleSet([A, B, C])

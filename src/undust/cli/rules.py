@@ -127,7 +127,10 @@ _output = click.option(
 @_output
 @as_json_option
 def disable(file: str, ids: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
-    """Switch rules off; they stay in the file, and stay off when rules are learned again."""
+    """Switch rules off; they stay in the file, and stay off when rules are learned again.
+
+    So does a rule that new evidence has retired, which could come back by evidence without that.
+    """
     _switch(file, output, ids, RuleSet.disable, as_json=as_json)
 
 

@@ -17,6 +17,7 @@ from undust.intervals import interval, upper_bound
 from undust.learning.evidence import pairs_of
 from undust.learning.pages import Pages
 from undust.learning.state import State
+from undust.rules.language import RETIRED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 Fate = Literal["holds", "not seen", "retired", "off", "back", "new"]
-RETIRED = "retired"
-"""The key of a rule in the file that says when and why it was switched off."""
 SUDDEN, SUDDEN_SHARE = 3, 0.3
 """So many rules retired at once, and such a share of those that could be tested, are no drift."""
 

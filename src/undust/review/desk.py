@@ -49,7 +49,9 @@ class Desk:
         if unknown := sorted(chosen - set(ids)):
             message = f"no rule has the id {unknown[0]!r}; load the page again"
             raise UndustError(message)
-        return self.rules.enable(*(id_ for id_ in ids if id_ not in chosen)).disable(*sorted(chosen))
+        # Who leaves a rule off that evidence retired has decided nothing about it.
+        before = set(self.off)
+        return self.rules.enable(*sorted(before - chosen)).disable(*sorted(chosen - before))
 
     def try_url(self, url: str, off: Iterable[str]) -> dict[str, Any]:
         """Return each step of a URL, as `undust explain` shows it."""

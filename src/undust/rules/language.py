@@ -27,6 +27,8 @@ Status = Literal["active", "disabled"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 ANY_SITE = "*"
+RETIRED = "retired"
+"""The key of a rule that says when and why evidence, and no person, switched it off."""
 
 JSON_NAMES = {"source": "from", "target": "to"}
 """Fields whose JSON key is a word that Python has taken."""
@@ -139,12 +141,13 @@ class Rule:
         return identity((self.site, self.kind, self.source, self.target, self.when, self.unless))
 
     def with_status(self, status: Status) -> Self:
-        """Return the same rule, switched on or off.
+        """Return the same rule, switched on or off; what evidence decided before no longer counts.
 
         >>> Rule.parse('replace ".php3?" -> "?"', site="shop.test").with_status("disabled").status
         'disabled'
         """
-        return replace(self, status=status)
+        extra = {key: value for key, value in self.extra.items() if key != RETIRED}
+        return replace(self, status=status, extra=extra)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

@@ -14,7 +14,7 @@ from undust import _core
 from undust.errors import RuleError
 from undust.rules import files
 from undust.rules.compiled import Canonicalizer
-from undust.rules.language import Rule, Status, identity
+from undust.rules.language import RETIRED, Rule, Status, identity
 from undust.rules.problems import Problem, asked
 from undust.streams import open_output, read_whole
 from undust.urls.site import suffixes
@@ -192,7 +192,10 @@ class RuleSet(Sequence[Rule]):
         return self._with_status("active", ids)
 
     def disable(self, *ids: str) -> Self:
-        """Return the set with these rules switched off; they stay in the file, and stay off when merged.
+        """Return the set with these rules switched off; they stay in the file, and stay off.
+
+        So they do when sets are merged and when rules are learned again, whatever the evidence: also those
+        that evidence retired, which could come back without that.
 
         >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
         >>> rules.disable("1413").compile()("http://shop.test/a.php3?b")
@@ -204,7 +207,7 @@ class RuleSet(Sequence[Rule]):
         ids = self.ids
         places = {self._place(start, ids) for start in starts}
         return self._like(
-            [rule | {"status": status} if place in places else rule for place, rule in enumerate(self.raw)]
+            [_decided(rule, status) if place in places else rule for place, rule in enumerate(self.raw)]
         )
 
     def merge(self, other: RuleSet) -> Self:
@@ -260,9 +263,15 @@ def _with_id(rule: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": _id_of(rule), **{key: value for key, value in rule.items() if key != "id"}}
 
 
+def _decided(rule: dict[str, Any], status: Status) -> dict[str, Any]:
+    """Return a rule as a person switched it: what evidence decided before no longer counts."""
+    return {key: value for key, value in rule.items() if key != RETIRED} | {"status": status}
+
+
 def _merged(rule: dict[str, Any], newer: dict[str, Any] | None) -> dict[str, Any]:
     if newer is None:
         return rule
-    is_off = "disabled" in {rule.get("status"), newer.get("status")}
-    merged = rule | newer
-    return merged | {"status": "disabled"} if is_off else merged
+    off = [each for each in (rule, newer) if each.get("status") == "disabled"]
+    if any(RETIRED not in each for each in off):
+        return _decided(rule | newer, "disabled")
+    return rule | newer | ({"status": "disabled"} if off else {})
