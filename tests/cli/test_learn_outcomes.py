@@ -25,6 +25,18 @@ CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
         [{"url": f"http://a.test/p?sid={n}", "digest": "x"} for n in NUMBERS],
         "one page proves nothing",
     ),
+    "one content everywhere": (
+        [{"url": f"http://a.test/{n}?sid={n}", "digest": "x"} for n in NUMBERS],
+        "is not to be trusted (one content for much of the site), so there is nothing to learn from",
+    ),
+    "one redirect target everywhere": (
+        [{"url": f"http://a.test/{n}?s={n}", "status": 301, "redirect": "http://a.test/"} for n in NUMBERS],
+        "is not to be trusted (everything redirects to one page)",
+    ),
+    "nothing but short answers": (
+        [{"url": f"http://a.test/{n}", "digest": str(n), "size": 2} for n in NUMBERS],
+        "is not to be trusted (empty or tiny body)",
+    ),
     "all 404": ([{"url": f"http://a.test/{n}", "status": 404} for n in NUMBERS], "answered with a page"),
     "no evidence": ([{"url": f"http://a.test/{n}?s={n}"} for n in NUMBERS], "it needs a digest"),
     "one URL under many labels": (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from undust.counting import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from undust.learning import Drift, Outcome
     from undust.single import Learned
@@ -87,15 +87,25 @@ def why_nothing(outcome: Outcome) -> str | None:
     if not urls:
         return "no URL of the input was answered with a page, so there is nothing to learn from"
     if not outcome.has_evidence:
-        return (
-            "nothing in the input tells which URLs show one page, so there is nothing to learn from; "
-            "it needs a digest, a sketch, sizes, redirects, rel=canonical or a column 'cluster'"
-        )
+        return _without_evidence(outcome.doubts)
     if urls == pages:
         return "no two URLs of the input show one page, so there are no duplicates to learn from"
     if pages == len(outcome.sites):
         return "all URLs of a site show one page, and one page proves nothing; give more of the site"
     return None
+
+
+def _without_evidence(doubts: Sequence[str]) -> str:
+    """Return what is missing; what is there and not believed is another thing than nothing."""
+    if doubts:
+        return (
+            f"what the input tells of its pages is not to be trusted ({', '.join(doubts)}), so there is "
+            "nothing to learn from; give more of the site, or a column 'cluster' that says what is one page"
+        )
+    return (
+        "nothing in the input tells which URLs show one page, so there is nothing to learn from; "
+        "it needs a digest, a sketch, sizes, redirects, rel=canonical or a column 'cluster'"
+    )
 
 
 def drifted(drift: Drift) -> list[str]:

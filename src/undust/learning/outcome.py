@@ -35,6 +35,8 @@ class Outcome:
     """What became of them, if they were proved again."""
     failed: Mapping[str, str] = field(default_factory=dict)
     """Sites that gave nothing for an error, each with the reason."""
+    doubts: tuple[str, ...] = ()
+    """What would be evidence and is not believed, by name, of the sites that have no other."""
 
     @property
     def rules(self) -> RuleSet:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from undust.duplicates import find_in_site
+from undust.duplicates.distrust import EMPTY
 from undust.duplicates.glue import VALUES
 from undust.engines import SITE
 from undust.learning import SITES, Care, is_off, learn_site, proved_again, shown_by
@@ -115,4 +116,11 @@ def learn_clusters(site: SiteClusters, task: Task) -> Learned:
     has_evidence = bool(site.known.any()) or bool((site.sizes > 1).any())
     told = replace(rules, refused=rules.refused if task.keeps_refused else (), restless=())
     stands = standing(site, rules.rules, task.care) if site.site in task.sampled else None
-    return Learned(told, again, shown, has_evidence, stands)
+    return Learned(told, again, shown, has_evidence, stands, () if has_evidence else _doubts(site))
+
+
+def _doubts(site: SiteClusters) -> tuple[str, ...]:
+    """Return by name what the site says of its pages and is not believed."""
+    kinds = {each.kind for each in site.found}
+    # Contents that are too short to compare are told only where they would have joined something.
+    return tuple(sorted(kinds or ({EMPTY} if site.distrusted.any() else ())))

@@ -32,6 +32,8 @@ class Learned(NamedTuple):
     has_evidence: bool
     stands: Standing | None = None
     """How the URLs that it was learned from stand under its rules, if they are only some of the site's."""
+    doubts: tuple[str, ...] = ()
+    """Where there is no evidence: the names of what would be, and is not believed."""
 
 
 def to_text(learned: Learned) -> str:
@@ -46,13 +48,14 @@ def to_text(learned: Learned) -> str:
 
 def from_text(text: str) -> Learned:
     """Return what the line says."""
-    site, again, shown, has_evidence, stands = json.loads(text)
+    site, again, shown, has_evidence, stands, doubts = json.loads(text)
     site["rules"] = tuple(map(Rule.from_json, site["rules"]))
     site["refused"] = tuple(Refused(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"])
     site["restless"] = tuple(site.get("restless", ()))
     fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
     stood = stands and Standing(stands[0], tuple(stands[1]), tuple(stands[2]))
-    return Learned(SiteRules(**site), fated, [_shown(row) for row in shown], has_evidence, stood)
+    told = [_shown(row) for row in shown]
+    return Learned(SiteRules(**site), fated, told, has_evidence, stood, tuple(doubts))
 
 
 def _shown(row: list[Any]) -> Shown:

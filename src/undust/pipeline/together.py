@@ -39,9 +39,10 @@ def outcome_of(
     sites = tuple(each.rules for each in learned)
     shown = [row for each in learned for row in each.shown]
     has_evidence = any(each.has_evidence for each in learned)
+    doubts = tuple(sorted({doubt for each in learned for doubt in each.doubts}))
     new = rules_across(shown, task.care)
     if update is None:
-        return Outcome(sites, keeps_values, has_evidence, new)
+        return Outcome(sites, keeps_values, has_evidence, new, doubts=doubts)
     fates: dict[str, Fated] = {site: _not_seen(rules) for site, rules in task.before.items()}
     fates |= {each.rules.site: merged(each.again, each.rules.rules) for each in learned}
     # Rules of one site come before those for all, in use as in the file.
@@ -53,7 +54,8 @@ def outcome_of(
     for_all = merged(again, wanted(new, off))
     everything = [each for rules in (*fates.values(), for_all) for each in rules]
     across = tuple(rule for _, rule in for_all)
-    return Outcome(sites, keeps_values, has_evidence, across, update, Drift(tuple(everything)))
+    drift = Drift(tuple(everything))
+    return Outcome(sites, keeps_values, has_evidence, across, update, drift, doubts=doubts)
 
 
 def _not_seen(rules: Iterable[Rule]) -> Fated:
