@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from undust.rules.privacy import forgotten_names
+from undust.rules.privacy import forgotten_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def _parts(rule: Rule) -> Iterator[str]:
     if left and right:
         yield from (f"writes {right[at]} for {left[at]}" for at in (1, 2) if _is_other(left[at], right[at]))
     is_mask = ":any}" in target
-    names = [name.removeprefix(";") for name in forgotten_names([rule])]
+    names = [name.removeprefix(";") for name in forgotten_parameters(rule)]
     if names:
         yield f"{'ignores the value of' if is_mask else 'forgets'} {', '.join(names)}"
     yield from (FORMS[form] for form in _FORM.findall(target) if form in FORMS and form != "any")
