@@ -13,6 +13,7 @@ import undust
 from tests.cli.command import run, sentence
 from undust.errors import UndustError
 from undust.evaluation.figures import COUNTS, RATES
+from undust.reporting import Refusal, Refusals
 from undust.reporting.page import embedded
 from undust.reporting.texts import Texts, visible
 from undust.reporting.unexplained import likely_cause
@@ -163,6 +164,45 @@ def test_what_a_rule_that_keeps_some_parameters_drops_is_hidden() -> None:
     rows = [(f"http://a.test/?id={n}", str(n)) for n in range(5)]
     rows += [(f"http://a.test/?id={n}&mail=me%40b.test", str(n)) for n in range(5)]
     assert "me%40b.test" not in undust.report(RuleSet([rule]), table(*rows)).html()
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize(
+    ("form", "rule"),
+    [
+        ("/p/{n};jsessionid={secret}", "/p/{a:int};jsessionid={secret}?{r**} -> {s}://{h}/p/{a}?{r}"),
+        ("/t?id={n};sid={secret}", "/t?id={a:int};sid={*:{secret}|x} -> {s}://{h}/t?id={a}"),
+        ("/s/{secret}/p/{n}", "/s/{*:hex}/{p**} -> {s}://{h}/{p}"),
+        ("/s/{secret}/p/{n}", "/s/{secret}/{p**} -> {s}://{h}/{p}"),
+        ("/p/{n}?mail=joe@b.test&t={secret}", "/{p**}?mail=joe@b.test&t={secret} -> {s}://{h}/{p}"),
+        ("/p/{n}?{secret}", "/{p**}?{secret} -> {s}://{h}/{p}"),
+        ("/p/{n}?t={secret}", "/{p**}?t={**}&{r**} -> {s}://{h}/{p}?t={secret}&{r}"),
+        ("/q/{n}", "/p/{x} -> {s}://{h}/q/{x} when ?t={secret} unless /u/joe@b.test/{**}"),
+    ],
+)
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_no_rule_shows_secrets(form: str, rule: str, *, is_refused: bool, keep: bool) -> None:
+    """Neither the text nor the examples of a rule, whether it was taken or refused."""
+    secret = "77de68daecd823babbb58edb1c8e14d7106e83bb"  # noqa: S105 -- that is the point
+    text = f"rewrite {{s}}://{{h}}{rule.replace('{secret}', secret)}"
+    said = Rule.parse(text, site="a.test")
+    rows = [(f"http://a.test/p/{n}", str(n)) for n in range(4)]
+    rows += [(f"http://a.test{form.format(n=n, secret=secret)}", str(n % 3)) for n in range(4)]
+    refusals = {"a.test": Refusals((Refusal(said, "merged different pages", 3, 1),), {"merged": 1})}
+    rules = RuleSet([] if is_refused else [said])
+    found = undust.report(rules, table(*rows), refusals=refusals if is_refused else None, keep_values=keep)
+    # What no rule forgets is no secret: of a refused one, only what is told of itself is hidden.
+    shown = json.dumps(only_site(found)["refused"] if is_refused else found.facts)
+    assert (secret in shown) is keep
+    assert keep or "joe@b.test" not in shown
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_names_and_passwords_before_a_host_are_hidden(*, keep: bool) -> None:
+    """In what is left and in the sample of URLs; no rule sees such URLs, but people do."""
+    rows = [(f"http://alice:s3cret@a.test/p/{n}?x={x}", str(n)) for n in range(20) for x in range(3)]
+    found = undust.report(RuleSet([]), table(*rows), keep_values=keep)
+    assert ("alice" in found.html()) is ("s3cret" in found.html()) is keep
 
 
 def test_a_change_is_told_in_pieces() -> None:

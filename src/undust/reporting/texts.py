@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from undust.rules import RuleSet
 from undust.rules.changes import pieces
 from undust.rules.privacy import forgotten_names, without_values
+from undust.rules.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +55,7 @@ class Texts:
     """How the URLs of one site are shown."""
 
     hidden: tuple[str, ...] = ()
-    """Names of the parameters whose values are not shown."""
+    """What rules forget, which is not shown."""
     canonical: Callable[[str], str] | None = None
     """What the rules make of a URL; None where all values may be shown."""
 
@@ -66,6 +67,16 @@ class Texts:
     def url(self, url: str) -> str:
         """Return a URL as it is shown."""
         return cut(url if self.canonical is None else self._hidden(url, self.canonical(url)))
+
+    def said(self, text: str) -> str:
+        """Return the text of a rule, or words about it, as it is shown."""
+        return text if self.canonical is None else without_secrets(text)
+
+    def besides(self, rule: Rule) -> Texts:
+        """Return how URLs are shown beside one rule more, which need not hold."""
+        return (
+            self if self.canonical is None else replace(self, hidden=(*self.hidden, *forgotten_names([rule])))
+        )
 
     def change(self, before: str, after: str) -> list[list[str]]:
         """Return what turns a URL into another, as pieces `[mark, text]`."""

@@ -53,11 +53,11 @@ def _said(rule: Rule, short: str, texts: Texts) -> dict[str, Any]:
         "short": short,
         "site": rule.site,
         "kind": rule.kind,
-        "words": in_words(rule),
-        "from": rule.source,
-        "to": rule.target,
-        "when": list(rule.when),
-        "unless": list(rule.unless),
+        "words": texts.said(in_words(rule)),
+        "from": texts.said(rule.source),
+        "to": None if rule.target is None else texts.said(rule.target),
+        "when": list(map(texts.said, rule.when)),
+        "unless": list(map(texts.said, rule.unless)),
         "except": list(rule.except_sites),
         "on": rule.status == "active",
         "by": rule.learned_by,
@@ -103,7 +103,7 @@ class _Trials:
 
     def of(self, rule: Rule, shields: Sequence[Rule] = ()) -> dict[str, Any]:
         """Return what a rule does: how many URLs it changes, whom they meet, and examples of both."""
-        met = self._met(rule, shields)
+        met, texts = self._met(rule, shields), self.material.texts.besides(rule)
         others = met.anchor != met.forms
         same = self.page_at[met.forms] == self.page_at[met.anchor]
         wrong = np.flatnonzero(others & ~same)
@@ -114,13 +114,13 @@ class _Trials:
             "changes": self._urls(met.forms),
             "right": self._urls(met.forms[right]),
             "wrong": self._urls(met.forms[wrong]),
-            "counter": [self._pair(met, int(wrong[at])) for at in spread(len(wrong), few)],
+            "counter": [self._pair(met, int(wrong[at]), texts) for at in spread(len(wrong), few)],
         }
         if not rule.examples:
             chosen = right if len(right) else np.arange(len(met.forms))
-            told["examples"] = [self._change(met, int(chosen[at])) for at in spread(len(chosen), few)]
+            told["examples"] = [self._change(met, int(chosen[at]), texts) for at in spread(len(chosen), few)]
         if rule.when or rule.unless:
-            told |= self._spared(rule, met.forms)
+            told |= self._spared(rule, met.forms, texts)
         return told
 
     def _met(self, rule: Rule, shields: Sequence[Rule]) -> Met:
@@ -144,19 +144,19 @@ class _Trials:
         left, right = (str(known.names[int(self.page_at[form])]) for form in (one, other))
         return is_near(known.sketches.get(left), known.sketches.get(right))
 
-    def _change(self, met: Met, at: int) -> list[list[str]]:
-        return self.material.texts.change(str(self.names[int(met.forms[at])]), str(met.images[at]))
+    def _change(self, met: Met, at: int, texts: Texts) -> list[list[str]]:
+        return texts.change(str(self.names[int(met.forms[at])]), str(met.images[at]))
 
-    def _pair(self, met: Met, at: int) -> dict[str, Any]:
-        meets = self.material.texts.url(str(self.names[int(met.anchor[at])]))
-        return {"change": self._change(met, at), "meets": meets}
+    def _pair(self, met: Met, at: int, texts: Texts) -> dict[str, Any]:
+        meets = texts.url(str(self.names[int(met.anchor[at])]))
+        return {"change": self._change(met, at, texts), "meets": meets}
 
-    def _spared(self, rule: Rule, changed: Ints) -> dict[str, Any]:
+    def _spared(self, rule: Rule, changed: Ints, texts: Texts) -> dict[str, Any]:
         """Return URLs that the rule would change, were it not for its conditions."""
         bare = replace(rule, status="active", when=(), unless=())
         forms = np.setdiff1d(_touched(bare, self.names), changed)
         few = [forms[at] for at in spread(len(forms), self.material.limits.examples)]
-        shown = [self.material.texts.url(str(self.names[int(form)])) for form in few]
+        shown = [texts.url(str(self.names[int(form)])) for form in few]
         return {"spares": self._urls(forms), "spared": shown}
 
 
@@ -175,8 +175,8 @@ def told_refusals(material: Material) -> dict[str, Any] | None:
         "counts": [[reason, count] for reason, count in _largest_first(refusals.counts)],
         "rules": [
             {
-                "rule": str(one.rule),
-                "words": in_words(one.rule),
+                "rule": material.texts.said(str(one.rule)),
+                "words": material.texts.said(in_words(one.rule)),
                 "by": one.rule.learned_by,
                 "reason": one.reason,
                 "pages": one.pages,

@@ -92,10 +92,11 @@ def unexplained(material: Material) -> dict[str, Any] | None:
 
 def _told(group: _Group, material: Material) -> dict[str, Any]:
     name, meaning = CAUSES[group.cause]
+    detail = material.texts.said(group.detail)
     few = spread(len(group.clusters), material.limits.examples)
     return {
         "cause": group.cause,
-        "name": f"{name}: {group.detail}" if group.detail else name,
+        "name": f"{name}: {detail}" if detail else name,
         "meaning": meaning,
         "pages": group.pages,
         "urls": group.urls,
