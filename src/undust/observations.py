@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from undust.counting import how_many
 from undust.errors import SourceError, printable
+from undust.secrets import without_secrets
 
 SCHEMA = pa.schema(
     [
@@ -171,6 +172,6 @@ def _column_of(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
 
 
 def _shown(sample: bytes) -> str:
-    # Strangers wrote these bytes; a terminal must not obey them.
-    safe = printable(sample.decode("utf-8", "backslashreplace"))
+    # Strangers wrote these bytes; a terminal must not obey them, and its log must not keep their secrets.
+    safe = without_secrets(printable(sample.decode("utf-8", "backslashreplace")))
     return safe if len(safe) <= _WIDTH else f"{safe[:_WIDTH]}…"

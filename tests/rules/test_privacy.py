@@ -9,7 +9,7 @@ import pytest
 from undust.learning import masked
 from undust.rules import Rule
 from undust.rules.privacy import forgotten_names, without_values
-from undust.rules.secrets import is_random, is_secret, without_people, without_secrets
+from undust.secrets import is_random, is_secret, without_people, without_secrets
 
 ID = "1b6453892473a467d07372d45eb05abc2031647a"
 

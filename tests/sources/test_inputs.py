@@ -12,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import undust
 from undust.cli.inputs import Inputs, inputs
 
 if TYPE_CHECKING:
@@ -104,3 +105,23 @@ def test_progress_is_for_terminals_only(tmp_path: Path) -> None:
         said = file.read().decode()
     assert said.splitlines()[0] == "<Observations: 200,000 from 1 file, 1 skipped>"
     assert "reading" not in said
+
+
+def test_samples_of_records_show_no_secrets(tmp_path: Path) -> None:
+    """What is printed ends in logs; the place tells where the record is, and the bytes stay at hand."""
+    path = tmp_path / "crawl.jsonl"
+    lines = [
+        '{"url": "http://a.test/"}',
+        '{"url": "mailto:joe@b.test"}',
+        '{"url": "http://joe:pw12@/x"}',
+        '{"url": "http://a.test/?sid=s3cr3t1234&to=joe%40b.test&page=2", broken',
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    seen = undust.read(path)
+    told = seen.report()
+    assert "line 2: mailto:***\n" in f"{told}\n"
+    assert "line 3: http://***@/x\n" in f"{told}\n"
+    assert "http://a.test/?sid=***&to=***&page=2" in told
+    assert not any(secret in told for secret in ("joe", "pw12", "s3cr3t"))
+    samples = [sample for file in seen.files for remark in file.remarks for _, sample in remark.samples]
+    assert b"mailto:joe@b.test" in samples

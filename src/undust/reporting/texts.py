@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from undust.rules import RuleSet
 from undust.rules.changes import pieces
 from undust.rules.privacy import forgotten_names, without_values
-from undust.rules.secrets import without_secrets
+from undust.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from undust.rules.secrets import MASK, is_random, is_secret, secrets_in, without_people
+from undust.secrets import MASK, is_random, is_secret, secrets_in, without_people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
