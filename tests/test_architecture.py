@@ -39,7 +39,8 @@ MAY_IMPORT = {
     "selection": "errors urls duplicates rules candidates",
     "learners": "errors resources _core urls duplicates rules tree candidates selection",
     "validation": "errors counting intervals urls content live duplicates rules candidates",
-    "learning": "errors intervals _core urls duplicates rules candidates learners validation selection",
+    "learning": "errors intervals secrets _core urls duplicates rules candidates learners"
+    " validation selection",
     "single": "errors intervals resources duplicates rules candidates learners validation learning",
     "evaluation": "errors intervals notebook urls duplicates rules",
     "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",

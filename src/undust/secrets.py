@@ -38,6 +38,15 @@ def without_people(text: str) -> str:
     return _MAIL.sub(MASK, _USER.sub(rf"\1{MASK}@", text)) if "@" in text or "%40" in text else text
 
 
+def names_a_person(text: str) -> bool:
+    """Return whether there is a mail address, a user name or a password in a text.
+
+    >>> [names_a_person(text) for text in ("/logo@2x.png", "?to=joe@a.test", "http://joe@a.test/")]
+    [False, True, True]
+    """
+    return without_people(text) != text
+
+
 def is_secret(text: str) -> bool:
     """Return whether a text that a rule forgets looks like more than a word.
 

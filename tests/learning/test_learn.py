@@ -67,6 +67,23 @@ def test_a_value_alone_says_nothing_about_others(seen: str, other: str) -> None:
     assert canonical(f"http://a.test/p/99?{other}") == f"http://a.test/p/99?{other}"
 
 
+@pytest.mark.parametrize("form", ["{}", "{}&x=1"])
+def test_no_rule_names_a_person(form: str) -> None:
+    """Where every URL has a mail address in it, no form without one was seen; then they are left alone."""
+    mails = ("joe@a.example", "ann@b.example", "sue@c.example")
+    rows = [(f"http://a.test/p/{n}?to={form.format(mail)}", str(n)) for n in range(60) for mail in mails]
+    rules = undust.learn(table_of(rows))
+    assert not [str(rule) for rule in rules if "@" in str(rule) or "%40" in str(rule)]
+
+
+def test_no_session_is_written_into_urls() -> None:
+    """A value that looks like a visitor's stands for no other, however often it was seen."""
+    ids = ("77de68daecd823babbb58edb1c8e14d7", "0e5dba7836e2a5a4760bd652bab68e51")
+    rows = [(f"http://a.test/p/{n}?v={n % 5}&sid={each}", str(n)) for n in range(60) for each in ids]
+    rules = undust.learn(table_of(rows))
+    assert not [str(rule) for rule in rules if any(each in (rule.target or "") for each in ids)]
+
+
 def test_a_family_of_names_is_more_than_two() -> None:
     """That an order is by something and has a direction says nothing about the number of an order."""
     tails = ("", "?order_by=a&order_dir=up", "?order_by=b", "?order_dir=down", "?order_by=c&order_dir=x")

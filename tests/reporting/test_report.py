@@ -88,6 +88,14 @@ def test_every_part_is_there(made: dict[str, Any]) -> None:
     assert all(rule["examples"] for rule in changing)
 
 
+def test_a_site_without_pages_has_a_page_too() -> None:
+    """All that was asked for is not there; then it says so, and does not fail."""
+    seen = pa.table(
+        {"url": ["http://a.test/1", "http://a.test/2"], "status": pa.array([404, 404], pa.int32())}
+    )
+    assert "a.test" in undust.report(RuleSet(), seen).html()
+
+
 def test_evidence_that_was_switched_off_is_shown() -> None:
     """Empty bodies have equal digests, and prove nothing; the page says which they are."""
     rows = [{"url": f"http://a.test/{n}", "digest": "same", "size": 2} for n in range(9)]

@@ -123,7 +123,8 @@ class Learning:
             for name, propose in TIERS:
                 if round_ == 0 and name in LOOKING_FOR_VOLATILE:
                     self._keep_volatile(propose)
-                self._tier(propose)
+                if propose is not published or self._has_pages_for_published():
+                    self._tier(propose)
             if len(self.state.rules) == before:
                 break
             self._widen()
@@ -144,6 +145,11 @@ class Learning:
             held_false=held.false,
             restless=tuple(self.demands.restless.pages.tolist()),
         )
+
+    def _has_pages_for_published(self) -> bool:
+        """Return whether as many pages have several images as a rule must bring together; few sites do."""
+        images = np.bincount(self.state.on)
+        return int((images > 1).sum()) >= self.care.published_support
 
     def _widen(self) -> None:
         """Let one rule stand for several, where it does at least what they do and is good by itself."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from undust.learning.equivalences import frequent
 from undust.learning.writing import SAME, is_plain, rewriting
+from undust.secrets import is_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,8 @@ BY, SET = "parameters", "settings"
 NAMES, PAIRS, SETS, VALUES = 400, 150, 40, 500
 """At most so many names, pairs, sets of names and values are tried, the most frequent first."""
 LARGEST_SET = 4
+LONGEST = 40
+"""Characters of a value that is written."""
 
 
 def drops(forms: Forms) -> Iterator[Rule | None]:
@@ -42,9 +45,14 @@ def _set(forms: Forms, names: list[str]) -> Iterator[Rule | None]:
             values[parameter.partition("=")[0]][parameter] += 1
     for name in names:
         usual = frequent(values[name], 2, 1)
-        if usual and len(values[name]) > 1 and usual[0].partition("=")[2]:
+        if usual and len(values[name]) > 1 and _may_be_written(usual[0].partition("=")[2]):
             target = f"{{s}}://{{h}}/{{p}}?{usual[0]}&{{rest}}"
             yield rewriting(forms.site, SET, _having(f"{name}={{**}}"), target)
+
+
+def _may_be_written(value: str) -> bool:
+    """Return whether a value may stand in every URL; that of a visitor would give away who it was."""
+    return 0 < len(value) <= LONGEST and not is_random(value)
 
 
 def _pairs(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:

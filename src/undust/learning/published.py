@@ -14,6 +14,7 @@ import pyarrow as pa
 from undust.duplicates import find_in_site
 from undust.learners import LEARNERS, propose
 from undust.learning.differences import LONG_NAME
+from undust.secrets import names_a_person
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,12 @@ def published(forms: Forms) -> Iterator[Rule]:
     site = find_in_site(seen, forms.site)
     for learner in LEARNERS:
         for candidate in propose(site, [learner.name])[learner.name].candidates[:CANDIDATES]:
-            yield from (rule for rule in candidate.rules if not _grows(rule) and not _has_a_name(rule))
+            yield from (rule for rule in candidate.rules if not _is_odd(rule))
+
+
+def _is_odd(rule: Rule) -> bool:
+    """Return whether a rule is not worth a trial."""
+    return _grows(rule) or _has_a_name(rule) or names_a_person(f"{rule.source} {rule.target}")
 
 
 def _grows(rule: Rule) -> bool:

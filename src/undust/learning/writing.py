@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from undust.errors import UndustError
 from undust.rules import Rule
+from undust.secrets import names_a_person
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,8 @@ def is_plain(name: str) -> bool:
 
 
 def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[str, object]) -> Rule | None:
+    if names_a_person(source) or names_a_person(target or ""):
+        return None  # whoever reads the rules would read whom the site has met
     try:
         return Rule(site, kind, source, target, **said)  # type: ignore[arg-type]
     except (UndustError, ValueError):

@@ -73,7 +73,7 @@ def _evidence(material: Material) -> list[list[Any]]:
 def _urls(material: Material) -> list[list[Any]]:
     """Return a sample of the URLs, each with its key; 0 where that is the URL itself."""
     urls = material.clusters.urls
-    chosen = urls.take(pa.array(spread(len(urls), material.limits.urls)))
+    chosen = urls.take(pa.array(spread(len(urls), material.limits.urls), pa.int64()))
     keys = RuleSet(material.rules).compile().batch(chosen.cast(pa.string()), keys=True)
     pairs = zip(chosen.to_pylist(), keys.to_pylist(), strict=True)
     texts = material.texts
