@@ -52,3 +52,20 @@ def test_the_reason_is_told() -> None:
     learned = learn_site(found, Care())
     assert undust.RuleSet(learned.rules).compile()("http://a.test/p/150?x=1") != "http://a.test/p/150"
     assert NOWHERE in {refused.reason for refused in learned.refused}
+
+
+@pytest.mark.parametrize("says", ["redirect", "canonical"])
+@pytest.mark.parametrize(("bare", "preferred"), [("", "/"), ("/", "")])
+def test_slashes_go_where_the_site_sends_others(says: str, bare: str, preferred: str) -> None:
+    """Whether it answers with a redirect or says rel=canonical; files have none."""
+    rows = [
+        {"url": f"http://a.test/p/{n}{end}", "status": 200, "digest": f"p{n}", says: None}
+        for n in range(40)
+        for end in (bare, preferred)
+    ]
+    for row, n in zip(rows[::2], range(40), strict=True):
+        row.update({says: f"http://a.test/p/{n}{preferred}", "status": 301 if says == "redirect" else 200})
+    files = [{"url": f"http://a.test/f/{n}.png", "status": 200, "digest": f"f{n}"} for n in range(40)]
+    canonical = undust.learn(pa.Table.from_pylist([*rows, *files])).compile()
+    assert canonical(f"http://a.test/p/99{bare}") == f"http://a.test/p/99{preferred}"
+    assert canonical("http://a.test/f/99.png") == "http://a.test/f/99.png"

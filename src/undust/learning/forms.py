@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Pieces(NamedTuple):
@@ -34,10 +37,12 @@ def pieces_of(url: str) -> Pieces:
 class Forms:
     """Distinct URLs of one site, each with the page it shows."""
 
-    def __init__(self, site: str, urls: list[str], pages: list[int]) -> None:
+    def __init__(self, site: str, urls: list[str], pages: list[int], preferred: Sequence[str] = ()) -> None:
         self.site = site
         self.urls = urls
         self.pages = pages
+        self.preferred = preferred
+        """Those that the site itself sends others to."""
 
     @cached_property
     def pieces(self) -> list[Pieces]:

@@ -201,7 +201,8 @@ class Learning:
         if self.formed is None or self.formed[0] is not self.state.images:
             page = self.state.page_of_image
             rows = np.flatnonzero(~self.pages.is_held[page] & self.pages.speaks[page])
-            forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
+            preferred = self.state.some_texts(rows[self.state.is_preferred[rows]])
+            forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist(), preferred)
             self.formed = self.state.images, forms
         return self.formed[1]
 
