@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -16,7 +17,7 @@ from click.testing import CliRunner
 
 from tests.cli.command import UNDUST, run, sentence
 from undust.cli import ENTRIES, main
-from undust.cli.frame import Entry, Frame
+from undust.cli.frame import Entry, Frame, ending_cleanly
 from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
 from undust.front import help_text
 
@@ -284,3 +285,16 @@ def test_completion_answers(words: str, expected: str) -> None:
     }
     done = subprocess.run(UNDUST, env=environment, capture_output=True, check=True)
     assert done.stdout.decode().split() == [expected]
+
+
+def test_a_kill_that_a_library_took_for_its_own_error() -> None:
+    """Arrow turns whatever happens in a generator that it reads from into an error of its own."""
+    with pytest.raises(SystemExit) as ended, ending_cleanly():  # noqa: PT012 -- the kill comes inside
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException:  # noqa: BLE001 -- as Arrow does
+            message = "Unknown error: 143"
+            raise ValueError(message) from None
+    assert ended.value.code == 128 + signal.SIGTERM
+    with pytest.raises(ValueError, match="mine"), ending_cleanly():
+        raise ValueError("mine")  # noqa: EM101

@@ -131,6 +131,9 @@ def test_what_most_urls_have_says_nothing() -> None:
     swapped = [(f"http://a.test/{n}?{query}", str(n)) for n in range(20) for query in ("a=1&b=2", "b=2&a=1")]
     others = [(f"http://a.test/about/{n}", f"about {n}") for n in range(90)]
     assert tightened(written, state_of([*swapped, *others])) is written
+    family = Rule.parse("rewrite {s}://{h}/{p**}?{**:utm_*}&{rest**} → {s}://{h}/{p}?{rest}", site=SITE)
+    tracked = [(f"http://a.test/{n}{tail}", str(n)) for n in range(20) for tail in ("", "?utm_source=a")]
+    assert tightened(family, state_of([*tracked, *others])) is family
     whole = Rule.parse("rewrite {s}://{h}/sys/utils?id={a} → {s}://{h}/sys?id={a}", site=SITE)
     assert tightened(whole, state_of(products(["all", "some"])[:-1])) is whole
 

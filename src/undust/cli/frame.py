@@ -141,9 +141,11 @@ def drop_stdout() -> None:
 @contextmanager
 def ending_cleanly() -> Iterator[None]:
     """Let a polite kill end the program like Ctrl-C does, so that half-written files are removed."""
+    ended: list[Ended] = []
 
     def end(number: int, _: object) -> NoReturn:
-        raise Ended(number)
+        ended.append(Ended(number))
+        raise ended[0]
 
     try:
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
@@ -151,6 +153,10 @@ def ending_cleanly() -> Iterator[None]:
         before = {}
     try:
         yield
+    except Exception:
+        if ended:  # Arrow makes an error of its own of whatever happens while it reads
+            raise ended[0] from None
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

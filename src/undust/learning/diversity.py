@@ -25,6 +25,8 @@ UNPROVED = 0.02
 """Of the URLs that a rule changes, at most this share may have a parameter that it forgets untested."""
 PROOFS, NAMES = 2, 3
 """A parameter is idle with so many proofs; to forget any, whatever its name, takes so many idle ones."""
+KNOWN = frozenset({"utm_"})
+"""How names start that no site has for itself: they are written by whoever links to it, to count visits."""
 _DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
 _FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
 _KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
@@ -61,7 +63,8 @@ def _has_several_names(state: State, effect: Effect, head: str) -> bool:
         for name in {parameter.partition("=")[0] for parameter in _query(url)}
         if name.startswith(head)
     )
-    return sum(count >= PROOFS for count in proved.values()) >= NAMES
+    least = PROOFS if head in KNOWN else NAMES
+    return sum(count >= PROOFS for count in proved.values()) >= least
 
 
 def _proofs(state: State, effect: Effect) -> list[str]:

@@ -16,6 +16,8 @@ from undust.learning.forms import pieces_of
 from undust.learning.writing import OPEN, is_plain, with_conditions, with_sides
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from undust.learning.state import Effect, State
     from undust.rules import Rule
 
@@ -81,9 +83,12 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
         if not shared:
             return rule
     among = Counter(name for url in state.texts for name in shared.intersection(_names(url)))
-    conditions = (condition.rpartition("?")[2] for condition in rule.when)
-    said = {each.partition("=")[0] for text in (query, *conditions) for each in text.split("&")}
-    rare = [(among[name], name) for name in shared - said if among[name] < COMMON * len(state.texts)]
+    said = tuple(_named(query, *(condition.rpartition("?")[2] for condition in rule.when)))
+    rare = [
+        (count, name)
+        for name, count in among.items()
+        if count < COMMON * len(state.texts) and not any(_is_one_of(name, each) for each in said)
+    ]
     for _, name in sorted(rare):
         narrow = with_conditions(rule, when=(f"?{name}={{**}}",))
         if narrow is None:
@@ -92,6 +97,18 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
         if effect.saved >= does.saved and effect.pages >= does.pages:
             return narrow
     return rule
+
+
+def _named(*queries: str) -> Iterator[str]:
+    """Yield the names in the patterns of queries, those with a star for all that start so."""
+    for part in (part for query in queries for part in query.split("&")):
+        yield from (
+            part[1:-1].partition(":")[2].split("|") if part.startswith("{") else [part.partition("=")[0]]
+        )
+
+
+def _is_one_of(name: str, pattern: str) -> bool:
+    return name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1]))
 
 
 def _names(url: str) -> tuple[str, ...]:

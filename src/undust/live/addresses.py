@@ -44,7 +44,10 @@ def is_public(address: str) -> bool:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return all(each.is_global and not each.is_multicast for each in (ip, *_inside(ip)))
+    # What is nothing but another address is that one; Pythons differ in what they call it.
+    is_other = isinstance(ip, ipaddress.IPv6Address) and (ip.ipv4_mapped or ip.sixtofour) is not None
+    judged = _inside(ip) if is_other else (ip, *_inside(ip))
+    return all(each.is_global and not each.is_multicast for each in judged)
 
 
 def _inside(ip: IpAddress) -> Iterable[IpAddress]:
