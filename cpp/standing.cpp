@@ -100,7 +100,10 @@ class Judge {
       counts.lost = std::max<std::int64_t>(counts.lost, 0);
       counts.lost_held = std::max<std::int64_t>(counts.lost_held, 0);
       met = share_met(moved);
-      for (const Move& move : moved) counts.against += is_preferred(move.image) && !is_preferred(move.target);
+      for (const Move& move : moved) {
+        counts.against += is(columns_.is_preferred, move.image) && !is(columns_.is_preferred, move.target);
+        counts.astray += is(columns_.is_served, move.image) && !is(columns_.is_served, move.target);
+      }
     }
     effects.counts.push_back(counts);
     effects.met.push_back(met);
@@ -213,8 +216,8 @@ class Judge {
     return merging ? static_cast<double>(known) / static_cast<double>(merging) : 0.0;
   }
 
-  [[nodiscard]] bool is_preferred(std::int64_t image) const {
-    return image < image_count_ && columns_.is_preferred[static_cast<std::size_t>(image)];
+  [[nodiscard]] bool is(std::span<const bool> flags, std::int64_t image) const {
+    return image < image_count_ && flags[static_cast<std::size_t>(image)];
   }
 
   const Standing& standing_;
@@ -239,7 +242,7 @@ void require(bool holds, const char* problem) {
 Standing::Standing(StandingColumns columns) : columns_(std::move(columns)) {
   const StandingColumns& all = columns_;
   const std::size_t images = all.images.size(), pages = all.speaks.size();
-  require(all.first_pair.size() == images + 1 && all.is_preferred.size() == images, "expected columns over images");
+  require(all.first_pair.size() == images + 1 && all.is_served.size() == images && all.is_preferred.size() == images, "expected columns over images");
   require(all.is_held.size() == pages && all.is_silent.size() == pages && all.sketch.size() == pages,
           "expected columns over pages");
   require(all.page.size() == all.urls.size() && all.first_pair.front() == 0 &&

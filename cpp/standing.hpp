@@ -21,7 +21,7 @@ struct StandingColumns {
   std::vector<std::string_view> images;               // all different
   std::span<const std::int64_t> first_pair;           // of each image, and behind the last
   std::span<const std::int64_t> page, urls;           // of each pair of an image and a page on it
-  std::span<const bool> is_preferred;                 // of each image: whether the site sends others to it
+  std::span<const bool> is_served, is_preferred;      // of each image: whether the site has it, and sends others to it
   std::span<const bool> speaks, is_held, is_silent;   // of each page
   std::span<const std::int64_t> sketch;               // of each page: a row of the sketches, or -1
   std::span<const std::uint32_t> sketches;
@@ -30,7 +30,7 @@ struct StandingColumns {
 
 // What one candidate would do.
 struct CandidateCounts {
-  std::int64_t moved = 0, saved = 0, lost = 0, lost_held = 0, pages = 0, pages_held = 0, moved_urls = 0, against = 0;
+  std::int64_t moved = 0, saved = 0, lost = 0, lost_held = 0, pages = 0, pages_held = 0, moved_urls = 0, against = 0, astray = 0;
 };
 
 // The same of several, and columns over the images that each of them moves.

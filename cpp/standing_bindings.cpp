@@ -24,13 +24,13 @@ using undust::Standing;
 class HeldStanding {
  public:
   HeldStanding(nb::object images, Numbers<std::int64_t> first_pair, Numbers<std::int64_t> page, Numbers<std::int64_t> urls,
-               Numbers<bool> is_preferred, Numbers<bool> speaks, Numbers<bool> is_held, Numbers<bool> is_silent,
+               Numbers<bool> is_served, Numbers<bool> is_preferred, Numbers<bool> speaks, Numbers<bool> is_held, Numbers<bool> is_silent,
                Numbers<std::int64_t> sketch, Numbers<std::uint32_t> sketches, std::size_t minima, std::size_t needed)
       : borrowed_(images),
         numbers_{first_pair, page, urls, sketch},
-        flags_{is_preferred, speaks, is_held, is_silent},
+        flags_{is_served, is_preferred, speaks, is_held, is_silent},
         sketches_(sketches),
-        standing_({borrowed_.views(), span_of(first_pair), span_of(page), span_of(urls), span_of(is_preferred),
+        standing_({borrowed_.views(), span_of(first_pair), span_of(page), span_of(urls), span_of(is_served), span_of(is_preferred),
                    span_of(speaks), span_of(is_held), span_of(is_silent), span_of(sketch), span_of(sketches), minima, needed}) {}
 
   [[nodiscard]] nb::tuple asked(const Program& program, std::size_t first, bool together,
@@ -46,7 +46,7 @@ class HeldStanding {
     nb::list counts;
     for (std::size_t i = 0; i < effects.counts.size(); ++i) {
       const auto& c = effects.counts[i];
-      counts.append(nb::make_tuple(c.moved, c.saved, c.lost, c.lost_held, c.pages, c.pages_held, c.moved_urls, c.against,
+      counts.append(nb::make_tuple(c.moved, c.saved, c.lost, c.lost_held, c.pages, c.pages_held, c.moved_urls, c.against, c.astray,
                                    effects.met[i]));
     }
     return nb::make_tuple(counts, array_of(std::move(effects.offsets)), array_of(std::move(effects.sources)),
@@ -70,16 +70,16 @@ class HeldStanding {
 void bind_standing(nb::module_& m) {
   nb::class_<HeldStanding>(m, "Standing", "The images of a site's URLs, the pages on them, and what rules would do there.")
       .def(nb::init<nb::object, Numbers<std::int64_t>, Numbers<std::int64_t>, Numbers<std::int64_t>, Numbers<bool>,
-                    Numbers<bool>, Numbers<bool>, Numbers<bool>, Numbers<std::int64_t>, Numbers<std::uint32_t>, std::size_t,
+                    Numbers<bool>, Numbers<bool>, Numbers<bool>, Numbers<bool>, Numbers<std::int64_t>, Numbers<std::uint32_t>, std::size_t,
                     std::size_t>(),
-           "images"_a, "first_pair"_a, "page"_a, "urls"_a, "is_preferred"_a, "speaks"_a, "is_held"_a, "is_silent"_a,
+           "images"_a, "first_pair"_a, "page"_a, "urls"_a, "is_served"_a, "is_preferred"_a, "speaks"_a, "is_held"_a, "is_silent"_a,
            "sketch"_a, "sketches"_a, "minima"_a, "needed"_a,
-           nb::sig("def __init__(self, images: object, first_pair: object, page: object, urls: object, is_preferred: object, "
+           nb::sig("def __init__(self, images: object, first_pair: object, page: object, urls: object, is_served: object, is_preferred: object, "
                    "speaks: object, is_held: object, is_silent: object, sketch: object, sketches: object, minima: int, "
                    "needed: int) -> None"))
       .def("effects", &HeldStanding::asked, "program"_a, "first"_a, "together"_a, "rows"_a.none(),
            nb::sig("def effects(self, program: Program, first: int, together: bool, rows: object | None) -> "
-                   "tuple[list[tuple[int, int, int, int, int, int, int, int, float]], object, object, object, object, object, "
+                   "tuple[list[tuple[int, int, int, int, int, int, int, int, int, float]], object, object, object, object, object, "
                    "object, object]"),
            "What the rules from number `first` on would do, each alone or all together, to some images or all: counts, and\n"
            "columns over what each moves, and touches.")

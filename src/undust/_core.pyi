@@ -201,9 +201,9 @@ class Standing:
     The images of a site's URLs, the pages on them, and what rules would do there.
     """
 
-    def __init__(self, images: object, first_pair: object, page: object, urls: object, is_preferred: object, speaks: object, is_held: object, is_silent: object, sketch: object, sketches: object, minima: int, needed: int) -> None: ...
+    def __init__(self, images: object, first_pair: object, page: object, urls: object, is_served: object, is_preferred: object, speaks: object, is_held: object, is_silent: object, sketch: object, sketches: object, minima: int, needed: int) -> None: ...
 
-    def effects(self, program: Program, first: int, together: bool, rows: object | None) -> tuple[list[tuple[int, int, int, int, int, int, int, int, float]], object, object, object, object, object, object, object]:
+    def effects(self, program: Program, first: int, together: bool, rows: object | None) -> tuple[list[tuple[int, int, int, int, int, int, int, int, int, float]], object, object, object, object, object, object, object]:
         """
         What the rules from number `first` on would do, each alone or all together, to some images or all: counts, and
         columns over what each moves, and touches.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,9 +79,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool speaks[] = {true, true, false, true}, is_held[] = {true, false, true, false}, is_silent[] = {false, false, false, true};
   const std::int64_t sketch[] = {0, 1, -1, 0};
   const std::uint32_t sketches[] = {1, 2, 1, 3};
-  const auto is_preferred = std::make_unique<bool[]>(site.images.size());
+  const auto no_flags = std::make_unique<bool[]>(site.images.size());
+  const std::span<const bool> of_images(no_flags.get(), site.images.size());
   const Standing standing({{site.images.begin(), site.images.end()}, site.first_pair, site.page, site.urls,
-                           {is_preferred.get(), site.images.size()}, speaks, is_held, is_silent, sketch, sketches, kMinima, 1});
+                           of_images, of_images, speaks, is_held, is_silent, sketch, sketches, kMinima, 1});
   promise(standing.lost() >= 0, "a count is a count");
   const Program program(rules, suffixes);
   std::vector<std::int64_t> rows(site.images.size());

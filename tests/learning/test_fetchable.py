@@ -18,8 +18,9 @@ def crawl(*rows: tuple[str, str, int]) -> pa.Table:
 
 
 def endings(missing: int) -> pa.Table:
-    """Forty pages under `/p/` with and without an ending; of others the short form is not there."""
+    """Forty pages under `/p/` with and without an ending, and many without; others have no short form."""
     rows = [(f"http://a.test/p/{n}{end}", f"p{n}", 200) for n in range(40) for end in ("", ".html")]
+    rows += [(f"http://a.test/p/{n}", f"p{n}", 200) for n in range(100, 400)]
     rows += [(f"http://a.test/q/{n}.html", f"q{n}", 200) for n in range(200)]
     return crawl(*rows, *((f"http://a.test/q/{n}", "", missing) for n in range(200)))
 

@@ -57,9 +57,10 @@ SKETCHES = st.dictionaries(
 def sites(draw: st.DrawFn) -> Site:
     """Draw a small site."""
     images = draw(st.dictionaries(URLS, ON_IMAGE, min_size=1, max_size=12))
-    preferred = draw(st.sets(st.sampled_from(sorted(images))))
+    served, preferred = (draw(st.sets(st.sampled_from(sorted(images)))) for _ in range(2))
     speaking, held, silent = (draw(SOME_PAGES) for _ in range(3))
-    return Site(dict(sorted(images.items())), preferred, speaking, held, silent, dict(draw(SKETCHES)), NEEDED)
+    known = served, preferred, speaking, held, silent
+    return Site(dict(sorted(images.items())), *known, dict(draw(SKETCHES)), NEEDED)
 
 
 def standing_of(site: Site) -> _core.Standing:
@@ -74,12 +75,17 @@ def standing_of(site: Site) -> _core.Standing:
         np.cumsum([0, *map(len, pairs)], dtype=np.int64),
         page,
         urls,
-        np.array([image in site.preferred for image in site.images], np.bool_),
+        *_of_images(site),
         *(_flags(some) for some in (site.speaking, site.held, site.silent)),
         np.array([rows.get(page, -1) for page in range(PAGES)], np.int64),
         np.array([site.sketches[page] for page in has_sketch], np.uint32).reshape(-1),
     ]
     return made(*columns, minima=MINIMA, needed=site.needed)
+
+
+def _of_images(site: Site) -> list[NDArray[np.bool_]]:
+    known = site.served, site.preferred
+    return [np.array([image in some for image in site.images], np.bool_) for some in known]
 
 
 def _flags(pages: set[int]) -> NDArray[np.bool_]:
@@ -152,12 +158,12 @@ def test_columns_that_do_not_fit_are_refused() -> None:
     fitting: list[Any] = [
         pa.array(["http://a.test/"], pa.large_string()),
         *(np.array(column, np.int64) for column in ([0, 1], [0], [1])),
-        *(np.array([flag], np.bool_) for flag in (False, True, False, False)),
+        *(np.array([flag], np.bool_) for flag in (True, False, True, False, False)),
         np.array([-1], np.int64),
         np.array([], np.uint32),
     ]
     assert made(*fitting, minima=0, needed=0).lost() == 0
-    for place, wrong in ((1, [0, 2]), (1, [0]), (2, [1]), (2, [-1]), (3, [1, 1]), (8, [0])):
+    for place, wrong in ((1, [0, 2]), (1, [0]), (2, [1]), (2, [-1]), (3, [1, 1]), (9, [0])):
         columns = list(fitting)
         columns[place] = np.array(wrong, np.int64)
         with pytest.raises(ValueError, match="expected"):

@@ -18,6 +18,7 @@ class Site:
     """The images of a site with the URLs that each page has there, and what is known about its pages."""
 
     images: dict[str, dict[int, int]]
+    served: set[str] = field(default_factory=set)
     preferred: set[str] = field(default_factory=set)
     speaking: set[int] = field(default_factory=set)
     held: set[int] = field(default_factory=set)
@@ -82,6 +83,7 @@ def effect(site: Site, becomes: Callable[[str], str]) -> dict[str, object]:
         "pages_held": len(merged_pages & site.held),
         "moved_urls": sum(sum(site.images[image].values()) for image in moved),
         "against": sum(image in site.preferred and target[image] not in site.preferred for image in moved),
+        "astray": sum(image in site.served and target[image] not in site.served for image in moved),
         "met": sum(met) / len(met) if met else 0.0,
         "failing": [bool(lost[target[image]]) for image in moved],
         "blamed": [
@@ -91,7 +93,7 @@ def effect(site: Site, becomes: Callable[[str], str]) -> dict[str, object]:
     }
 
 
-COUNTS = ("moved", "saved", "lost", "lost_held", "pages", "pages_held", "moved_urls", "against")
+COUNTS = ("moved", "saved", "lost", "lost_held", "pages", "pages_held", "moved_urls", "against", "astray")
 
 
 def _together(site: Site, images: list[str]) -> dict[int, int]:

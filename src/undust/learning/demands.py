@@ -10,7 +10,7 @@ import numpy as np
 from undust.learning.beliefs import PUBLISHED, Beliefs
 from undust.learning.diversity import is_diverse
 from undust.learning.restless import CALM, Restless
-from undust.learning.wording import adds_a_value, renames, renumbers
+from undust.learning.wording import adds_a_value, makes_up, renames, renumbers
 from undust.validation.verdict import LEAST_RISK
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+
+UNFOUNDED = 0.5
+"""Of the URLs that a rule makes up, so many may be such that nobody saw."""
 
 
 @dataclass
@@ -72,4 +75,6 @@ class Demands:
     def _leads_somewhere(self, state: State, effect: Effect, rule: Rule) -> bool:
         """Return whether next to nothing is sent to where the site was seen to have no page."""
         gone = state.leading_nowhere(effect, rule)
-        return gone is None or int(gone.sum()) <= self.care.max_fpr * effect.moved
+        if gone is not None and int(gone.sum()) > self.care.max_fpr * effect.moved:
+            return False
+        return not makes_up(rule) or state.unfounded(effect, rule) <= UNFOUNDED

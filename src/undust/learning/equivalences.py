@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from undust.learning.forms import pieces_of
 from undust.learning.writing import OPEN, SAME, replacing, rewriting
 
 if TYPE_CHECKING:
@@ -19,31 +18,26 @@ BY = "equivalences"
 HOSTS = 12
 """So many of a site's hosts are compared with each other; mirrors are large."""
 SEGMENTS = 60
-_WORD = re.compile(r"[\w-]+", re.ASCII)
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
+
+
+def empty_query(forms: Forms) -> Iterator[Rule | None]:
+    """Yield that a query without parameters is none; apart, for whatever writes a URL anew says so too."""
+    yield rewriting(forms.site, BY, OPEN, SAME)
 
 
 def equivalences(forms: Forms) -> Iterator[Rule | None]:
     """Yield what may not matter: order, separators, encoding, case, slashes, hosts, idle segments."""
     site = forms.site
-    yield rewriting(site, BY, OPEN, SAME)
+    yield from empty_query(forms)
     for form in ("sorted", "amp", "unique", "plain", "lower", "first", "last"):
         yield rewriting(site, BY, OPEN, f"{{s}}://{{h}}/{{p}}?{{rest:{form}}}")
     for form in ("plain", "lower"):
         yield rewriting(site, BY, OPEN, f"{{s}}://{{h}}/{{p:{form}}}?{{rest}}")
     yield replacing(site, BY, "//", "/")
     yield rewriting(site, BY, "{s}://{h}/{p**}/{x}/?{rest**}", "{s}://{h}/{p}/{x}?{rest}")
-    if _wants_slashes(forms):
-        # A word, for no file has a slash behind it.
-        yield rewriting(site, BY, "{s}://{h}/{p**}/{x:word}?{rest**}", "{s}://{h}/{p}/{x}/?{rest}")
     yield from _authorities(forms)
     yield from _last_segments(forms)
-
-
-def _wants_slashes(forms: Forms) -> bool:
-    """Return whether the site sends others more often to a path with a slash behind it than to a bare one."""
-    last = [pieces_of(url).segments[-1] for url in forms.preferred]
-    return last.count("") > sum(_WORD.fullmatch(segment) is not None for segment in last)
 
 
 def _authorities(forms: Forms) -> Iterator[Rule | None]:

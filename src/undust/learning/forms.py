@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class Pieces(NamedTuple):
@@ -37,12 +34,10 @@ def pieces_of(url: str) -> Pieces:
 class Forms:
     """Distinct URLs of one site, each with the page it shows."""
 
-    def __init__(self, site: str, urls: list[str], pages: list[int], preferred: Sequence[str] = ()) -> None:
+    def __init__(self, site: str, urls: list[str], pages: list[int]) -> None:
         self.site = site
         self.urls = urls
         self.pages = pages
-        self.preferred = preferred
-        """Those that the site itself sends others to."""
 
     @cached_property
     def pieces(self) -> list[Pieces]:

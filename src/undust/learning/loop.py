@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.intervals import interval
 from undust.learning.bounding import bounded, held_pairs
-from undust.learning.demands import Demands
+from undust.learning.demands import UNFOUNDED, Demands
 from undust.learning.differences import differences
-from undust.learning.equivalences import equivalences, idle_segments
+from undust.learning.equivalences import empty_query, equivalences, idle_segments
 from undust.learning.evidence import Ledger
 from undust.learning.forms import Forms
 from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds, worst_exception
@@ -23,15 +24,16 @@ from undust.learning.options import Care
 from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
-from undust.learning.refusals import MERGED, NOWHERE, TOGETHER, Refusals, Refused, refused
+from undust.learning.refusals import AGAINST, MERGED, NOWHERE, TOGETHER, UNSEEN, Refusals, Refused, refused
 from undust.learning.restless import restless_pages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.tightening import tightened
+from undust.learning.turning import turned
 from undust.learning.unwanted import Unwanted
 from undust.learning.volatile import volatile_class
 from undust.learning.widening import wider
-from undust.learning.wording import openness
-from undust.learning.writing import with_conditions
+from undust.learning.wording import makes_up, openness
+from undust.learning.writing import OPEN, SAME, with_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     Propose = Callable[[Forms], Iterable[Rule | None]]
 
 TIERS: tuple[tuple[str, Propose], ...] = (
+    ("empty queries", empty_query),
     ("equivalences", equivalences),
     ("parameters", drops),
     ("defaults", defaults),
@@ -53,7 +56,8 @@ TIERS: tuple[tuple[str, Propose], ...] = (
     ("published", published),
 )
 """What is proposed, in this order, and then all again from where it led."""
-LOOKING_FOR_VOLATILE = ("equivalences", "parameters")
+LOOKING_FOR_VOLATILE: dict[str, Propose] = {"empty queries": equivalences, "parameters": drops}
+"""Before which tiers pages that change are looked for, and by whose proposals."""
 KEEPS = 4
 SPARED = 2
 """Exceptions of a rule that is good without them."""
@@ -62,6 +66,10 @@ NARROWED = 60
 AHEAD = 8
 """So many of the next best candidates are judged along with one that must be judged again."""
 LEAST_SAVED = 3
+UNFOUNDED_TURNED = 0.3
+"""Where the direction is a choice, fewer of the URLs that a rule writes may be such that nobody saw."""
+UNDONE = 0.1
+"""Share of what a rule changes that those before it may change back."""
 
 
 @dataclass(frozen=True)
@@ -122,13 +130,14 @@ class Learning:
             before = len(self.state.rules)
             for name, propose in TIERS:
                 if round_ == 0 and name in LOOKING_FOR_VOLATILE:
-                    self._keep_volatile(propose)
+                    self._keep_volatile(LOOKING_FOR_VOLATILE[name])
                 if propose is not published or self._has_pages_for_published():
                     self._tier(propose)
             if len(self.state.rules) == before:
                 break
             self._widen()
         self._bound_the_set()
+        self._drop_needless()
         held = held_pairs(self.state)
         return SiteRules(
             self.site.site,
@@ -178,6 +187,15 @@ class Learning:
         self.state = whole
         return True
 
+    def _drop_needless(self) -> None:
+        """Leave out that an empty query is none, if whatever comes later says so too."""
+        own = self.state.rules[len(self.given) :]
+        others = [rule for rule in own if (rule.source, rule.target) != (OPEN, SAME)]
+        if len(others) < len(own):
+            without = [*self.given, *others]
+            if self.state.images_under(without).equals(self.state.images_under(self.state.rules)):
+                self.state.rules = without
+
     def _bound_the_set(self) -> None:
         most = self.care.max_fpr + self.demands.restless.rate
         before = self.state
@@ -201,18 +219,12 @@ class Learning:
         if self.formed is None or self.formed[0] is not self.state.images:
             page = self.state.page_of_image
             rows = np.flatnonzero(~self.pages.is_held[page] & self.pages.speaks[page])
-            preferred = self.state.some_texts(rows[self.state.is_preferred[rows]])
-            forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist(), preferred)
+            forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
             self.formed = self.state.images, forms
         return self.formed[1]
 
     def _find_restless(self) -> None:
-        rules = [
-            rule
-            for name, propose in TIERS
-            if name in LOOKING_FOR_VOLATILE
-            for rule in self._proposed(propose)
-        ]
+        rules = [rule for propose in LOOKING_FOR_VOLATILE.values() for rule in self._proposed(propose)]
         self.demands.restless = restless_pages(self.state, rules)
         self.state.silence(self.demands.restless.pages)
 
@@ -233,14 +245,18 @@ class Learning:
         by_text = {str(rule): rule for rule in rules}
         effects = list(self.state.effects(rules))
         self.demands.beliefs.note(zip(rules, effects, strict=True))
+        good: list[tuple[Rule, float]] = []
         for (text, rule), effect in zip(by_text.items(), effects, strict=True):
             if self._is_good(effect, rule) and effect.gain > 0:
-                heap.append((-effect.value, openness(rule), text, len(self.state.rules)))
+                good.append((rule, effect.value))
             elif self._fails(effect, rule) and effect.pages >= self.care.narrowed_support:
                 reason = MERGED if effect.lost else NOWHERE
                 failing.append((-effect.pages, text, refused(rule, reason, effect)))
             else:
-                self.refusals.note(refused(rule, MERGED if effect.lost else "too few pages to tell", effect))
+                self.refusals.note(refused(rule, self._why(effect, rule), effect))
+        for rule, value in (*good, *self._better_turned(good)):
+            by_text[str(rule)] = rule
+            heap.append((-value, openness(rule), str(rule), len(self.state.rules)))
         heapq.heapify(heap)
         self._take(heap, by_text)
         failing.sort(key=lambda item: item[:2])
@@ -249,6 +265,30 @@ class Learning:
             self.state.effects([waiting.rule for _, _, waiting in failing[place:NARROWED]])
             if place >= NARROWED or not self._narrow(failed.rule):
                 self.refusals.note(failed)
+
+    def _why(self, effect: Effect, rule: Rule) -> str:
+        if effect.lost:
+            return MERGED
+        is_made_up = makes_up(rule) and self.state.unfounded(effect, rule) > UNFOUNDED
+        return UNSEEN if is_made_up else "too few pages to tell"
+
+    def _better_turned(self, good: Sequence[tuple[Rule, float]]) -> list[tuple[Rule, float]]:
+        """Return what is worth more than a good rule and says the same from right to left."""
+        known = {str(rule) for rule, _ in good} | self.tried
+        other_way = {
+            str(each): (each, value)
+            for rule, value in good
+            for each in turned(rule)
+            if str(each) not in known
+        }
+        effects = self.state.effects([rule for rule, _ in other_way.values()])
+        return [
+            (rule, effect.value)
+            for (rule, value), effect in zip(other_way.values(), effects, strict=True)
+            if effect.value > value
+            and self._is_good(effect, rule)
+            and self.state.unfounded(effect, rule) <= UNFOUNDED_TURNED
+        ]
 
     def _take(self, heap: list[tuple[float, int, str, int]], rules: Mapping[str, Rule]) -> None:
         """Accept the best one after the other; what a rule is worth is seen anew after each."""
@@ -304,6 +344,9 @@ class Learning:
         if self.off.done_by(rule, self.state.rules):
             return False
         effect = self.state.effect(rule)
+        if self.state.undone(effect, rule) > UNDONE * effect.moved:
+            self.refusals.note(refused(rule, AGAINST, effect))
+            return False
         images, lost, before = len(self.state.images), self.state.lost(), self.state.image
         before_texts = self.state.images
         self.state.accept(rule)
@@ -311,7 +354,7 @@ class Learning:
         too_little = saved < max(LEAST_SAVED, effect.saved / 2)
         if too_little or LOST_WEIGHT * lost > saved or lost > effect.lost + self.care.max_fpr * saved:
             self.state.retract()
-            self.refusals.note(refused(rule, "works against another rule", effect))
+            self.refusals.note(refused(rule, AGAINST, effect))
             return False
         self.ledger.note(rule, effect, before, before_texts, self.state)
         return True
@@ -325,13 +368,18 @@ class Learning:
                 return self._accept(rule) or accepted
             if effect.pages < self.care.narrowed_support:
                 break
+            if interval(effect.lost, effect.lost + effect.pages)[0] <= self.care.max_fpr:
+                # It may well keep the bound; so what it is spared need not be told from luck as strictly.
+                spared = self._spared(rule)
+                if self._is_good(self.state.effect(spared), spared):
+                    return self._accept(spared) or accepted
             good, bad = self._where(effect, rule)
             trials = [
                 with_conditions(rule, when=(pattern,))
                 for pattern in where_it_holds(good, bad, self.care.narrowed_support)
             ]
-            if spared := exceptions(good, bad):
-                trials.append(with_conditions(rule, unless=spared))
+            if found := exceptions(good, bad):
+                trials.append(with_conditions(rule, unless=found))
             new = [each for each in trials if each is not None and str(each) not in self.tried]
             best: tuple[float, str, Rule] | None = None
             for narrowed, got in zip(new, self.state.effects(new, effect.touched), strict=True):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from undust.duplicates.near_copies import needed
+from undust.learning.statements import Statements
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,10 +46,15 @@ class Pages:
         self.sketch = np.full(self.count, -1, np.int64)
         rows = np.flatnonzero(site.sketch_row[nodes] >= 0)[::-1]
         self.sketch[self.of_url[rows]] = site.sketch_row[nodes[rows]]
-        self.is_preferred = _preferred(site)[nodes]
-        """Of each URL: whether the site itself sends others to it, by a redirect or rel=canonical."""
+        self.preferred: pa.Array = self.urls.filter(pa.array(_preferred(site)[nodes]))
+        """The URLs that the site itself sends others to, by a redirect or rel=canonical."""
         self.is_held = self._drawn(care)
         self.needed = needed(site.sketches.shape[1], FORGIVEN) if self.has_sketches else 0
+
+    @cached_property
+    def statements(self) -> Statements:
+        """Where the site says that its URLs belong."""
+        return Statements(self.site)
 
     def _drawn(self, care: Care) -> Bools:
         """Return which pages are held out."""

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 MERGED = "merged different pages"
 NOWHERE = "leads to where the site has no page"
+UNSEEN = "makes up URLs that nobody saw"
+AGAINST = "works against another rule"
 TOGETHER = "the rules together would exceed --max-fpr"
 MOST_KEPT = 100
 """Of a site, those that speak of most pages; all are counted."""

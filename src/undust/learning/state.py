@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust import _core
+from undust.learning.statements import unfounded
 from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
     Bytes = NDArray[np.uint8]
-    Counts = tuple[int, int, int, int, int, int, int, int, float]
+    Counts = tuple[int, int, int, int, int, int, int, int, int, float]
     _Answer = tuple[list[Counts], Ints, Ints, Bytes, Bytes, Bytes, Ints, Ints]
 
 LOST_WEIGHT = 10.0
@@ -38,7 +39,11 @@ LOST_WEIGHT = 10.0
 MOVED_WEIGHT = 0.01
 """A URL moved without need costs a little: of two rules that merge the same, the quieter one wins."""
 AGAINST_WEIGHT = 0.25
-"""What the site prefers is moved only if there is no other way."""
+"""What the site prefers is moved only if there is no other way …"""
+ASTRAY_WEIGHT = 0.05
+"""… and so is what it was seen to serve, to where it was not."""
+MOST_ASKED = 500
+"""URLs of a rule that are held against what the site says of them."""
 MOST_KNOWN = 1 << 21
 """Images, over all rules, up to which is remembered what the rules would do to them (some 40 MB); of more
 the last answer alone."""
@@ -64,6 +69,8 @@ class Effect:
     """URLs whose image changes; not counted where no image meets another."""
     against: int
     """Images that change though the site sends others to them, to where it does not."""
+    astray: int
+    """Images that change though the site has a page there, to where none was seen."""
     met: float
     """Share of the images that merge which do so where a URL stood before: a form that the site knows."""
     sources: Ints
@@ -80,7 +87,8 @@ class Effect:
     @property
     def value(self) -> float:
         """What the rules are worth beside others."""
-        return self.gain - MOVED_WEIGHT * self.moved_urls - AGAINST_WEIGHT * self.against
+        unwelcome = AGAINST_WEIGHT * self.against + ASTRAY_WEIGHT * self.astray
+        return self.gain - MOVED_WEIGHT * self.moved_urls - unwelcome
 
     @property
     def gain(self) -> float:
@@ -110,11 +118,15 @@ class State:
         """Pairs of an image and a page on it, in the order of images."""
         self.urls_of_pair = counts
         self.first_pair = np.searchsorted(self.at, np.arange(len(self.images) + 1))
-        self.is_preferred = np.zeros(len(self.images), np.bool_)
-        self.is_preferred[self.image[self.pages.is_preferred]] = True
+        self.is_served = self._are_among(self.pages.urls)
+        self.is_preferred = self._are_among(self.pages.preferred)
         for name in ("texts", "standing", "page_of_image"):
             self.__dict__.pop(name, None)
         self._forget()
+
+    def _are_among(self, urls: pa.Array) -> Bools:
+        """Return of each image whether it is one of some URLs, and not only where one of them was sent to."""
+        return np.asarray(pc.is_in(self.images, value_set=urls.cast(self.images.type)), np.bool_)
 
     def _forget(self) -> None:
         self._known: dict[tuple[str, str], Effect] = {}
@@ -143,6 +155,7 @@ class State:
             self.first_pair,
             self.on,
             self.urls_of_pair,
+            self.is_served,
             self.is_preferred,
             pages.speaks,
             pages.is_held,
@@ -197,6 +210,23 @@ class State:
         keeps = [each for each in self.rules if each.kind == "keep"]
         ends = program_of([*keeps, rule]).batch(self.images.take(pa.array(effect.sources)))
         return np.asarray(pc.is_in(pa.array(ends).cast(gone.type), value_set=gone), np.bool_)
+
+    def unfounded(self, effect: Effect, rule: Rule) -> float:
+        """Return the share of what a rule changes that ends where the site is not known to have a page."""
+        some = effect.sources[:: 1 + len(effect.sources) // MOST_ASKED]
+        if not len(some):
+            return 0.0
+        targets = pa.array(program_of([rule]).batch(self.images.take(pa.array(some))))
+        is_served = pc.is_in(targets.cast(self.images.type), value_set=self.pages.urls)
+        moves = zip(self.some_texts(some), targets.to_pylist(), is_served.to_pylist(), strict=True)
+        return unfounded(self.pages.statements, moves) / len(some)
+
+    def undone(self, effect: Effect, rule: Rule) -> int:
+        """Return how many of the images that a rule changes the accepted rules would change back."""
+        images = self.images.take(pa.array(effect.sources))
+        there = pa.array(program_of([rule]).batch(images))
+        back = pa.array(program_of(self.rules).batch(there)).cast(images.type)
+        return int(pc.sum(pc.equal(back, images)).as_py() or 0) if self.rules else 0
 
     def accept(self, rule: Rule) -> None:
         """Let a rule be the last of the accepted ones, and move the state on."""

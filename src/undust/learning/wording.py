@@ -19,6 +19,19 @@ def adds_a_value(rule: Rule) -> bool:
     return any("=" in each and "{" not in each and each.partition("=")[0] not in read for each in right)
 
 
+def makes_up(rule: Rule) -> bool:
+    """Return whether a rule writes a parameter of which it read nothing, or a slash behind a path without.
+
+    >>> from undust import Rule
+    >>> makes_up(Rule.parse("rewrite {s}://{h}/{p**}/{x:word} → {s}://{h}/{p}/{x}/", site="a.test"))
+    True
+    >>> makes_up(Rule.parse("rewrite {s}://{h}/{p**}/index.html → {s}://{h}/{p}/", site="a.test"))
+    False
+    """
+    read, written = ((side or "").partition("?")[0].rstrip("$") for side in (rule.source, rule.target))
+    return adds_a_value(rule) or (written.endswith("/") and written.count("/") > read.count("/"))
+
+
 def renumbers(rule: Rule) -> bool:
     """Return whether a rule writes a number of its own where it read another.
 
