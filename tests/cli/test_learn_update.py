@@ -89,9 +89,11 @@ def test_a_flip_stops_and_names_the_consent(flipped: Path, rules: Path) -> None:
     stopped = run("learn", flipped, "--update", rules)
     assert "add --yes" in sentence(stopped, code=1)
     assert "5 of the 5 rules" in stopped.err
+    assert "most of those of a.test" in stopped.err
     assert rules.read_bytes() == before
     told = json.loads(run("learn", flipped, "--update", rules, "--yes", "--json").out)
     assert told["drift"]["sudden"] is True
+    assert told["drift"]["flipped"] == ["a.test"]
     assert len(told["drift"]["retired"]) == 5
     assert {rule.status for rule in undust.load(rules)} == {"disabled"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -232,6 +233,26 @@ def test_a_flip_is_sudden() -> None:
     assert not Drift((*[holds] * 7, *[gone] * 3)).is_sudden
     assert Drift((*[holds] * 6, *[gone] * 4)).is_sudden
     assert not Drift((gone, gone)).is_sudden
+
+
+def test_a_flip_of_one_site_is_sudden_however_many_hold_elsewhere() -> None:
+    """A site that was moved, or that gave a login page to the crawler, is told by its name."""
+    elsewhere: list[tuple[Fate, Rule]] = [("holds", replace(SID, site=f"s{n}.test")) for n in range(50)]
+    gone: tuple[Fate, Rule] = ("retired", SID)
+    held: tuple[Fate, Rule] = ("holds", SID)
+    flip = Drift((*elsewhere, *[gone] * 3))
+    assert (flip.is_sudden, flip.flipped) == (True, ("a.test",))
+    assert not Drift((*elsewhere, *[gone] * 3, *[held] * 3)).is_sudden
+    assert not Drift((*elsewhere, *[gone] * 2)).is_sudden
+
+
+def test_what_a_person_wrote_and_switched_off_is_off_for_all_sites() -> None:
+    """It has no examples, and none is needed: what other rules were seen to do tells."""
+    sites = [labelled(idle(f"{name}.test")) for name in "abcdefghijkl"]
+    off = rule("{s}://{h}/{p**}?sid={v} → {s}://{h}/{p}", site="*").with_status("disabled")
+    later = undust.learn(table_of(*sites), update=undust.RuleSet([off]))
+    assert [each.status for each in later if each.site == "*"] == ["disabled"]
+    assert later.compile()("http://new.test/p?sid=1") == "http://new.test/p?sid=1"
 
 
 def test_merging_keeps_places_and_ids_unique() -> None:

@@ -291,6 +291,9 @@ def test_rules_that_are_not_tried() -> None:
     again = proved([refuted], ITEMS, numbered).outcomes[0]
     assert (again.verdict, again.rule.status) == ("confirmed", "active")
     assert not is_tried(off)
+    # What a person switches off stays off, though a proof had done so before.
+    assert not is_tried(refuted.with_status("disabled"))
+    assert is_tried(refuted.with_status("active"))
 
 
 @given(

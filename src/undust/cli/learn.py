@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from undust.single import Learned
 
 SHOWN_RULES = 60
+FLIPPED = 3
+"""Sites that are named in the question whether their rules are retired."""
 
 
 @click.command("learn")
@@ -213,9 +215,11 @@ def _require_apart(inputs: Inputs, output: str | None, update: str | None, repor
 def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
     """Stop where many rules fail at once, unless a person at the terminal says that this is right."""
     retired, held = len(drift.of("retired")), len(drift.of("holds"))
+    where = f"{', '.join(drift.flipped[:FLIPPED])}{' and others' * (len(drift.flipped) > FLIPPED)}"
     told = (
-        f"{retired:,} of the {retired + held:,} rules of {name} that the input can test no longer hold; "
-        "a site that was moved looks like this, and so does a crawl that went wrong"
+        f"{retired:,} of the {retired + held:,} rules of {name} that the input can test no longer hold"
+        f"{f', most of those of {where}' * bool(where)}; a site that was moved looks like this, and so does "
+        "a crawl that went wrong"
     )
     if is_silent or not sys.stdin.isatty():
         message = f"{told}; nothing was written; add --yes to retire them"

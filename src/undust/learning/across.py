@@ -172,8 +172,11 @@ def wanted(rules: Iterable[Rule], off: Sequence[Rule]) -> tuple[Rule, ...]:
 
     Where it was a rule of one site, a rule for all that does the same is off on that site.
     """
-    urls = [(rule, [url for url, _ in rule.examples]) for rule in off]
-    work = [(rule.site, work_of([rule], pa.array(some, pa.large_string()))) for rule, some in urls]
+    rules = tuple(rules)
+    # What a person wrote has no examples; those of the others tell what it would do.
+    seen = sorted({url for rule in (*rules, *off) for url, _ in rule.examples})
+    urls = pa.array(seen, pa.large_string())
+    work = [(rule.site, work_of([rule], urls)) for rule in off]
     everywhere = [pair for site, pairs in work if site == ANY_SITE for pair in pairs]
     left = []
     for rule in rules:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 Fate = Literal["holds", "not seen", "retired", "off", "back", "new"]
 SUDDEN, SUDDEN_SHARE = 3, 0.3
-"""So many rules retired at once, and such a share of those that could be tested, are no drift."""
+"""So many rules retired at once, and such a share of those that could be tested, are no drift …"""
+SUDDEN_ON_SITE = 0.5
+"""… nor is such a share of the rules of one site, however many others hold."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,24 @@ class Drift:
     def is_sudden(self) -> bool:
         """Whether so much failed at once that the evidence is as doubtful as the rules."""
         retired, held = len(self.of("retired")), len(self.of("holds"))
-        return retired >= SUDDEN and retired > SUDDEN_SHARE * (retired + held)
+        return (retired >= SUDDEN and retired > SUDDEN_SHARE * (retired + held)) or bool(self.flipped)
+
+    @property
+    def flipped(self) -> tuple[str, ...]:
+        """The sites most of whose rules failed at once."""
+        retired, held = (Counter(rule.site for rule in self.of(fate)) for fate in ("retired", "holds"))
+        return tuple(
+            site
+            for site, count in sorted(retired.items())
+            if count >= SUDDEN and count > SUDDEN_ON_SITE * (count + held[site])
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, and each retired rule with its reason, for machines."""
         return {
             "counts": self.counts,
             "sudden": self.is_sudden,
+            "flipped": list(self.flipped),
             "retired": [
                 {"id": rule.id, "site": rule.site, "rule": str(rule), **rule.extra[RETIRED]}
                 for rule in self.of("retired")

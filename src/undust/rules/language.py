@@ -147,7 +147,8 @@ class Rule:
         'disabled'
         """
         extra = {key: value for key, value in self.extra.items() if key != RETIRED}
-        return replace(self, status=status, extra=extra)
+        was_refuted = (self.validated or {}).get("outcome") == "refuted"
+        return replace(self, status=status, extra=extra, validated=None if was_refuted else self.validated)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
