@@ -7,7 +7,8 @@
 namespace undust {
 namespace {
 
-// A rule that grows without end takes all its steps with every URL, and is told by so many.
+// A rule that grows without end takes all its steps with a URL, and is told by one of the first so many, or
+// by so many of all.
 constexpr std::size_t kFew = 8;
 
 struct Move {
@@ -18,10 +19,11 @@ struct Move {
 struct Moves {
   std::vector<std::int64_t> touched;
   std::vector<Move> moved;
+  std::size_t unresolved = 0;
   bool is_endless = false;
 
   void add(std::int64_t image, Outcome outcome) {
-    if (touched.size() < kFew && outcome == Outcome::kUnresolved) {
+    if (outcome == Outcome::kUnresolved && (touched.size() < kFew || ++unresolved >= kFew)) {
       is_endless = true;
       moved.clear();
     }

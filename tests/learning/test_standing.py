@@ -149,7 +149,8 @@ def _expected(site: Site, kept: list[Rule], rules: list[Rule]) -> dict[str, obje
     compiled = RuleSet([*kept, *rules]).compile()
     alone = RuleSet(rules).compile()
     touched = [url for url in site.images if alone.program.step(url)[0] is not None]
-    endless = any(compiled.explain(url).outcome == "unresolved" for url in touched[:8])
+    unresolved = [compiled.explain(url).outcome == "unresolved" for url in touched]
+    endless = any(unresolved[:8]) or sum(unresolved) >= 8
     return effect(site, str if endless else compiled)
 
 

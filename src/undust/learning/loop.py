@@ -188,13 +188,21 @@ class Learning:
         return True
 
     def _drop_needless(self) -> None:
-        """Leave out that an empty query is none, if whatever comes later says so too."""
-        own = self.state.rules[len(self.given) :]
-        others = [rule for rule in own if (rule.source, rule.target) != (OPEN, SAME)]
-        if len(others) < len(own):
-            without = [*self.given, *others]
-            if self.state.images_under(without).equals(self.state.images_under(self.state.rules)):
-                self.state.rules = without
+        """Leave out rules that never get their turn, and that an empty query is none if others say so too."""
+        rules, uses = self.state.rules, self.state.uses()
+        used = [
+            rule
+            for place, rule in enumerate(rules)
+            if place < len(self.given) or rule.kind == "keep" or uses[place]
+        ]
+        self.state.rules = used
+        others = [
+            rule
+            for place, rule in enumerate(used)
+            if place < len(self.given) or (rule.source, rule.target) != (OPEN, SAME)
+        ]
+        if len(others) < len(used) and self.state.images_under(others).equals(self.state.images_under(used)):
+            self.state.rules = others
 
     def _bound_the_set(self) -> None:
         most = self.care.max_fpr + self.demands.restless.rate
@@ -269,7 +277,11 @@ class Learning:
     def _why(self, effect: Effect, rule: Rule) -> str:
         if effect.lost:
             return MERGED
-        is_made_up = makes_up(rule) and self.state.unfounded(effect, rule) > UNFOUNDED
+        is_made_up = (
+            makes_up(rule)
+            and effect.pages >= self.demands.least_pages(rule)
+            and self.state.unfounded(effect, rule) > UNFOUNDED
+        )
         return UNSEEN if is_made_up else "too few pages to tell"
 
     def _better_turned(self, good: Sequence[tuple[Rule, float]]) -> list[tuple[Rule, float]]:

@@ -35,8 +35,8 @@ SAME_WORK = 0.9
 GROUPS, RESTLESS = 30, 3
 """So many pages must be tried by several rules, and so many of them be restless, before anything is said."""
 SEVERAL = 3
-MIXED = 0.15
-"""Share of the pages tried in which some URLs may agree and others not, as where labels are wrong."""
+MIXED = 2
+"""So many times as many pages may have URLs some of which agree and others not, as where labels are wrong."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def restless_pages(state: State, rules: Sequence[Rule]) -> Restless:
     accused, mixed = np.intersect1d(accused, tested), np.intersect1d(mixed, tested)
     # Two wrong rules leave many groups in which some URLs agree; a restless page leaves none, and wrong
     # labels a few.
-    if len(tested) < GROUPS or len(accused) < RESTLESS or len(mixed) > max(len(accused), MIXED * len(tested)):
+    if len(tested) < GROUPS or len(accused) < RESTLESS or len(mixed) > MIXED * len(accused):
         return CALM
     pages = np.unique(state.page_of_image[np.isin(whole, accused)])
     return Restless(pages, len(accused) / len(tested), _agreeing(state, whole))
