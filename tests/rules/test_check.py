@@ -108,6 +108,22 @@ def test_only_what_goes_on_for_ever_is_blamed_for_it() -> None:
     assert [(finding.kind, finding.numbers) for finding in rules.check()] == [("growth", (2,))]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:amp}",
+        "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:plain}",
+        "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p:plain}?{rest}",
+        "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:last}",
+        "rewrite {s}://{h}/{p**}?id={**}&{rest**} → {s}://{h}/{p}?{rest} when ?page={*:int}",
+        "rewrite {s}://{h}/{p**}?id={**}&{rest**} → {s}://{h}/{p}?{rest} when ?page=1, ?lang={**}",
+    ],
+)
+def test_a_rule_that_does_something_is_not_called_dead(text: str) -> None:
+    """Whatever it takes to see it: a semicolon, a triplet, a name twice, a parameter of a condition."""
+    assert checked(text) == {}
+
+
 def test_a_dead_rule_is_shown_on_its_plainest_url() -> None:
     """As a person would have written it."""
     rules = RuleSet([Rule.parse("rewrite {s}://{h}/a → http://elsewhere.example/a", site="shop.test")])

@@ -29,6 +29,8 @@ def acts(rule: Rule, url: str) -> bool:
                 "http://shop.test/a/Zq?sid=7",
                 "http://shop.test/a/Zq?sid=7&zr=8&Zq=7",
                 "http://shop.test/a/Zq?sid=7&zr&zr=8&zr=8",
+                "http://shop.test/a/Zq?sid=7&zq=7;zr=8",
+                "http://shop.test/a/Zq?sid=7&zq=7%2F8",
             ],
         ),
         (
@@ -40,6 +42,7 @@ def acts(rule: Rule, url: str) -> bool:
                 "http://us.shop.test",
                 "http://us.shop.test/Zq7/zr",
                 "http://us.shop.test/",
+                "http://us.shop.test/zq%3A7",
             ],
         ),
         (

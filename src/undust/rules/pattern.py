@@ -105,15 +105,16 @@ def is_stretch(text: Text) -> bool:
     return len(text) == 1 and isinstance(text[0], Capture) and text[0].is_many
 
 
-def meet(first: Pattern, second: Pattern) -> Pattern | None:
+def meet(first: Pattern, second: Pattern, *, is_condition: bool = False) -> Pattern | None:
     """Return a pattern whose URLs are likely to match both, or None if there can be none.
 
-    It is a guess to be tried on the core, not a proof: captures with text beside them are not solved.
+    It is a guess to be tried on the core, not a proof: captures with text beside them are not solved. If the
+    second is a condition, it says nothing about parameters that it does not name.
     """
     scheme = _meet_text(first.scheme or ANYTHING, second.scheme or ANYTHING)
     host, port = _meet_hosts(first, second)
     path = _meet_texts(first.path or (ANY_NUMBER,), second.path or (ANY_NUMBER,))
-    query = _meet_queries(first, second)
+    query = _meet_queries(first, second, is_condition=is_condition)
     if scheme is None or host is None or path is None or query is None:
         return None
     return Pattern(scheme, host, port, path, query)
@@ -165,7 +166,7 @@ def _meet_text(first: Text, second: Text) -> Text | None:
     return second or None
 
 
-def _meet_queries(first: Pattern, second: Pattern) -> tuple[Parameter, ...] | None:
+def _meet_queries(first: Pattern, second: Pattern, *, is_condition: bool) -> tuple[Parameter, ...] | None:
     met: list[Parameter] = []
     for one, other in ((first, second), (second, first)):
         for entry in one.query or ():
@@ -174,7 +175,8 @@ def _meet_queries(first: Pattern, second: Pattern) -> tuple[Parameter, ...] | No
             elif entry.name not in {known.name for known in met if known.several is None}:
                 twin = next((each for each in other.query or () if each.name == entry.name), None)
                 merged = _meet_parameters(entry, twin) if twin else entry
-                if merged is None or (twin is None and not other.is_open):
+                is_open = other.is_open or (is_condition and other is second)
+                if merged is None or (twin is None and not is_open):
                     return None
                 met.append(merged)
     return tuple(sorted(met, key=lambda entry: entry.several is not None))

@@ -2,8 +2,8 @@
 
 A capture is filled with a value that occurs in no rule, so that whatever another rule does with the URL,
 it does to every such value; then, one place at a time, with the other values that could make a
-difference: each item of a list, nothing at all, two segments, a trailing slash. Whether a URL really
-matches is for the core to say.
+difference: each item of a list, nothing at all, two segments, a trailing slash, a semicolon, a triplet.
+Whether a URL really matches is for the core to say.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _own_urls(rule: Rule) -> Iterator[str]:
         return
     pattern = Pattern.parse(rule.source)
     for text in rule.when:
-        pattern = meet(pattern, Pattern.parse(text, is_condition=True)) or pattern
+        pattern = meet(pattern, Pattern.parse(text, is_condition=True), is_condition=True) or pattern
     yield from _filled(pattern, site)
 
 
@@ -133,7 +133,9 @@ def _holes(pattern: Pattern, site: str) -> list[tuple[str, ...]]:
     pieces.extend(_host_holes(pattern, site))
     for segment in pattern.path or ((),):
         pieces.extend(
-            [("/Zq7", "", "/Zq7/zr", "/")] if is_stretch(segment) else [("/",), *_text_holes(segment)]
+            [("/Zq7", "", "/Zq7/zr", "/", "/zq%3A7")]
+            if is_stretch(segment)
+            else [("/",), *_text_holes(segment)]
         )
     pieces.append(_query_texts([_entry_texts(entry) for entry in pattern.query or ()]))
     return pieces
@@ -193,7 +195,7 @@ def _entry_texts(entry: Parameter) -> tuple[str, ...]:
 
 def _list_texts(several: Capture) -> tuple[str, ...]:
     if several.detail is None:
-        return ("Zq=7", "", "zr=8&Zq=7", "zr&zr=8&zr=8")
+        return ("Zq=7", "", "zr=8&Zq=7", "zr&zr=8&zr=8", "zq=7;zr=8", "zq=7%2F8")
     names = [f"{name[:-1]}zq" if name.endswith("*") else name for name in several.detail.split("|")]
     each = tuple(f"{name}=7" for name in names)
     return (*each, "&".join(each), "") if several.name else (*each, "&".join(each))
