@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -119,7 +120,10 @@ def test_what_the_site_says_vouches_for_what_nobody_saw() -> None:
             ]
         )
     )
-    said = Statements(site)
+    said = Statements(site, np.arange(len(site.node_urls)))
+    assert (
+        Statements(site, np.array([], np.int64)).leads_nearer("http://a.test/f", "http://a.test/f/") is None
+    )
     assert said.leads_nearer("http://a.test/?t=1&s=2", "http://a.test/index.php?t=1&s=2") is True
     assert said.leads_nearer("http://a.test/f", "http://a.test/f.html") is False
     assert said.leads_nearer("http://a.test/f/", "http://a.test/f") is False

@@ -34,6 +34,7 @@ class Pages:
         self.is_sample = len(nodes) > care.most_urls
         if self.is_sample:
             nodes = _sample(site, nodes, care)
+        self.nodes = nodes
         self.urls: pa.Array = site.node_urls.take(pa.array(nodes)).cast(pa.large_string())
         self.of_url = _numbered(site, nodes)
         self.count = int(self.of_url.max(initial=-1)) + 1
@@ -54,7 +55,7 @@ class Pages:
     @cached_property
     def statements(self) -> Statements:
         """Where the site says that its URLs belong."""
-        return Statements(self.site)
+        return Statements(self.site, self.nodes)
 
     def _drawn(self, care: Care) -> Bools:
         """Return which pages are held out."""

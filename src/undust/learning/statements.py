@@ -11,8 +11,13 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from undust.duplicates import SiteClusters
 
@@ -20,17 +25,25 @@ _TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 
 class Statements:
-    """Redirects and rel=canonical of one site, from URL to URL."""
+    """Redirects and rel=canonical of one site, from URL to URL.
 
-    def __init__(self, site: SiteClusters) -> None:
-        said = [edges for edges in site.edges if edges.kind in {"canonical", "redirect"}]
-        urls = site.node_urls
+    Args:
+        site: Its clusters.
+        nodes: Those of its URLs that anybody will ask about; of a giant site they are a sample.
+
+    """
+
+    def __init__(self, site: SiteClusters, nodes: NDArray[np.int64]) -> None:
+        is_asked = np.zeros(len(site.node_urls), np.bool_)
+        is_asked[nodes] = True
         self._home: dict[str, str] = {}
-        for edges in said:
-            members, hubs = (urls.take(nodes).to_pylist() for nodes in (edges.member, edges.hub))
-            for member, hub in zip(members, hubs, strict=True):
-                self._home.setdefault(hub, hub)
-                self._home[member] = hub
+        for edges in site.edges:
+            if edges.kind in {"canonical", "redirect"}:
+                rows = np.flatnonzero(is_asked[edges.member] | is_asked[edges.hub])
+                ends = (site.node_urls.take(pa.array(some[rows])) for some in (edges.member, edges.hub))
+                for member, hub in zip(*(some.to_pylist() for some in ends), strict=True):
+                    self._home.setdefault(hub, hub)
+                    self._home[member] = hub
 
     def leads_nearer(self, url: str, target: str) -> bool | None:
         """Return whether a target is nearer than a URL to where the site sends that; None if it does not."""
