@@ -138,6 +138,19 @@ def test_what_the_site_says_vouches_for_what_nobody_saw() -> None:
     assert unfounded(said, moves) == 2
 
 
+def test_a_wiki_keeps_its_capitals() -> None:
+    """Names are seen with a capital, and some also without: they are not sent to small letters."""
+    rows = [
+        (f"http://a.test/wiki/{name}_{n}", f"p{n}")
+        for n in range(40)
+        for name in ("Great_Page", "great_Page")
+    ]
+    more = [(f"http://a.test/wiki/Great_Page_{n}", f"p{n}") for n in range(100, 300)]
+    canonical = undust.learn(crawl(*rows, *more)).compile()
+    assert canonical("http://a.test/wiki/small_Thing") == "http://a.test/wiki/Small_Thing"
+    assert canonical("http://a.test/wiki/Small_Thing") == "http://a.test/wiki/Small_Thing"
+
+
 def test_no_rule_undoes_another() -> None:
     """Once a form is chosen nothing leads away from it and back."""
     rows = [(f"http://a.test/p/{n}{end}", f"p{n}") for n in range(40) for end in ("", ".html")]

@@ -31,6 +31,13 @@ def test_rules_for_all_sites_reach_a_kind_left_out(repository: Path) -> None:
     assert rows[-1]["halvings"]["never seen"] == [mean]
 
 
+def test_where_rules_lead_is_counted(repository: Path) -> None:
+    """Of a shop: each part is a part of the whole."""
+    (shop,) = lines_of(repository, "bench.targets --kinds shop --urls 2000")
+    assert shop["urls"] > shop["moved"] > shop["to_served"] > shop["moved"] / 2
+    assert shop["preferred"] > shop["preferred_moved"] >= shop["preferred_to_unserved"]
+
+
 def test_time_is_told_by_stage(repository: Path) -> None:
     """The shares are those of the whole, and the counts those of the outcome."""
     (run,) = lines_of(repository, "bench.learn --rows 900 --sites 3 --no-growth")

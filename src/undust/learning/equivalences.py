@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BY = "equivalences"
 HOSTS = 12
 """So many of a site's hosts are compared with each other; mirrors are large."""
-SEGMENTS = 60
+SEGMENTS, FOLDERS = 60, 10
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 
 
@@ -37,7 +37,16 @@ def equivalences(forms: Forms) -> Iterator[Rule | None]:
     yield replacing(site, BY, "//", "/")
     yield rewriting(site, BY, "{s}://{h}/{p**}/{x}/?{rest**}", "{s}://{h}/{p}/{x}?{rest}")
     yield from _authorities(forms)
+    yield from _capitals(forms)
     yield from _last_segments(forms)
+
+
+def _capitals(forms: Forms) -> Iterator[Rule | None]:
+    """Yield that names in a folder start with a capital, as those of a wiki do."""
+    folders = Counter(each.segments[0] for each in forms.pieces if len(each.segments) == 2)  # noqa: PLR2004
+    for folder in filter(None, frequent(folders, 3, FOLDERS)):
+        start = f"{{s}}://{{h}}/{folder}"
+        yield rewriting(forms.site, BY, f"{start}/{{x}}?{{rest**}}", f"{start}/{{x:capital}}?{{rest}}")
 
 
 def _authorities(forms: Forms) -> Iterator[Rule | None]:
