@@ -47,6 +47,13 @@ def told(rows: list[dict[str, object]]) -> pa.Table:
         ("rewrite {s}://{h}/{p**}?s={**}&{rest**} → {s}://{h}/{p}?{rest}", []),
         ("rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p:lower}?{rest}", []),
         # What would be written again and again is no rule.
+        (
+            "rewrite {s}://{h}/{x:hex}-0?{rest**} → {s}://{h}/{x}?{rest}",
+            [
+                "rewrite {s}://{h}/{x:hex}?{rest**} → {s}://{h}/{x}-0?{rest}",
+            ],
+        ),
+        ("rewrite {s}://{h}/{x:hex}0?{rest**} → {s}://{h}/{x}?{rest}", []),
         ("rewrite {s}://{h}/{p**}?ref=hn&{rest**} → {s}://{h}/{p}?{rest}", []),
         ("rewrite {s}://{h}/{p**}/index.php?{rest**} → {s}://{h}/{p}?{rest}", []),
         ('replace "//" → "/"', []),

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 _CAPTURE = re.compile(r"\{(\w*)(\*\*)?(:[^{}]*)?\}")
 _SAMPLES = {"s": "http", "p": "a/b", "rest": "c=d"}
 """What may stand for the captures of whole components, as this package names them; a site for `h`."""
-_CLASSES = {":int": "1", ":date": "2001-02-03", ":uuid": "01234567-89ab-cdef-0123-456789abcdef"}
+_CLASSES = {
+    ":int": "1",
+    ":date": "2001-02-03",
+    ":uuid": "01234567-89ab-cdef-0123-456789abcdef",
+    **dict.fromkeys((":alpha", ":hex", ":word"), "a"),
+}
 _WHOLE = frozenset({*_SAMPLES, "h"})
 
 
@@ -57,7 +62,8 @@ def _typed(capture: re.Match[str], kind: str) -> str:
 
 def _feeds_itself(rule: Rule, types: dict[str, str]) -> bool:
     """Return whether a rule would change what it wrote, again and again."""
-    samples = {name: _CLASSES.get(kind) or kind[1:].partition("|")[0] or "a" for name, kind in types.items()}
+    kinds = {name: kind.lstrip("*") for name, kind in types.items()}
+    samples = {name: _CLASSES.get(kind) or kind[1:].partition("|")[0] or "a" for name, kind in kinds.items()}
     samples |= _SAMPLES | {"h": f"www.{rule.site}"}
     url = _CAPTURE.sub(lambda found: samples[found[1]], rule.target or "")
     return program_of([rule]).step(url)[0] is not None
