@@ -34,7 +34,7 @@ def test_rules_for_all_sites_reach_a_kind_left_out(repository: Path) -> None:
 def test_where_rules_lead_is_counted(repository: Path) -> None:
     """Of a shop: each part is a part of the whole."""
     (shop,) = lines_of(repository, "bench.targets --kinds shop --urls 2000")
-    assert shop["urls"] > shop["moved"] > shop["to_served"] > shop["moved"] / 2
+    assert shop["urls"] > shop["moved"] > shop["to_served"] > 0
     assert shop["preferred"] > shop["preferred_moved"] >= shop["preferred_to_unserved"]
 
 
