@@ -37,16 +37,16 @@ import undust
 from bench.common import machine
 from bench.quality import generated, halves, other_judge, real
 from bench.sites import KINDS, Crawl
-from undust.comparison.baselines import baselines
-from undust.evaluation import Measures
-from undust.learning import Care, Shown, learn_site, rules_across, shown_by
+from undust.learning import Requirements, SiteTally, learn_site, rules_across, shown_by
 from undust.learning.across import excepting
+from undust.measuring import Measures
+from undust.measuring.baselines import baselines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bench.quality import Case
-    from undust.evaluation import Labelled
+    from undust.measuring import Labelled
     from undust.rules import Rule
 
     Images = Callable[[pa.Array], pa.Array]
@@ -62,18 +62,18 @@ class Site:
     """One site: what it says of every shape, and of each half what the other half says."""
 
     name: str
-    shown: list[Shown]
+    shown: list[SiteTally]
     halvings: list[list[Side]]
 
 
 class Side(NamedTuple):
     """Half of the pages of a site, and what the other half says."""
 
-    says: list[Shown]
+    says: list[SiteTally]
     judged: Sequence[Labelled]
 
 
-def site_of(case: Case, care: Care, seeds: Iterable[int]) -> Site:
+def site_of(case: Case, requirements: Requirements, seeds: Iterable[int]) -> Site:
     """Return what a site says; a real one is halved by its judge instead of by the first seed."""
     judge = other_judge() if case.is_real else None
     halvings = []
@@ -81,16 +81,16 @@ def site_of(case: Case, care: Care, seeds: Iterable[int]) -> Site:
         sides = []
         for is_swapped in (False, True):
             training, judged = halves(case, seed, None if number else judge, is_swapped=is_swapped)
-            sides.append(Side(_shown(training, care), judged))
+            sides.append(Side(_shown(training, requirements), judged))
         halvings.append(sides)
-    return Site(case.name, _shown(case.seen.drop_columns("cluster"), care), halvings)
+    return Site(case.name, _shown(case.seen.drop_columns("cluster"), requirements), halvings)
 
 
-def _shown(seen: pa.Table, care: Care) -> list[Shown]:
+def _shown(seen: pa.Table, requirements: Requirements) -> list[SiteTally]:
     return [
         row
         for found in undust.find_duplicates(seen)
-        for row in shown_by(found, care, restless=learn_site(found, care).restless)
+        for row in shown_by(found, requirements, restless=learn_site(found, requirements).restless)
     ]
 
 
@@ -146,12 +146,12 @@ class LeftOut:
         return sum(self.ways[name], Measures())
 
 
-def left_out(sites: Sequence[Site], care: Care) -> Iterator[LeftOut]:
+def left_out(sites: Sequence[Site], requirements: Requirements) -> Iterator[LeftOut]:
     """Yield each site under the rules that the others teach."""
     other = shipped()
     for site in sites:
         others = (each for each in sites if each.name != site.name)
-        rules = rules_across((row for each in others for row in each.shown), care)
+        rules = rules_across((row for each in others for row in each.shown), requirements)
         ways: dict[str, list[Measures]] = defaultdict(list)
         lost_at: Counter[str] = Counter()
         for sides in site.halvings:
@@ -159,7 +159,7 @@ def left_out(sites: Sequence[Site], care: Care) -> Iterator[LeftOut]:
             for side in sides:
                 trial = {STANDARD: under(())}
                 trial |= {SHIPPED: other} if other else {}
-                trial |= {"never seen": under(rules), OWN: under(excepting(rules, side.says, care))}
+                trial |= {"never seen": under(rules), OWN: under(excepting(rules, side.says, requirements))}
                 for name, images in trial.items():
                     both[name] += measured(side.judged, images)
                 lost_at += losing(side.judged, trial[OWN]) - losing(side.judged, trial[STANDARD])
@@ -191,9 +191,9 @@ def over(means: Sequence[Mean]) -> Mean:
 
 def run(group: str, cases: Iterable[Case], seeds: Sequence[int], *, is_json: bool) -> dict[str, Mean]:
     """Print a group site by site, and return its means."""
-    care = Care()
-    sites = [site_of(case, care, seeds) for case in cases]
-    found = list(left_out(sites, care))
+    requirements = Requirements()
+    sites = [site_of(case, requirements, seeds) for case in cases]
+    found = list(left_out(sites, requirements))
     if not found:
         return {}
     by_halving = {
@@ -218,7 +218,7 @@ def run(group: str, cases: Iterable[Case], seeds: Sequence[int], *, is_json: boo
     _print_sites(group, found, means)
     if len(seeds) > 1:
         _print_halvings(by_halving)
-    _print_rules(rules_across((row for site in sites for row in site.shown), care))
+    _print_rules(rules_across((row for site in sites for row in site.shown), requirements))
     return means
 
 

@@ -28,13 +28,13 @@ from bench.common import machine
 from tests.oracles import alignment as oracle
 from tests.oracles import alignment_rules as rules_oracle
 from undust.cli.memory import peak_memory_bytes
-from undust.learners.alignment import AlignmentOptions, propose_by_alignment
-from undust.learners.alignment.groups import align, groups_of
+from undust.proposing.papers.alignment import AlignmentOptions, propose_by_alignment
+from undust.proposing.papers.alignment.groups import align, groups_of
 
 if TYPE_CHECKING:
-    from undust.candidates import Proposal
-    from undust.duplicates import SiteClusters
-    from undust.learners.alignment.groups import Aligned
+    from undust.judging.candidates import Proposal
+    from undust.pages.clustering import SiteClusters
+    from undust.proposing.papers.alignment.groups import Aligned
 
 PARTS = ("speed", "growth", "giant", "aligners", "table", "decisions")
 FASTER, SLOWER, GIANT_BYTES = 30, 5.0, 2 << 30

@@ -16,13 +16,13 @@ import pyarrow as pa
 
 import undust
 from bench.sites import KINDS, site
-from undust.single import Job, Learned, learn_sites
-from undust.validation import Demands
+from undust.judging.verdict import VerdictLimits
+from undust.learning.single import Job, MethodOutcome, learn_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undust.duplicates import SiteClusters
+    from undust.pages.clustering import SiteClusters
     from undust.rules import RuleSet
 
 THIRD = 1 / 3
@@ -49,7 +49,7 @@ FILTERED = {
 """What the others leave out by their own filters; the paper counts candidates before any."""
 
 
-def raw_candidates(learned: Learned) -> int:
+def raw_candidates(learned: MethodOutcome) -> int:
     """Return how many candidates there were before the method's own filters."""
     cut = sum(
         many
@@ -75,15 +75,15 @@ class Parts:
                 self.known.append(known)
                 self.test.append(test)
 
-    def learned(self, method: str, options: Mapping[str, object]) -> tuple[Learned, float]:
+    def learned(self, method: str, options: Mapping[str, object]) -> tuple[MethodOutcome, float]:
         """Return what a method learns and how its candidates fare on the second part, and its seconds."""
         started = process_time()
-        job = Job((method,), options, Demands(max_fpr=0.0), held_out=0.5, seed=SEED, alone=True)
+        job = Job((method,), options, VerdictLimits(max_fpr=0.0), held_out=0.5, seed=SEED, alone=True)
         return learn_sites(self.known, job), process_time() - started
 
-    def measured(self, learned: Learned, max_fpr: float) -> dict[str, Any]:
+    def measured(self, learned: MethodOutcome, max_fpr: float) -> dict[str, Any]:
         """Return candidates, valid ones, their rate, and what becomes of clusters of the third part."""
-        under = learned.under(replace(Demands(), max_fpr=max_fpr))
+        under = learned.under(replace(VerdictLimits(), max_fpr=max_fpr))
         candidates, valid = raw_candidates(learned), len(under.accepted)
         rates = {"candidates": candidates, "valid": valid, "rate": valid / max(1, candidates)}
         return rates | self.effect(under.rules)

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from bench.common import machine
 from bench.processes import taken
 from undust.engines.budget import bytes_of
-from undust.observations import BATCH_ROWS, SCHEMA
+from undust.reading.observations import BATCH_ROWS, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -79,7 +79,8 @@ class Stages:
 def measure(path: Path) -> dict[str, Any]:
     """Learn from a file in this process, and return its figures."""
     import undust  # noqa: PLC0415 -- each run is a process of its own
-    from undust.pipeline import learn_combined, one_site, together  # noqa: PLC0415
+    from undust.jobs import one_site, together  # noqa: PLC0415
+    from undust.jobs.combined import learn_combined  # noqa: PLC0415
 
     stages = Stages()
     for stage, module, name in (

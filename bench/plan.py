@@ -22,10 +22,12 @@ import pyarrow.parquet as pq
 
 from bench.common import machine
 from bench.sites import KINDS, site
-from undust.learning import Care
-from undust.pipeline import Stages, learn_combined, read
-from undust.pipeline.one_site import Task, learn_rows
-from undust.pipeline.sites import with_site
+from undust.jobs.combined import learn_combined
+from undust.jobs.one_site import LearningTask, learn_rows
+from undust.jobs.read import read
+from undust.jobs.sites import with_site
+from undust.jobs.stages import Stages
+from undust.learning import Requirements
 
 ON_DRIVER = ("across sites", "writing")
 """Stages that one process does; all others are spread over the cluster."""
@@ -119,7 +121,7 @@ def measured(urls: int, sites: int) -> dict[str, Any]:
 
 def bytes_of_a_site() -> float:
     """Return how long the text is that a small site sends to the driver."""
-    task = Task(Care(), keeps_refused=False)
+    task = LearningTask(Requirements(), keeps_refused=False)
     small = (site(kind, SMALL[0]) for kind in KINDS)
     rows = [learn_rows(each.domain, with_site(each.observations()), task) for each in small]
     return sum(len(row["learned"][0].as_py()) for row in rows) / len(rows)

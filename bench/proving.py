@@ -11,7 +11,7 @@ from bench.sites.server import LOOPBACK, serving
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undust.validation.outcome import RuleOutcome, Validation
+    from undust.asking.outcome import RuleOutcome, Validation
 
 
 class Proved(NamedTuple):

@@ -32,17 +32,17 @@ import undust
 from bench.common import data_folder, machine
 from bench.quality_verdict import as_json, print_verdicts, verdicts
 from bench.sites import KINDS, Crawl, site
-from undust.comparison import compare_methods, methods_named
-from undust.comparison.splitting import judged_part, with_labels, without_urls
-from undust.evaluation import Labelled, Measures
-from undust.evaluation.judged import labelled_from_labels
-from undust.single import Job
+from undust.learning.single import Job
+from undust.measuring import Labelled, Measures
+from undust.measuring.compare import compare_methods, methods_named
+from undust.measuring.judged import labelled_from_labels
+from undust.measuring.splitting import judged_part, with_labels, without_urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
-    from undust.comparison import Row
+    from undust.measuring.compare import MethodRow
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def halves(
     return without_urls(seen, judged), test
 
 
-def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> tuple[Row, ...]:
+def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> tuple[MethodRow, ...]:
     """Return what every method does to the pages of a site that it did not see."""
     training, test = halves(case, told.seed, judge)
     return compare_methods(
@@ -144,13 +144,13 @@ def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> t
     )
 
 
-def name_of(row: Row, bounds: list[float]) -> str:
+def name_of(row: MethodRow, bounds: list[float]) -> str:
     """Return what a table calls a row."""
     is_one = row.max_fpr is None or len(bounds) == 1
     return row.method if is_one else f"{row.method} ≤ {row.max_fpr:g}"
 
 
-def figures(row: Row) -> dict[str, Any]:
+def figures(row: MethodRow) -> dict[str, Any]:
     """Return the figures of a row that tables and JSON show."""
     total, own = row.total, row.total_as_published
     return {
@@ -170,7 +170,7 @@ def figures(row: Row) -> dict[str, Any]:
     }
 
 
-def print_averages(group: str, rows: dict[str, list[Row]]) -> None:
+def print_averages(group: str, rows: dict[str, list[MethodRow]]) -> None:
     """Print one line a method: the mean over sites, all URLs together, and the cost."""
     sites = len(next(iter(rows.values())))
     print(f"\n### {group}: {sites} sites\n")
@@ -193,7 +193,7 @@ def print_averages(group: str, rows: dict[str, list[Row]]) -> None:
         )
 
 
-def print_sites(group: str, rows: dict[str, list[Row]], names: list[str]) -> None:
+def print_sites(group: str, rows: dict[str, list[MethodRow]], names: list[str]) -> None:
     """Print removed and lost of every method on every site."""
     print(f"\n{group}, site by site: removed / lost in per cent\n")
     print(f"| method | {' | '.join(names)} |")
@@ -211,7 +211,7 @@ def main() -> None:
         generated(told.kinds, told.urls, told.seed, crawl), real(() if told.generated else told.folders)
     )
     judge = other_judge()
-    found: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[str, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
     names: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         started = perf_counter()

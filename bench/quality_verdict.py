@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from undust.comparison import Row
+    from undust.measuring.compare import MethodRow
 
 TOGETHER = "undust"
 NEAR = 0.01
@@ -23,9 +23,9 @@ class Verdict(NamedTuple):
     """One site: all together, the learner that removes most, and the one that does so within the loss."""
 
     site: str
-    together: Row
-    best: Row
-    safe: Row | None
+    together: MethodRow
+    best: MethodRow
+    safe: MethodRow | None
     most_lost: float
 
     @property
@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
         return self.best is self.safe
 
 
-def verdicts(group: str, rows: Mapping[str, Sequence[Row]], names: Sequence[str]) -> Iterator[Verdict]:
+def verdicts(group: str, rows: Mapping[str, Sequence[MethodRow]], names: Sequence[str]) -> Iterator[Verdict]:
     """Yield a verdict for each site, if all together and some learner took part."""
     single = [some for name, some in rows.items() if name != TOGETHER and some[0].max_fpr is not None]
     if TOGETHER not in rows or not single:
@@ -96,7 +96,7 @@ def _cells(each: Verdict) -> Iterator[str]:
     yield _points(each.safe_difference)
 
 
-def _both(row: Row) -> str:
+def _both(row: MethodRow) -> str:
     return f"{100 * row.total.removed:.1f} / {100 * row.total.lost:.2f}"
 
 

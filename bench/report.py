@@ -25,7 +25,7 @@ from playwright.sync_api import sync_playwright
 import undust
 from bench.common import data_folder, machine
 from tests.browsing import FLAGS, NAMES
-from tests.reporting.painting import paint_ratio
+from tests.showing.report.painting import paint_ratio
 from undust.rules import Rule, RuleSet
 
 DATA = ("lists/reddit_links_dev.tsv.gz", "mirrors/momopeds.jsonl.gz", "crawls/docs.jsonl.gz")

@@ -32,13 +32,13 @@ from bench.rewrite_variants import variants
 from bench.sites import KINDS, site
 from tests.oracles import rewrite as oracle
 from undust.cli.memory import peak_memory_bytes
-from undust.learners.rewrite import RewriteOptions, learn, tell
+from undust.proposing.papers.rewrite import RewriteOptions, learn, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undust.duplicates import SiteClusters
-    from undust.learners.rewrite.qualified import Learned
+    from undust.pages.clustering import SiteClusters
+    from undust.proposing.papers.rewrite.qualified import LearnedCodes
 
 PARTS = ("speed", "growth", "giant", "tables", "variants")
 KIND, SEED = "mirrors", 1
@@ -77,7 +77,7 @@ def speed(urls: int, rounds: int = 3) -> dict[str, Any]:
     return figures | {"oracle s": slow, "learner s": fast, "times": slow / fast, "to reach": FASTER}
 
 
-def _timed(found: SiteClusters, options: RewriteOptions) -> tuple[Learned, float]:
+def _timed(found: SiteClusters, options: RewriteOptions) -> tuple[LearnedCodes, float]:
     started = time.process_time()
     learned = learn(found, options)
     return learned, time.process_time() - started

@@ -16,21 +16,21 @@ import pyarrow as pa
 
 import undust
 from undust import _core
-from undust.learners.rewrite import RewriteOptions, learn_from
-from undust.learners.rewrite.maps import Maps, hashes_of, maps_of, offsets_of, spans
-from undust.learners.rewrite.pairs import STAR
-from undust.learners.rewrite.qualified import Qualified, Wanted
-from undust.learners.rewrite.wording import Wording, entries_of
+from undust.proposing.papers.rewrite import RewriteOptions, learn_from
+from undust.proposing.papers.rewrite.maps import Maps, hashes_of, maps_of, offsets_of, spans
+from undust.proposing.papers.rewrite.pairs import STAR
+from undust.proposing.papers.rewrite.qualified import Qualified, Wanted
+from undust.proposing.papers.rewrite.rule_texts import Wording, entries_of
+from undust.proposing.papers.selection import TrialUrls
 from undust.rules import RuleSet
-from undust.selection import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from undust.learners.rewrite.maps import Ints
-    from undust.learners.rewrite.wording import Entry, RuleClass
+    from undust.proposing.papers.rewrite.maps import Ints
+    from undust.proposing.papers.rewrite.rule_texts import KeyEntry, RuleClass
     from undust.rules import Rule
 
     Bools = NDArray[np.bool_]
@@ -60,7 +60,7 @@ class Halves:
         found = found.keeps(found.sizes > 1)
         self.name = found.site
         self.maps = maps_of(found)
-        self.measured = Measured(found)
+        self.measured = TrialUrls(found)
         nodes = np.flatnonzero(found.cluster_of_node >= 0)
         self.rows = np.searchsorted(nodes, self.maps.nodes)
         self.is_small = np.bincount(self.maps.clusters)[self.maps.clusters] <= SMALL
@@ -82,7 +82,7 @@ class Halves:
                 said.setdefault(str(rule), Said(rule, kind, len(support), can_fetch))
         return list(said.values())
 
-    def _wildcards(self, entries: list[Entry]) -> dict[int, str | None]:
+    def _wildcards(self, entries: list[KeyEntry]) -> dict[int, str | None]:
         """Return a word for each wildcard of a result: rules of ours have none there, the paper's do."""
         names = {entry.key: self.maps.key_names[entry.key] for entry in entries if entry.action == STAR}
         return {key: f"any.{self.name}" if name == "host" else WILDCARD for key, name in names.items()}

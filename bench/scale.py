@@ -31,8 +31,8 @@ from bench.common import machine
 from bench.processes import taken
 from bench.scale_rows import batches, sites_for
 from undust.engines.budget import bytes_of
-from undust.observations import SCHEMA
-from undust.pipeline.journal import journal_of
+from undust.jobs.site_journal import journal_of
+from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bench.cluster import sketches
-from undust.observations import BATCH_ROWS, SCHEMA
+from undust.reading.observations import BATCH_ROWS, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

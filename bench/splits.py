@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import undust
 from bench.common import machine
 from bench.quality import halves, real
-from undust.evaluation import Measures
+from undust.measuring import Measures
 
 if TYPE_CHECKING:
     from bench.quality import Case

@@ -29,10 +29,10 @@ from bench.sites import KINDS
 from bench.sites import site as generated
 from bench.substring_tables import tables
 from undust.engines.budget import bytes_of
-from undust.learners.options import options_from
-from undust.learners.substring import SubstringOptions, likely_pairs, propose_substrings
-from undust.learners.substring.cues import cues_of
-from undust.resources import Resources
+from undust.proposing.papers.method_options import options_from
+from undust.proposing.papers.resources import Resources
+from undust.proposing.papers.substring import SubstringOptions, likely_pairs, propose_substrings
+from undust.proposing.papers.substring.cues import cues_of
 from undust.urls.views import TokenView
 
 sys.path.insert(0, str(ROOT))
@@ -41,8 +41,8 @@ from tests.oracles import substring as twin
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undust.duplicates import SiteClusters
-    from undust.learners.substring import LikelyPairs
+    from undust.pages.clustering import SiteClusters
+    from undust.proposing.papers.substring import LikelyPairs
 
 SIZES_OF_TWIN = (1_000, 4_000)
 ROUNDS = 9

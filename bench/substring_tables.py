@@ -23,18 +23,18 @@ from bench.published_sites import (
     PUBLISHED_SMALL_NEWS,
 )
 from bench.sites import Crawl, Site
-from undust.learners.substring import SubstringOptions, likely_pairs, propose_substrings
-from undust.learners.substring.cues import cues_of
+from undust.asking.sampling import Sampling, urls_of, validate, validate_rule
+from undust.proposing.papers.substring import SubstringOptions, likely_pairs, propose_substrings
+from undust.proposing.papers.substring.cues import cues_of
 from undust.rules import RuleSet
 from undust.urls.views import TokenView
-from undust.validation.sampling import Sampling, urls_of, validate, validate_rule
 
 if TYPE_CHECKING:
     from bench.sites.model import Kind
-    from undust.candidates import Candidate
-    from undust.duplicates import SiteClusters
-    from undust.learners.substring import LikelyPairs
-    from undust.validation.sampling import Answer, Judge, Sampled
+    from undust.asking.sampling import Answer, Judge, Sampled
+    from undust.judging.candidates import Candidate
+    from undust.pages.clustering import SiteClusters
+    from undust.proposing.papers.substring import LikelyPairs
 
 LISTS = 3
 FIRST_ERROR, FIRST_REDIRECT = 400, 300

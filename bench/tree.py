@@ -19,18 +19,18 @@ import pyarrow as pa
 
 from bench.common import machine
 from bench.sites import site
-from undust.duplicates import find_in_site
-from undust.evaluation.counts import measure
-from undust.learners import propose
-from undust.observations import SCHEMA
+from undust.measuring.counts import measure
+from undust.pages.clustering import find_in_site
+from undust.proposing.papers import propose
+from undust.proposing.papers.selection import select
+from undust.reading.observations import SCHEMA
 from undust.rules import RuleSet
-from undust.selection import select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from undust.candidates import Candidate
-    from undust.duplicates import SiteClusters
+    from undust.judging.candidates import Candidate
+    from undust.pages.clustering import SiteClusters
 
 KINDS = ("forum", "shop", "news", "wiki", "cms")
 MAX_FPR = 0.05

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from bench.common import machine
 from bench.tree import MAX_FPR, as_text, judged, labelled
-from undust.learners.tree import TreeOptions, qualified, raw_candidates
-from undust.selection import Measured, deployable
+from undust.proposing.papers.selection import TrialUrls, deployable
+from undust.proposing.papers.tree import TreeOptions, qualified, raw_candidates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ def rows(kind: str, urls: int) -> Iterator[dict[str, Any]]:
     """Yield what the naive strategy deploys of the candidates below so many others."""
     site, truth = labelled(kind, urls)
     candidates, graph = qualified(*raw_candidates(site, TreeOptions()))
-    measured = Measured(site)
+    measured = TrialUrls(site)
     for least in ABOVE:
         kept = [number for number, edge in enumerate(graph.edges) if len(graph.above[edge.source]) >= least]
         some = replace(graph, edges=[graph.edges[number] for number in kept])

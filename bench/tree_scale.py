@@ -20,16 +20,16 @@ from bench.common import machine
 from bench.tree import MAX_FPR, as_text, labelled
 from tests.oracles import tree as oracle
 from undust.cli.memory import peak_memory_bytes
-from undust.learners import propose
-from undust.selection import Measured
-from undust.tree import UrlColumns, grow
+from undust.proposing.papers import propose
+from undust.proposing.papers.selection import TrialUrls
+from undust.urls.tree import UrlColumns, grow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
-    from undust.duplicates import SiteClusters
+    from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
 FASTER, SLOWER, MEMORY = 30, 5.0, 4 << 30
@@ -116,7 +116,7 @@ def huge_rows(kind: str, urls: int) -> Iterator[dict[str, Any]]:
         return f"{len(tree)} nodes of all {int((tree.leaf >= 0).sum()):,} URLs"
 
     def proved() -> str:
-        return f"{len(rules)} rules together on all rows: fpr {Measured(site).fpr(rules):.4f}"
+        return f"{len(rules)} rules together on all rows: fpr {TrialUrls(site).fpr(rules):.4f}"
 
     parts = {
         "clusters": lambda: f"{site.cluster_count:,} pages",

@@ -58,7 +58,7 @@ def test_a_mutant_is_the_file_with_one_fault() -> None:
 
 def test_a_sample_is_the_same_each_time(repository: Path) -> None:
     """All different, by the seed alone."""
-    everything = mutants_of(repository, ["src/undust/selection"])
+    everything = mutants_of(repository, ["src/undust/proposing/papers/selection"])
     chosen = sample(everything, 40, 15)
     assert chosen == sample(everything, 40, 15)
     assert chosen != sample(everything, 40, 16)

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import undust
-from tests.sources.archives import HTML, Answer, by_hand, packed, page
-from tests.sources.rendered import rows_of
+from tests.reading.formats.archives import HTML, Answer, by_hand, packed, page
+from tests.reading.formats.rendered import rows_of
 from undust.engines import LocalEngine, local
-from undust.pipeline import write_clusters
+from undust.jobs.find_duplicates import write_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Callable

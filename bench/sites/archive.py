@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
 from bench.sites.rows import Crawl
-from undust.streams import open_output
+from undust.files.streams import open_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

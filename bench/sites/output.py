@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.engines.writing import format_of, write_batches
-from undust.observations import SCHEMA
-from undust.streams import open_output
+from undust.files.streams import open_output
+from undust.files.table_writing import format_of, write_batches
+from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

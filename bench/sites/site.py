@@ -13,7 +13,7 @@ from bench.sites.answers import Answer, Answers
 from bench.sites.content import Content, same_page
 from bench.sites.layout import Layout
 from bench.sites.rows import Crawl, Maker
-from undust.observations import SCHEMA
+from undust.reading.observations import SCHEMA
 from undust.rules import Rule, RuleSet
 
 if TYPE_CHECKING:

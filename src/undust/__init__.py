@@ -7,20 +7,14 @@ if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
     from undust.engines.spark import SparkEngine
     from undust.errors import UndustError
-    from undust.exports import export
-    from undust.imports import import_rules
-    from undust.pipeline import (
-        compare,
-        evaluate,
-        find_duplicates,
-        learn,
-        propose,
-        prove,
-        read,
-        report,
-        split,
-        validate,
-    )
+    from undust.exchange.exports import export
+    from undust.exchange.imports import import_rules
+    from undust.jobs.evaluate import compare, evaluate
+    from undust.jobs.find_duplicates import find_duplicates, split
+    from undust.jobs.learn import learn, propose, prove
+    from undust.jobs.read import read
+    from undust.jobs.report import report
+    from undust.jobs.validate import validate
     from undust.rules import Canonicalizer, Rule, RuleSet, load
     from undust.urls.normalize import normalize
 
@@ -54,20 +48,20 @@ _HOMES = {
     "RuleSet": "undust.rules",
     "SparkEngine": "undust.engines.spark",
     "UndustError": "undust.errors",
-    "compare": "undust.pipeline",
-    "evaluate": "undust.pipeline",
-    "export": "undust.exports",
-    "find_duplicates": "undust.pipeline",
-    "import_rules": "undust.imports",
-    "learn": "undust.pipeline",
+    "compare": "undust.jobs.evaluate",
+    "evaluate": "undust.jobs.evaluate",
+    "export": "undust.exchange.exports",
+    "find_duplicates": "undust.jobs.find_duplicates",
+    "import_rules": "undust.exchange.imports",
+    "learn": "undust.jobs.learn",
     "load": "undust.rules",
     "normalize": "undust.urls.normalize",
-    "propose": "undust.pipeline",
-    "prove": "undust.pipeline",
-    "read": "undust.pipeline",
-    "report": "undust.pipeline",
-    "split": "undust.pipeline",
-    "validate": "undust.pipeline",
+    "propose": "undust.jobs.learn",
+    "prove": "undust.jobs.learn",
+    "read": "undust.jobs.read",
+    "report": "undust.jobs.report",
+    "split": "undust.jobs.find_duplicates",
+    "validate": "undust.jobs.validate",
 }
 
 

@@ -32,7 +32,7 @@ def _has_full_width() -> bool:
 
 def _show_help() -> bool:
     """Write the help; False if that failed, which `undust.cli` then explains."""
-    from undust.front import help_text  # noqa: PLC0415 -- for those who ask
+    from undust.help import help_text  # noqa: PLC0415 -- for those who ask
 
     try:
         sys.stdout.write(help_text())

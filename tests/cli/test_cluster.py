@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.command import run, sentence, start
-from tests.duplicates.sites import shop_full_of_lies, shuffled
-from undust.duplicates.clusters import SCHEMA
+from tests.pages.clustering.sites import shop_full_of_lies, shuffled
+from undust.pages.clustering.clusters import CLUSTER_SCHEMA
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +71,7 @@ def test_every_format_holds_the_same_rows(shop: Path, tmp_path: Path) -> None:
     for name in ("c.parquet", "c.jsonl", "c.csv"):
         assert run("cluster", shop, "-q", "-o", tmp_path / name) == (0, b"", "")
     rows = pq.read_table(tmp_path / "c.parquet")
-    assert rows.schema.names == SCHEMA.names
+    assert rows.schema.names == CLUSTER_SCHEMA.names
     lines = (tmp_path / "c.jsonl").read_bytes()
     assert [json.loads(line) for line in lines.splitlines()] == rows.to_pylist()
     with io.StringIO((tmp_path / "c.csv").read_text(encoding="utf-8")) as text:

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from bench.cluster import ALLOWED, batches, measured
 from undust.engines.budget import HELD_SHARE, LEAST_MEMORY, PROGRAM_BYTES, bytes_of
-from undust.observations import SCHEMA
+from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.command import run
-from tests.exports import shop
-from undust.exports import EXPORTERS
-from undust.imports import IMPORTERS
+from tests.exchange.exports import shop
+from undust.exchange.exports import EXPORTERS
+from undust.exchange.imports import IMPORTERS
 
 if TYPE_CHECKING:
     from pathlib import Path

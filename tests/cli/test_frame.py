@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 from tests.cli.command import UNDUST, run, sentence
 from undust.cli import ENTRIES, main
-from undust.cli.frame import Entry, Frame, ending_cleanly
+from undust.cli.frame import CommandEntry, Frame, ending_cleanly
 from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
-from undust.front import help_text
+from undust.help import help_text
 
 LOADED = """
 import sys
@@ -47,7 +47,7 @@ def failing_with(error: BaseException) -> tuple[int, str]:
 
     frame = Frame(entries={})
     frame.get_command = lambda ctx, cmd_name: command  # type: ignore[method-assign]  # noqa: ARG005
-    frame.entries = {"broken": Entry("", "")}
+    frame.entries = {"broken": CommandEntry("", "")}
     result = CliRunner().invoke(frame, ["broken"])
     return result.exit_code, result.stderr
 
@@ -94,7 +94,7 @@ def test_help_loads_little() -> None:
         "numpy",
         "undust._core",
         "undust.urls",
-        "undust.streams",
+        "undust.files.streams",
     }
 
 
@@ -242,7 +242,7 @@ def test_bugs_are_not_hidden() -> None:
     def command() -> None:
         raise ZeroDivisionError
 
-    frame = Frame(entries={"broken": Entry("", "")})
+    frame = Frame(entries={"broken": CommandEntry("", "")})
     frame.get_command = lambda ctx, cmd_name: command  # type: ignore[method-assign]  # noqa: ARG005
     assert isinstance(CliRunner().invoke(frame, ["broken"]).exception, ZeroDivisionError)
 

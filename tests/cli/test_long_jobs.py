@@ -33,7 +33,7 @@ COMMAND = """
 import os, sys
 from undust.cli import main
 from undust.engines import budget
-from undust.pipeline import journal, one_site
+from undust.jobs import journal, one_site
 journal.PATIENCE = 0.0
 budget.HELD_SHARE = float(os.environ.get("HELD", budget.HELD_SHARE))
 real = one_site.learn_site

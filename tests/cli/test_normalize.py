@@ -22,8 +22,8 @@ import undust
 from tests.cli.command import UNDUST, peak_memory_bytes, run, sentence, start
 from undust import _core
 from undust.cli import main
-from undust.cli.lines import Counts, map_lines, summary
-from undust.packing import PACKINGS, Packing, packing_of_content
+from undust.cli.lines import LineCounts, map_lines, summary
+from undust.files.packing import PACKINGS, Packing, packing_of_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def test_line_by_line(
     counts = map_lines([str(path)], _core.normalize_lines, out.extend, block_bytes, longest_line)
     before, after = text.split(b"\n"), bytes(out).split(b"\n")
     assert len(before) == len(after)
-    expected = Counts(lines=len(before) - (not before[-1]))
+    expected = LineCounts(lines=len(before) - (not before[-1]))
     for old, new in zip(before, after, strict=True):
         alone, is_line, is_changed, is_no_url = _core.normalize_lines(old)
         if len(old) > longest_line:
@@ -162,8 +162,8 @@ def test_json(tmp_path: Path) -> None:
 
 def test_summary() -> None:
     """A person reads what happened, and nothing about what did not."""
-    assert summary(Counts(lines=2000, changed=2), 1.0) == "2,000 lines: 2 changed; 1.0 s, 2,000 lines/s"
-    assert "1 not URLs (unchanged), 4 too long (unchanged)" in summary(Counts(9, 0, 1, 4), 0.0)
+    assert summary(LineCounts(lines=2000, changed=2), 1.0) == "2,000 lines: 2 changed; 1.0 s, 2,000 lines/s"
+    assert "1 not URLs (unchanged), 4 too long (unchanged)" in summary(LineCounts(9, 0, 1, 4), 0.0)
 
 
 def test_summary_is_for_terminals() -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.command import run, sentence
-from tests.sources.archives import Answer, by_warcio, page
-from undust.evaluation.measures import Contingency
-from undust.signatures import reduction_rate
+from tests.reading.formats.archives import Answer, by_warcio, page
+from undust.measuring.measures import Contingency
+from undust.measuring.signatures import reduction_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

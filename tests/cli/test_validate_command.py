@@ -10,9 +10,9 @@ import pytest
 import undust
 from bench.sites import Crawl, site
 from bench.sites.archive import write_archive
+from tests.asking.rules import DROP, HOST
+from tests.asking.servers import page, serving
 from tests.cli.command import run, sentence
-from tests.live.rules import DROP, HOST
-from tests.live.servers import page, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from undust.engines import scratch
-from undust.engines.scratch import LOCK, PREFIX, Scratch
+from undust.engines.scratch import LOCK, SCRATCH_PREFIX, Scratch
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def started(parent: Path, way: str) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     process = subprocess.Popen(words, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
-    assert process.stdout.readline().strip().startswith(str(parent / PREFIX))
+    assert process.stdout.readline().strip().startswith(str(parent / SCRATCH_PREFIX))
     return process
 
 
@@ -72,11 +72,11 @@ def test_the_next_run_removes_what_the_dead_left_and_nothing_else(tmp_path: Path
     ended(dead)
     foreign = tmp_path / "undust-notes"
     foreign.mkdir()
-    assert len(list(tmp_path.glob(f"{PREFIX}*"))) == 2
+    assert len(list(tmp_path.glob(f"{SCRATCH_PREFIX}*"))) == 2
     own = Scratch(str(tmp_path))
-    assert len(list(tmp_path.glob(f"{PREFIX}*"))) == 2  # the living one's, and this one
+    assert len(list(tmp_path.glob(f"{SCRATCH_PREFIX}*"))) == 2  # the living one's, and this one
     assert own.folder.exists()
-    assert len(list(tmp_path.glob(f"{PREFIX}*"))) == 2
+    assert len(list(tmp_path.glob(f"{SCRATCH_PREFIX}*"))) == 2
     own.close()
     living.terminate()
     ended(living)
@@ -85,12 +85,12 @@ def test_the_next_run_removes_what_the_dead_left_and_nothing_else(tmp_path: Path
 
 def test_a_folder_that_is_being_made_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has no lock yet; after a minute it is nobody's."""
-    young, old = tmp_path / f"{PREFIX}young", tmp_path / f"{PREFIX}old"
+    young, old = tmp_path / f"{SCRATCH_PREFIX}young", tmp_path / f"{SCRATCH_PREFIX}old"
     young.mkdir()
     old.mkdir()
     past = time.time() - 2 * scratch.YOUNG
     os.utime(old, (past, past))
-    with_lock = tmp_path / f"{PREFIX}locked"
+    with_lock = tmp_path / f"{SCRATCH_PREFIX}locked"
     with_lock.mkdir()
     (with_lock / LOCK).touch()
     monkeypatch.setattr(os, "getuid", lambda: -1)  # of somebody else: not touched

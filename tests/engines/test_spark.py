@@ -21,13 +21,14 @@ import undust
 from bench.sites import KINDS, site
 from tests.cli.command import Ended, sentence
 from tests.engines.test_local import RESULT, rows
-from tests.sources.archives import Answer, by_hand, page
+from tests.reading.formats.archives import Answer, by_hand, page
 from undust.cli import main
 from undust.engines import SITE, Files, LocalEngine, SparkEngine
 from undust.errors import DamagedSource, SourceError
-from undust.observations import SCHEMA as OBSERVATIONS
-from undust.pipeline import learn_combined, write_clusters
-from undust.pipeline.one_site import learn_rows
+from undust.jobs.combined import learn_combined
+from undust.jobs.find_duplicates import write_clusters
+from undust.jobs.one_site import learn_rows
+from undust.reading.observations import SCHEMA as OBSERVATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from undust.engines import File, Reader
-    from undust.observations import Observations
+    from undust.reading.observations import Observations
 
 CRAWLS = Path(__file__).parent.parent / "crawls"
 BASE = "https://base.test"
@@ -106,7 +107,7 @@ def test_a_task_that_dies_is_run_again(
             os._exit(1)
         return learned
 
-    monkeypatch.setattr("undust.pipeline.combined.learn_rows", dying)
+    monkeypatch.setattr("undust.jobs.combined.learn_rows", dying)
     assert learn_combined(crawl, engine=engine).rules.dumps() == expected[0]
     assert marker.exists()
 
@@ -292,7 +293,7 @@ def test_a_job_that_was_ended_goes_on(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process is lost again and again: one sentence, no rules; later, only what was not done is learned."""
-    monkeypatch.setattr("undust.pipeline.journal.PATIENCE", 0.0)
+    monkeypatch.setattr("undust.jobs.site_journal.JOURNAL_PATIENCE", 0.0)
     monkeypatch.setattr("undust.engines.spark.engine.AT_A_TIME", 0)  # one partition after the other
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     rules, notes, mended = tmp_path / "rules.json", tmp_path / "notes", tmp_path / "mended"
@@ -307,7 +308,7 @@ def test_a_job_that_was_ended_goes_on(
             file.write(f"{site}\n")
         return learn_rows(site, rows, **said)
 
-    monkeypatch.setattr("undust.pipeline.combined.learn_rows", dying)
+    monkeypatch.setattr("undust.jobs.combined.learn_rows", dying)
     failed = run(crawl, "-o", rules, "-q")
     told = sentence(Ended(failed.exit_code, b"", failed.stderr))
     assert told.startswith("a Python process of an executor was lost again and again, most likely for want")

@@ -26,7 +26,7 @@ from tests.cli.command import Ended, sentence
 from tests.engines.test_spark import BASE, CRAWLS, in_order, shuffled
 from undust.cli import main
 from undust.engines import SparkEngine
-from undust.observations import SCHEMA
+from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ import os, sys, time
 from pathlib import Path
 from undust.cli import main
 from undust.engines.spark import engine, session
-from undust.pipeline import combined, journal
+from undust.jobs import combined, journal
 journal.PATIENCE, engine.AT_A_TIME = 0.0, 0
 session.QUIET.update(eval(os.environ["SETTINGS"]))
 real, name, once = combined.learn_rows, os.environ["KILLED"], Path(os.environ["ONCE"])

@@ -131,7 +131,7 @@ def test_only_its_own_modules_import_spark(repository: Path) -> None:
 
 def test_the_engines_load_without_spark() -> None:
     """The local engine is for those who have no Spark."""
-    program = "import sys, undust.pipeline, undust.engines; print('pyspark' in sys.modules)"
+    program = "import sys, undust.jobs, undust.engines; print('pyspark' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

@@ -17,17 +17,17 @@ import click
 import pyarrow as pa
 
 import undust
+from undust.asking.journal import JournalFile
 from undust.cli.application import Application
 from undust.cli.report import read_comparison
-from undust.cli.tables import Columns
-from undust.content.page import Body, content_of, page_of
+from undust.cli.tables import ColumnNames
 from undust.errors import UndustError
-from undust.imports import IMPORTERS, import_rules
-from undust.live.journal import JournalFile
-from undust.reporting.methods import methods_from
+from undust.exchange.imports import IMPORTERS, import_rules
+from undust.reading.content.page import Body, content_of, page_of
+from undust.reading.formats import SOURCES
+from undust.reading.formats.log_format import compiled
 from undust.rules import Rule, RuleSet
-from undust.sources import SOURCES
-from undust.sources.log_format import compiled
+from undust.showing.report.methods import methods_from
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _apply_to(kind: str | None) -> Check:
         path = _file(data, folder, "table")
         job = Application(
             _shop_rules().compile(),
-            Columns("url", "canonical"),
+            ColumnNames("url", "canonical"),
             keys=False,
             only_changed=False,
             stats=True,

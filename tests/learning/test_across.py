@@ -11,10 +11,10 @@ import pytest
 import undust
 from tests.learning.labelled import default, idle, labelled, seldom_lower, selecting, table_of
 from undust.engines import local
-from undust.learning import Care, rules_across, shown_by
+from undust.jobs.combined import learn_combined
+from undust.learning import Requirements, rules_across, shown_by
 from undust.learning.across import FAILING, Prior, Trials, excepting, prior_of
-from undust.learning.generic import SHOWN, Shown
-from undust.pipeline import learn_combined
+from undust.learning.generic import SHOWN, SiteTally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,11 +37,11 @@ def for_all(rules: undust.RuleSet) -> list[Rule]:
     return [rule for rule in rules if rule.site == "*"]
 
 
-def shown(site: str, *, pages: int, lost: int = 0, source: str = "{s}://{h}/{p**}?sid={**}") -> Shown:
+def shown(site: str, *, pages: int, lost: int = 0, source: str = "{s}://{h}/{p**}?sid={**}") -> SiteTally:
     """What a site might say."""
     said = (site, "lone parameter", "rewrite", source, "{s}://{h}/{p}")
     example = (f"http://{site}/a?sid=1", f"http://{site}/a") if pages else ("", "")
-    return Shown(*said, pages + lost, pages + lost, pages, lost, pages, lost, *example)
+    return SiteTally(*said, pages + lost, pages + lost, pages, lost, pages, lost, *example)
 
 
 def test_three_sites_teach_a_fourth() -> None:
@@ -68,17 +68,17 @@ def test_a_site_where_it_matters_refuses_it_for_all() -> None:
     """One failure among four sites is too many; among forty it is an exception."""
     assert not for_all(undust.learn(crowd("d.test")))
     many = [shown(f"s{n}.test", pages=20) for n in range(40)]
-    (rule,) = rules_across([*many, shown("odd.test", pages=0, lost=20)], Care())
+    (rule,) = rules_across([*many, shown("odd.test", pages=0, lost=20)], Requirements())
     assert rule.except_sites == ("odd.test",)
     assert rule.false_positives == 0
     half = [shown(f"t{n}.test", pages=0, lost=20) for n in range(20)]
-    assert not rules_across([*many, *half], Care())
+    assert not rules_across([*many, *half], Requirements())
 
 
 def test_where_it_is_off_nothing_is_changed() -> None:
     """`except_sites` is what the canonicalizer obeys."""
     many = [shown(f"s{n}.test", pages=20) for n in range(40)]
-    rules = undust.RuleSet(rules_across([*many, shown("odd.test", pages=0, lost=20)], Care()))
+    rules = undust.RuleSet(rules_across([*many, shown("odd.test", pages=0, lost=20)], Requirements()))
     assert rules.compile()("http://odd.test/p?sid=1") == "http://odd.test/p?sid=1"
     assert rules.compile()("http://even.test/p?sid=1") == "http://even.test/p"
 
@@ -86,9 +86,9 @@ def test_where_it_is_off_nothing_is_changed() -> None:
 def test_a_little_doubt_switches_off_and_does_not_refuse() -> None:
     """One lost page of forty is no proof against a rule, and enough to leave it off there."""
     some = [shown(f"s{n}.test", pages=20) for n in range(8)]
-    (rule,) = rules_across([*some, shown("doubt.test", pages=39, lost=1)], Care())
+    (rule,) = rules_across([*some, shown("doubt.test", pages=39, lost=1)], Requirements())
     assert rule.except_sites == ("doubt.test",)
-    (again,) = excepting([rule], [shown("later.test", pages=5, lost=5)], Care())
+    (again,) = excepting([rule], [shown("later.test", pages=5, lost=5)], Requirements())
     assert again.except_sites == ("doubt.test", "later.test")
 
 
@@ -134,17 +134,17 @@ def test_order_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "SLOW_TASK_ROWS", 50)
     assert undust.learn(table, threads=2).dumps() == expected
     found = undust.find_duplicates(table)
-    said = [row for site in found for row in shown_by(site, Care())]
-    assert rules_across(said, Care()) == rules_across(reversed(said), Care())
+    said = [row for site in found for row in shown_by(site, Requirements())]
+    assert rules_across(said, Requirements()) == rules_across(reversed(said), Requirements())
 
 
 def test_what_a_site_says_is_a_small_table() -> None:
     """One row a shape, of columns that any engine can carry; nothing for what changes no URL."""
     (site,) = undust.find_duplicates(table_of(labelled(idle("a.test"))))
-    said = shown_by(site, Care())
+    said = shown_by(site, Requirements())
     assert len(said) < 20
     assert {type(value) for row in said for value in row} == {int, str}
-    assert SHOWN.names == list(Shown._fields)
+    assert SHOWN.names == list(SiteTally._fields)
     assert all(row.moved for row in said)
 
 

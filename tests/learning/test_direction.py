@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.learning.statements import Statements, unfounded
-from undust.learning.turning import turned
+from undust.learning.inverse import turned
+from undust.learning.statements import Statements, unseen_target_share
 from undust.rules import Rule
 
 
@@ -141,8 +141,8 @@ def test_what_the_site_says_vouches_for_what_nobody_saw() -> None:
         ("http://a.test/g", "http://a.test/g.html", True),
         ("http://a.test/g", "http://a.test/g.htm", False),
     ]
-    assert [unfounded(said, [move]) for move in moves] == [0, 1, 0, 1]
-    assert unfounded(said, moves) == 2
+    assert [unseen_target_share(said, [move]) for move in moves] == [0, 1, 0, 1]
+    assert unseen_target_share(said, moves) == 2
 
 
 def test_a_wiki_keeps_its_capitals() -> None:

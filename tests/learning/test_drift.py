@@ -11,8 +11,8 @@ import pytest
 import undust
 from tests.learning.labelled import idle, labelled, table_of
 from undust.errors import UndustError
-from undust.learning import Care, Drift, merged, proved_again
-from undust.pipeline import learn_combined
+from undust.jobs.combined import learn_combined
+from undust.learning import Drift, Requirements, merged, proved_again
 from undust.rules import Rule
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def both(n: int) -> list[str]:
 def fates(rules: Iterable[Rule], table: pa.Table) -> dict[str, str]:
     """What becomes of the rules of one site."""
     (site,) = undust.find_duplicates(table)
-    return {str(each): fate for fate, each in proved_again(site, list(rules), Care(), DAY)}
+    return {str(each): fate for fate, each in proved_again(site, list(rules), Requirements(), DAY)}
 
 
 def changed() -> pa.Table:
@@ -57,7 +57,7 @@ def test_what_holds_gets_new_figures() -> None:
     table = table_of(labelled(both))
     (site,) = undust.find_duplicates(table)
     other = rule("{s}://{h}/old/{p**}?{rest**} → {s}://{h}/{p}?{rest}")
-    again = proved_again(site, [SID, REF, other], Care(), DAY)
+    again = proved_again(site, [SID, REF, other], Requirements(), DAY)
     assert [fate for fate, _ in again] == ["holds", "holds", "not seen"]
     held = again[0][1]
     assert held.id == SID.id

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.learning import Care, learn_site
+from undust.learning import Requirements, learn_site
 from undust.learning.refusals import NOWHERE
 
 
@@ -50,7 +50,7 @@ def test_the_reason_is_told() -> None:
     lone = [(f"http://a.test/p/{n}?x={1 + n % 3}", f"p{n}", 200) for n in range(100, 180)]
     missing = [(f"http://a.test/p/{n}", "", 404) for n in range(100, 180)]
     (found,) = undust.find_duplicates(crawl(*rows, *lone, *missing))
-    learned = learn_site(found, Care())
+    learned = learn_site(found, Requirements())
     assert undust.RuleSet(learned.rules).compile()("http://a.test/p/150?x=1") != "http://a.test/p/150"
     assert NOWHERE in {refused.reason for refused in learned.refused}
 

@@ -16,7 +16,7 @@ import pytest
 import undust
 from tests.learning.test_trust import table_of
 from undust.errors import UndustError
-from undust.learning import Care, learn_site, masked
+from undust.learning import Requirements, learn_site, masked
 from undust.rules import Rule
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def with_session(page: int) -> list[str]:
     return [f"http://a.test/{page}", f"http://a.test/{page}?sid={page * 7919}"]
 
 
-def learned(table: pa.Table, **care: Any) -> undust.RuleSet:  # noqa: ANN401 -- options
+def learned(table: pa.Table, **requirements: Any) -> undust.RuleSet:  # noqa: ANN401 -- options
     """Return the rules of a table with one site."""
     found = undust.find_duplicates(table).sites[0]
-    return undust.RuleSet(learn_site(found, Care(**care)).rules)
+    return undust.RuleSet(learn_site(found, Requirements(**requirements)).rules)
 
 
 def test_session_ids_go_and_page_numbers_stay() -> None:
@@ -365,7 +365,7 @@ def test_one_method_needs_no_list() -> None:
 def test_a_giant_site_is_learned_from_whole_pages() -> None:
     """The sample is drawn by page, so that duplicates stay together, and is told."""
     table = site(pages=400, forms=lambda n: [f"http://a.test/{n}", f"http://a.test/{n}?sid={n}"])
-    found = learn_site(undust.find_duplicates(table).sites[0], Care(most_urls=200))
+    found = learn_site(undust.find_duplicates(table).sites[0], Requirements(most_urls=200))
     assert 150 < found.sampled <= 200
     assert found.urls == found.sampled == 2 * found.pages
     assert undust.RuleSet(found.rules).compile()("http://a.test/zzz?sid=5") == "http://a.test/zzz"
@@ -401,7 +401,7 @@ def test_what_is_refused_is_remembered_with_its_reason() -> None:
     table = site(
         forms=lambda n: [f"http://a.test/l/{n % 9}?page={n}", f"http://a.test/l/{n % 9}?page={n}&s={n}"]
     )
-    found = learn_site(undust.find_duplicates(table).sites[0], Care())
+    found = learn_site(undust.find_duplicates(table).sites[0], Requirements())
     refused = {one.rule.source: one for one in found.refused}
     dropping = refused["{s}://{h}/{p**}?page={**}&{rest**}"]
     assert dropping.lost > 0

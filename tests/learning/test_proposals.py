@@ -12,22 +12,22 @@ from tests.strategies import urls
 from undust import RuleSet, normalize
 from undust.learning.differences import differences
 from undust.learning.equivalences import equivalences
-from undust.learning.forms import Forms, pieces_of
 from undust.learning.narrowing import by_chance, conditions_of, exceptions, where_it_holds
 from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
+from undust.learning.url_forms import UrlForms, pieces_of
 from undust.learning.volatile import as_whole
 from undust.rules import Rule
 from undust.urls import site_of
 
 
-def forms_of(*pages: tuple[str, ...]) -> Forms:
+def forms_of(*pages: tuple[str, ...]) -> UrlForms:
     """Return the forms of pages, each a tuple of URLs."""
     rows = [(url, number) for number, page in enumerate(pages) for url in page]
-    return Forms("a.test", [url for url, _ in rows], [number for _, number in rows])
+    return UrlForms("a.test", [url for url, _ in rows], [number for _, number in rows])
 
 
-def proposed(forms: Forms) -> set[str]:
+def proposed(forms: UrlForms) -> set[str]:
     """Return the differences as text."""
     return {str(rule) for rule in differences(forms) if rule is not None}
 
@@ -184,10 +184,10 @@ def test_the_published_learners_propose_from_the_forms_at_hand() -> None:
     """Several of them see a session id; none may bring a rule that never ends, or a page's own name."""
     seen = [f"http://a.test/item/{n}{tail}" for n in range(40) for tail in ("", f"?sid={n}", "?view=print")]
     pages = [n for n in range(40) for _ in range(3)]
-    found = list(published(Forms("a.test", seen, pages)))
+    found = list(published(UrlForms("a.test", seen, pages)))
     assert {rule.learned_by for rule in found} >= {"substring", "alignment"}
     assert any("sid" in rule.source and "sid" not in (rule.target or "") for rule in found)
     assert not any(rule.kind == "replace" and rule.source in (rule.target or "") for rule in found)
     named = [f"http://a.test/{name}?p={n}" for n in range(40) for name in ("thenameofonepage", "q")]
-    names = list(published(Forms("a.test", named, [n // 2 for n in range(80)])))
+    names = list(published(UrlForms("a.test", named, [n // 2 for n in range(80)])))
     assert not any("/thenameofonepage" in f"{rule.source}{rule.target}" for rule in names)

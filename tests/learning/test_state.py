@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undust import RuleSet, find_duplicates
-from undust.learning.options import Care
-from undust.learning.pages import Pages
+from undust.learning.requirements import Requirements
+from undust.learning.site_pages import SitePages
 from undust.learning.state import State
 from undust.rules import Rule
 
@@ -34,7 +34,7 @@ PAGES = st.dictionaries(st.sampled_from(URLS), st.integers(0, 5), min_size=2, ma
 def state_of(pages: dict[str, int]) -> State:
     """Return the state of a site whose pages are labelled."""
     table = pa.table({"url": list(pages), "cluster": [str(page) for page in pages.values()]})
-    return State(Pages(find_duplicates(table).sites[0], Care()))
+    return State(SitePages(find_duplicates(table).sites[0], Requirements()))
 
 
 def groups(pages: dict[str, int], rules: list[Rule]) -> dict[str, Counter[int]]:
@@ -79,11 +79,11 @@ def test_the_effect_of_a_rule_is_what_a_plain_recount_says(
     assert effect.pages == len({page for (_, page), count in images.items() if count > 1})
     assert effect.moved == sum(alone(image) != image for image in before)
     again = state.effect(rule, effect.touched)
-    assert (again.saved, again.lost, again.pages, again.met) == (
+    assert (again.saved, again.lost, again.pages, again.target_seen_share) == (
         effect.saved,
         effect.lost,
         effect.pages,
-        effect.met,
+        effect.target_seen_share,
     )
 
 

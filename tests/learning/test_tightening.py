@@ -6,9 +6,9 @@ import pytest
 
 import undust
 from tests.learning.test_trust import SITE, state_of, table_of
-from undust.learning import Care
+from undust.learning import Requirements
+from undust.learning.rule_traits import renames
 from undust.learning.tightening import tightened
-from undust.learning.wording import renames
 from undust.rules import Rule
 
 DROP = "rewrite {s}://{h}/{*}/{a} → {s}://{h}/{a}"
@@ -168,7 +168,7 @@ def test_what_is_a_new_name(text: str, expected: bool) -> None:  # noqa: FBT001
 
 def test_one_name_for_another_takes_more_pages() -> None:
     """Two folders whose pages were alike so far need not be one; that a folder is idle is told sooner."""
-    pages = Care().literal_support - 2
+    pages = Requirements().literal_support - 2
 
     def learned(*folders: str) -> undust.RuleSet:
         return undust.learn(

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 import undust
-import undust.pipeline
-from tests.learning.test_restless import crawl
-from undust.learning import Care, Pages, State
+import undust.jobs
+from tests.learning.test_unstable_pages import crawl
+from undust.learning import Requirements, SitePages, State
 from undust.learning.beliefs import Beliefs, shape_of
-from undust.learning.bounding import bounded, held_pairs
+from undust.learning.bound import bounded, held_pairs
 from undust.learning.diversity import is_diverse
 from undust.learning.loop import Learning
 from undust.rules import Rule
@@ -49,7 +49,7 @@ def table_of(rows: Iterable[tuple[str, str]]) -> pa.Table:
 def state_of(rows: Iterable[tuple[str, str]], *rules: Rule) -> State:
     """The state of a site of labelled URLs."""
     found = undust.find_duplicates(table_of(rows)).sites[0]
-    return State(Pages(found, Care()), rules)
+    return State(SitePages(found, Requirements()), rules)
 
 
 def record(lost: int, pages: int) -> Effect:
@@ -143,12 +143,12 @@ def test_one_number_for_another_takes_many_pages() -> None:
     """Threads of one page show it under any page number; that says nothing of longer ones."""
     rows = [(f"http://a.test/{n}", str(n)) for n in range(3)]
     found = undust.find_duplicates(pa.table({"url": [url for url, _ in rows], "cluster": ["1"] * 3})).sites[0]
-    least = Learning(found, Care()).demands.least_pages
+    least = Learning(found, Requirements()).demands.least_pages
     other, same, word = (
         least(Rule.parse(f'replace "{side}', site=SITE))
         for side in ('&page=1$" → "&page=2$"', '/list/2$" → "/2$"', '/current/" → "/2.4/"')
     )
-    assert other == Care().number_support > max(same, word)
+    assert other == Requirements().number_support > max(same, word)
 
 
 def test_pairs_of_held_out_pages_are_counted_as_the_judges_count() -> None:
@@ -182,7 +182,7 @@ def test_learning_ends_within_the_bound() -> None:
         (f"http://a.test/{n}?x={x}&y={y}", f"{n} {y}") for n in range(40) for x in range(3) for y in range(2)
     ]
     found = undust.find_duplicates(table_of(rows)).sites[0]
-    learning = Learning(found, Care(rounds=0))
+    learning = Learning(found, Requirements(rounds=0))
     for rule in (drop("x"), drop("y")):
         learning.state.accept(rule)
     learning.ledger.rows[drop("y").id] = replace(drop("y"), support=9, false_positives=3)
@@ -205,7 +205,7 @@ def test_the_outcome_states_the_bound_of_the_set() -> None:
     rows = [
         (f"http://a.test/{n}{tail}", f"{n}") for n in range(200) for tail in ("", f"?sid={n}", f"?sid={n}x")
     ]
-    outcome = undust.pipeline.learn_combined(crawl(rows))
+    outcome = undust.jobs.combined.learn_combined(crawl(rows))
     told = outcome.as_json()
     assert told["held_out_pairs"] > 200
     assert told["held_out_false_pairs"] == 0

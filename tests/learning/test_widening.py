@@ -7,7 +7,7 @@ import pytest
 
 import undust
 from tests.learning.test_trust import SITE, table_of
-from undust.learning import Care
+from undust.learning import Requirements
 from undust.learning.loop import Learning
 from undust.learning.widening import MANY, wider
 from undust.rules import Rule
@@ -95,7 +95,7 @@ def test_narrow_rules_become_one(exception: str | None, *, open_to_all: bool) ->
     """One rule for six; where one category shows other pages, the rule names the other five."""
     rows = shop(exception=exception)
     site = undust.find_duplicates(rows).sites[0]
-    learning = Learning(site, Care(rounds=0))
+    learning = Learning(site, Requirements(rounds=0))
     kinds = [kind for kind in KINDS if kind != exception]
     for kind in kinds:
         learning.state.accept(rewrite(f"c-{kind}/p-{{a}}?{{rest**}}", "p-{a}?{rest}"))
@@ -111,7 +111,7 @@ def test_narrow_rules_become_one(exception: str | None, *, open_to_all: bool) ->
 
 def test_what_is_open_meets_words_that_no_rule_named() -> None:
     """A category without a rule of its own is covered by the wide one."""
-    learning = Learning(undust.find_duplicates(shop()).sites[0], Care(rounds=0))
+    learning = Learning(undust.find_duplicates(shop()).sites[0], Requirements(rounds=0))
     for kind in KINDS[:MANY]:
         learning.state.accept(rewrite(f"c-{kind}/p-{{a}}?{{rest**}}", "p-{a}?{rest}"))
     left = len(learning.state.images)
@@ -129,7 +129,7 @@ def test_it_is_judged_where_the_narrow_rules_are_not_at_work() -> None:
         for tail in ("", f"&ref=r{n}", f"&sid={n}x", f"&tag=t{n % 7}")
     ]
     found = undust.find_duplicates(table_of(rows)).sites[0]
-    learning = Learning(found, Care(rounds=0))
+    learning = Learning(found, Requirements(rounds=0))
     for kind in kinds:
         learning.state.accept(rewrite(f"{kind}/list?{{k**:page}}&{{**}}", f"{kind}/list?{{k}}"))
     learning._widen()  # noqa: SLF001
@@ -141,7 +141,7 @@ def test_it_is_judged_where_the_narrow_rules_are_not_at_work() -> None:
 def test_given_rules_are_left_alone() -> None:
     """What is deployed was not learned here, and is not rewritten."""
     given = [rewrite(f"c-{kind}/p-{{a}}?{{rest**}}", "p-{a}?{rest}") for kind in KINDS]
-    learning = Learning(undust.find_duplicates(shop()).sites[0], Care(rounds=0), given)
+    learning = Learning(undust.find_duplicates(shop()).sites[0], Requirements(rounds=0), given)
     learning._widen()  # noqa: SLF001
     assert learning.state.rules == given
 

@@ -10,13 +10,13 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from undust.learning.forms import pieces_of
-from undust.learning.writing import is_plain
+from undust.learning.make_rule import is_plain
+from undust.learning.url_forms import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from undust.learning.forms import Pieces
+    from undust.learning.url_forms import UrlPieces
 
     Rule = tuple[str, str, list[str]]
     Difference = tuple[str, str, list[set[str]]]
@@ -171,7 +171,7 @@ def differences(
     return [(*sides, values[sides]) for sides, where in ranked[:most] if len(where) >= least]
 
 
-def _rules_between(left: Pieces, right: Pieces) -> Iterator[Rule]:
+def _rules_between(left: UrlPieces, right: UrlPieces) -> Iterator[Rule]:
     """Yield left side, right side and captured texts of the rules that lead from one URL to the other."""
     common = Counter(left.query) & Counter(right.query)
     # The order of parameters on the left side of a rule means nothing, so one order stands for all.
@@ -205,7 +205,7 @@ def _rules_between(left: Pieces, right: Pieces) -> Iterator[Rule]:
             )
 
 
-def _value_as_path(left: Pieces, right: Pieces, parameter: str) -> Iterator[Rule]:
+def _value_as_path(left: UrlPieces, right: UrlPieces, parameter: str) -> Iterator[Rule]:
     """Yield that a value with slashes is the path, or its end: `?q=node/7` and `/node/7`."""
     name, _, value = parameter.partition("=")
     segments = tuple(value.split("/"))

@@ -1,7 +1,7 @@
 """DustBuster as its figures print it: strings and tuples, sets and dictionaries, no columns and no hashes.
 
 Written from the paper alone, to be read beside it. Where the figures err or leave a choice, it does what
-`undust.learners.substring` says it does.
+`undust.proposing.papers.substring` says it does.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ SAVE_A_REVIEW = """
 import sys
 import click
 from undust.cli.frame import ending_cleanly, one_sentence
-from undust.review import Desk
+from undust.showing.review import Desk
 try:
     with one_sentence(), ending_cleanly():
         desk = Desk("rules.json", {})

@@ -27,9 +27,15 @@ if TYPE_CHECKING:
 PART = ".undust-*.part"
 LONGEST_S = 120.0
 LOADED = (
-    *("undust.pipeline", "undust.review", "undust.cli.application", "undust.cli.parquet", "rich.text"),
-    *("undust.reporting.page", "undust.exports", "undust.imports", "undust.engines.local", "duckdb"),
-    *("undust.cli.printing", "undust.rules.listing", "warcio.archiveiterator", "fastwarc.warc"),
+    *("undust.jobs", "undust.showing.review", "undust.cli.application", "undust.cli.parquet", "rich.text"),
+    *(
+        "undust.showing.report.page",
+        "undust.exchange.exports",
+        "undust.exchange.imports",
+        "undust.engines.local",
+        "duckdb",
+    ),
+    *("undust.cli.printing", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
 )
 
 

@@ -30,9 +30,9 @@ BY_COMMAND = {
 CORE_TESTS = ("tests/rules/", "tests/urls/", "tests/oracles/", "tests/laws/")
 COLLECTED = (
     *(f"tests/{part}/" for part in PARTS),
-    *("tests/urls/", "tests/oracles/", "tests/laws/", "tests/learning/", "tests/comparison/"),
+    *("tests/urls/", "tests/oracles/", "tests/laws/", "tests/learning/", "tests/measuring/"),
     *(f"tests/cli/{name}.py" for names in BY_COMMAND.values() for name in names),
-    *(f"tests/live/test_{name}.py" for name in ("journal", "politeness", "hostile")),
+    *(f"tests/asking/test_{name}.py" for name in ("journal", "politeness", "hostile")),
     "tests/test_public_api.py",
 )
 """The tests that faults are tried on: those of the parts, and those that lean on them most."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from undust.cli.frame import Entry, Frame
-from undust.front import COMMANDS, MORE, PURPOSE, TRIES
+from undust.cli.frame import CommandEntry, Frame
+from undust.help import COMMANDS, MORE, PURPOSE, TRIES
 
 ENTRIES = {
     # a module cannot be called "import"
-    name: Entry(f"undust.cli.{'import_' if name == 'import' else name}", meaning)
+    name: CommandEntry(f"undust.cli.{'import_' if name == 'import' else name}", meaning)
     for name, meaning in COMMANDS.items()
 }
 

@@ -15,12 +15,12 @@ import click
 from undust.cli import tables
 from undust.cli.outputs import new_table
 from undust.cli.tally import Tally
-from undust.streams import Chunk, Holds, line_chunks, read_blocks
+from undust.files.streams import Chunk, Holds, line_chunks, read_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from undust.cli.tables import Columns, Write
+    from undust.cli.tables import ColumnNames, Write
     from undust.rules import Canonicalizer
 
 
@@ -29,7 +29,7 @@ class Application:
     """One run: how the rules are applied, and what was counted."""
 
     canonicalizer: Canonicalizer
-    columns: Columns
+    columns: ColumnNames
     keys: bool
     only_changed: bool
     stats: bool

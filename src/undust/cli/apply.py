@@ -10,13 +10,13 @@ import click
 from undust.cli import options
 from undust.cli.application import Application
 from undust.cli.memory import require_held
-from undust.cli.saying import say, say_json
 from undust.cli.stdout import destination, require_stdout_for_one
-from undust.cli.tables import Columns
+from undust.cli.tables import ColumnNames
+from undust.cli.terminal import say, say_json
+from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
-from undust.streams import STANDARD, require_readable
 
-FORMATS = ["lines", "jsonl", "csv", "parquet"]
+_FORMATS = ["lines", "jsonl", "csv", "parquet"]
 
 
 @click.command("apply")
@@ -28,12 +28,12 @@ FORMATS = ["lines", "jsonl", "csv", "parquet"]
 @click.option(
     "--format",
     "input_format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(_FORMATS),
     help="What the input is; otherwise its name tells, and an unknown name means lines.",
 )
 @click.option(
     "--output-format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(_FORMATS),
     help="What to write; a table stays the table it is, unless you ask for lines.",
 )
 @click.option(
@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     require_readable((rules, *paths))
     job = Application(
         load(rules).compile(),
-        Columns(column, into or ("key" if keys else "canonical_url")),
+        ColumnNames(column, into or ("key" if keys else "canonical_url")),
         keys=keys,
         only_changed=only_changed,
         stats=stats,

@@ -11,10 +11,10 @@ import click
 
 from undust.cli import long_jobs, options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
+from undust.cli.terminal import say, say_json
 from undust.errors import UndustError
-from undust.streams import STANDARD
+from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
 
 OUTPUT_FORMATS = ["parquet", "jsonl", "csv"]
-WIDTH = 100
+_WIDTH = 100
 """Of the summary where there is no terminal."""
 
 
@@ -88,8 +88,8 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust cluster big/*.parquet --memory 4GB --json -o clusters.parquet
       undust cluster --engine spark s3a://crawl/index/ -o clusters.parquet
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.engines.writing import format_of  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.pipeline import write_clusters  # noqa: PLC0415
+    from undust.files.table_writing import format_of  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.find_duplicates import write_clusters  # noqa: PLC0415
 
     require_stdout_for_one(output, as_json=as_json)
     if output is not None:
@@ -97,7 +97,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         options.require_folder(output)
         inputs.require_apart(output)
     started = perf_counter()
-    with long_jobs.Place(engine_name, master).engine(inputs) as engine:
+    with long_jobs.EngineChoice(engine_name, master).engine(inputs) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)
         if inputs.memory is not None:
             _require_sites_that_fit(engine.survey(seen.table, engine.site_rows).large, engine.site_rows)
@@ -107,6 +107,6 @@ def command(  # noqa: PLR0913 -- one argument per option
         told = summary.as_json() | {"skipped": seen.counts(), "seconds": round(seconds, 3)}
         say_json(told)
     elif not quiet:
-        width = get_terminal_size(fallback=(WIDTH, 0)).columns
+        width = get_terminal_size(fallback=(_WIDTH, 0)).columns
         is_free = output is None and sys.stdout is not None
         say(f"{summary.text(width)}\n\n{seconds:.1f} s", err=not is_free)

@@ -10,8 +10,8 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.saying import say_json
-from undust.counting import how_many
+from undust.cli.terminal import say_json
+from undust.display import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from undust.cli.inputs import Inputs
-    from undust.comparison import Comparison, Row
+    from undust.measuring.compare import Comparison, MethodRow
 
 SWEEP_STEPS = 10
 PRECISION_AT = (10, 50, 200)
@@ -106,7 +106,8 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust compare crawl.parquet --method substring --max-fpr 0..0.1
       undust compare crawl.jsonl.gz --labels truth.csv --json
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.pipeline import compare, read  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.evaluate import compare  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.read import read  # noqa: PLC0415 -- slow to load, and not for --help
 
     seen = inputs.read(quiet=quiet or as_json)
     found = compare(
@@ -146,8 +147,8 @@ def as_dict(found: Comparison, seed: int) -> dict[str, Any]:
     }
 
 
-def _row(row: Row, found: Comparison) -> dict[str, Any]:
-    from undust.evaluation.figures import figures  # noqa: PLC0415 -- slow to load, and not for --help
+def _row(row: MethodRow, found: Comparison) -> dict[str, Any]:
+    from undust.showing.figures import figures  # noqa: PLC0415 -- slow to load, and not for --help
 
     ranking, published = row.ranking, row.total_as_published
     said = {
@@ -225,7 +226,7 @@ def _interval(ends: tuple[float, float]) -> str:
     return f"{low:.{places}f}–{high:.{places}f}"
 
 
-def _published(rows: Sequence[Row]) -> str:
+def _published(rows: Sequence[MethodRow]) -> str:
     """Return where the published way of applying rules makes a difference."""
     said = []
     for row in rows:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-KEPT = 1 << 16
-STANDARD_ERROR = KEPT**-0.5
+_KEPT = 1 << 16
+STANDARD_ERROR = _KEPT**-0.5
 _HASHES = 1 << 64
 
 
 class Distinct:
     """A count of different texts."""
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, kept: int = _KEPT) -> None:
         self._kept = kept
         self._smallest: set[int] = set()
         self._bound = _HASHES

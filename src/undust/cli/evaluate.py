@@ -11,17 +11,17 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.memory import peak_memory_bytes
-from undust.cli.saying import say_json
-from undust.counting import how_many
+from undust.cli.terminal import say_json
+from undust.display import how_many
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from undust.cli.inputs import Inputs
-    from undust.evaluation import Evaluation
+    from undust.measuring import Evaluation
 
 SHOWN_SITES = 20
-SHOWN_RULES = 40
+_SHOWN_RULES = 40
 
 
 @click.command("evaluate")
@@ -46,7 +46,7 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
       undust evaluate rules.json crawl.jsonl.gz
       undust evaluate rules.json labelled.csv --column cluster=page --json
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.pipeline import evaluate  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.evaluate import evaluate  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
 
     started = perf_counter()
@@ -61,7 +61,7 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
 
 def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
     """Return everything that was measured, for machines."""
-    from undust.evaluation.figures import figures, figures_of_rule  # noqa: PLC0415 -- slow to load
+    from undust.showing.figures import figures, figures_of_rule  # noqa: PLC0415 -- slow to load
 
     macro = {name: found.macro(attrgetter(name)) for name in ("removed", "lost", "fpr")}
     return figures(found.total) | {
@@ -95,8 +95,8 @@ def _print(found: Evaluation, seconds: float) -> None:
     if found.unlabelled:
         said.append(f"  {found.unlabelled:,} URLs are judged nowhere: nothing tells which page they show")
     show("\n".join(said), _sites(found), _rules(found))
-    if len(found.rules) > SHOWN_RULES:
-        show(f"{len(found.rules) - SHOWN_RULES:,} more rules; --json has them all")
+    if len(found.rules) > _SHOWN_RULES:
+        show(f"{len(found.rules) - _SHOWN_RULES:,} more rules; --json has them all")
     show(f"{seconds:.1f} s")
 
 
@@ -126,7 +126,7 @@ def _rules(found: Evaluation) -> Table:
     for head in ("saves", "loses", "fpr"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("alone, beyond standard normalization", overflow="fold")
-    best = sorted(found.rules, key=lambda row: (-row.saved, row.name))[:SHOWN_RULES]
+    best = sorted(found.rules, key=lambda row: (-row.saved, row.name))[:_SHOWN_RULES]
     for row in [*found.classes, *best]:
         text = f"all rules of the class '{row.name}'" if row.name == row.kind else row.name
         table.add_row(f"{row.saved:,}", f"{row.lost:,}", f"{row.measures.fpr:.1%}", Text(text))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.streams import STANDARD
+from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

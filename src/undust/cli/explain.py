@@ -8,16 +8,16 @@ import click
 from rich.text import Text
 
 from undust.cli.printing import show
-from undust.cli.saying import say_json
+from undust.cli.terminal import say_json
+from undust.files.streams import require_readable
 from undust.rules import load
-from undust.streams import require_readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from undust.rules import Explanation, Step
 
-MOST_SHOWN = 6
+_MOST_SHOWN = 6
 """Steps that are shown; of a URL that never comes to an end, there are 256."""
 
 ENDS = {
@@ -87,15 +87,15 @@ def story(explained: Explanation) -> Iterator[Text]:
 def _steps(steps: Sequence[Step], before: str) -> Iterator[Text]:
     for place, step in enumerate(steps):
         is_last = place == len(steps) - 1
-        if place < MOST_SHOWN or is_last:
+        if place < _MOST_SHOWN or is_last:
             if step.rule.kind != "keep":
                 yield _changed(steps[place - 1].url if place else before, step.url)
             reason = Text(f"rule {step.number}  ", style="magenta").append(
                 f"{step.rule.id[:8]}  ", style="cyan"
             )
             yield _reason(reason.append(str(step.rule), style="default"))
-        elif place == MOST_SHOWN:
-            yield _reason(Text(f"… {len(steps) - MOST_SHOWN - 1} more steps …", style="dim"))
+        elif place == _MOST_SHOWN:
+            yield _reason(Text(f"… {len(steps) - _MOST_SHOWN - 1} more steps …", style="dim"))
 
 
 def _reason(text: Text) -> Text:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from undust.cli import exchange, options
-from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
-from undust.counting import how_many
-from undust.exports import EXPORTERS, export
+from undust.cli.terminal import say, say_json
+from undust.display import how_many
+from undust.exchange.exports import EXPORTERS, export
+from undust.files.streams import require_readable
 from undust.rules import load
-from undust.streams import require_readable
 
 
 @click.command(

@@ -35,7 +35,7 @@ class Ended(SystemExit):
         self.exit_code = 128 + number
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command is, and its line in the help; its module has it under the name `command`."""
 
     module: str
@@ -45,7 +45,7 @@ class Entry(NamedTuple):
 class Frame(click.Group):
     """A group of commands whose modules are loaded one by one, when they are run."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:  # noqa: ANN401
+    def __init__(self, *args: Any, entries: Mapping[str, CommandEntry], **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
         self.entries = entries
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from undust.cli import exchange, options
-from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
-from undust.counting import how_many
-from undust.imports import IMPORTERS, import_rules
-from undust.streams import require_readable
+from undust.cli.terminal import say, say_json
+from undust.display import how_many
+from undust.exchange.imports import IMPORTERS, import_rules
+from undust.files.streams import require_readable
 
 
 @click.command(

@@ -11,13 +11,13 @@ import click
 
 from undust.cli import options
 from undust.cli.memory import require_room
-from undust.streams import STANDARD
+from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undust.engines import Engine
-    from undust.observations import Observations
+    from undust.reading.observations import Observations
 
 Result = TypeVar("Result")
 
@@ -45,7 +45,7 @@ class Inputs:
 
     def require_apart(self, *outputs: str | None) -> None:
         """Refuse to write over what is read, before any work is done."""
-        from undust.pipeline import is_input  # noqa: PLC0415 -- slow to load, and not for --help
+        from undust.jobs.read import is_input  # noqa: PLC0415 -- slow to load, and not for --help
 
         for output in outputs:
             if output is None or output == STANDARD or options.is_device(output):
@@ -68,7 +68,7 @@ class Inputs:
                 return replace(seen, table=gathering.collect(seen.table).drop_columns([SITE]))
         import pyarrow as pa  # noqa: PLC0415 -- slow to load, and not for --help
 
-        from undust.pipeline import read  # noqa: PLC0415
+        from undust.jobs.read import read  # noqa: PLC0415
 
         pa.set_cpu_count(self.threads)
         said: dict[str, Any] = {
@@ -102,7 +102,7 @@ def _read_with_progress(paths: Sequence[str], said: dict[str, Any]) -> Observati
         TransferSpeedColumn,
     )
 
-    from undust.pipeline import read  # noqa: PLC0415
+    from undust.jobs.read import read  # noqa: PLC0415
 
     shown = (
         TextColumn("reading"),

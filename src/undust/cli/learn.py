@@ -13,21 +13,21 @@ import click
 from undust.cli import long_jobs, options
 from undust.cli.frame import PROBLEM, fail
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.learning import Asked, single, together
+from undust.cli.learn_job import LearnRequest, single, together
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.outcomes import drifted, told, told_of_learners
-from undust.cli.saying import say_json
-from undust.counting import how_many
+from undust.cli.terminal import say_json
+from undust.display import how_many
 from undust.errors import UndustError
-from undust.streams import STANDARD
+from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
     from undust.learning import Drift, Outcome
+    from undust.learning.single import MethodOutcome
     from undust.rules import RuleSet
-    from undust.single import Learned
 
-SHOWN_RULES = 60
+_SHOWN_RULES = 60
 FLIPPED = 3
 """Sites that are named in the question whether their rules are retired."""
 
@@ -125,11 +125,14 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn big/*.parquet --memory 4GB -o rules.json
       undust learn big/*.parquet --memory 4GB -o rules.json --resume
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn import failed_sites, require_methods  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.stages import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import RuleSet  # noqa: PLC0415
 
-    methods = methods or (pipeline.COMBINED,)
-    pipeline.require_methods(methods)
+    methods = methods or (JOB_COMBINED,)
+    require_methods(methods)
     _require_owners(said, methods)
     _require_update(update, methods, today=today, yes=yes and output is None)
     before = RuleSet.load(update) if update is not None else None
@@ -137,7 +140,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     options.require_folder(output)
     options.require_folder(report)
     _require_apart(inputs, output, update, report)
-    asked = Asked(
+    asked = LearnRequest(
         inputs=inputs,
         output=output,
         methods=methods,
@@ -152,9 +155,9 @@ def command(  # noqa: PLR0913 -- one argument per option
         resume=resume,
         is_silent=quiet or as_json,
     )
-    place = long_jobs.Place(engine_name, master)
-    started, stages = perf_counter(), pipeline.Stages()
-    learning = together if methods == (pipeline.COMBINED,) else single
+    place = long_jobs.EngineChoice(engine_name, master)
+    started, stages = perf_counter(), Stages()
+    learning = together if methods == (JOB_COMBINED,) else single
     with learning(asked, place, stages) as found:
         if found.drift and found.drift.is_sudden and not yes:
             _ask(found.drift, str(update), is_silent=asked.is_silent)
@@ -168,7 +171,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         if report is not None:
             named = RuleSet(found.rules, name=written or "rules that were not saved")
             shown = {"refusals": found.refusals, "keep_values": keep_values, "threads": inputs.threads}
-            pipeline.report(named, found.seen, report, **shown)
+            report_job(named, found.seen, report, **shown)
     seconds = perf_counter() - started
     if as_json:
         figures = _figures(found.result, found.rules, seconds, written) | {"stages": stages.as_json()}
@@ -181,16 +184,14 @@ def command(  # noqa: PLR0913 -- one argument per option
         fail(kept, PROBLEM)
     if found.failed:
         mend = "; --resume tries again" if found.journal else ""
-        fail(
-            f"rules are missing, for some sites failed: {pipeline.failed_sites(found.failed)}{mend}", PROBLEM
-        )
+        fail(f"rules are missing, for some sites failed: {failed_sites(found.failed)}{mend}", PROBLEM)
 
 
 def _require_update(
     update: str | None, methods: tuple[str, ...], *, today: datetime | None, yes: bool
 ) -> None:
     """Say that an option goes nowhere, or that a method cannot do this."""
-    from undust.pipeline import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
 
     if update is not None and methods != (COMBINED,):
         message = "--update needs all methods together; leave --method out"
@@ -267,7 +268,9 @@ def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
             raise click.UsageError(message)
 
 
-def _figures(found: Outcome | Learned, rules: RuleSet, seconds: float, output: str | None) -> dict[str, Any]:
+def _figures(
+    found: Outcome | MethodOutcome, rules: RuleSet, seconds: float, output: str | None
+) -> dict[str, Any]:
     from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
 
     return (
@@ -283,18 +286,18 @@ def _figures(found: Outcome | Learned, rules: RuleSet, seconds: float, output: s
     )
 
 
-def _print(found: Outcome | Learned, rules: RuleSet, seconds: float, output: str | None) -> None:
+def _print(found: Outcome | MethodOutcome, rules: RuleSet, seconds: float, output: str | None) -> None:
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     from undust.cli.printing import show, show_lines  # noqa: PLC0415
     from undust.learning import Outcome  # noqa: PLC0415
-    from undust.rules.listing import listed  # noqa: PLC0415
+    from undust.showing.listing import listed  # noqa: PLC0415
 
-    shown = list(rules[:SHOWN_RULES])
+    shown = list(rules[:_SHOWN_RULES])
     if shown:
         show_lines(lambda width, styled: listed(shown, width, styled, origins=True))
-    if len(rules) > SHOWN_RULES:
-        show(Text(f"{len(rules) - SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
+    if len(rules) > _SHOWN_RULES:
+        show(Text(f"{len(rules) - _SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
     said = [""]
     said += told(found) if isinstance(found, Outcome) else told_of_learners(found)
     said += [f"{seconds:.1f} s"]

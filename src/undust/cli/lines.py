@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli.saying import say_json
 from undust.cli.stdout import destination, require_stdout_for_one
-from undust.streams import (
+from undust.cli.terminal import say_json
+from undust.files.streams import (
     BLOCK_BYTES,
     LONGEST_LINE,
     STANDARD,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Counts:
+class LineCounts:
     """What happened to the lines; those too long to be held are in no count but `lines` and their own."""
 
     lines: int = 0
@@ -48,9 +48,9 @@ def map_lines(
     write: Callable[[bytes], object],
     block_bytes: int = BLOCK_BYTES,
     longest_line: int = LONGEST_LINE,
-) -> Counts:
+) -> LineCounts:
     """Write all lines of the files, in order, as `work` makes them; return what happened."""
-    counts = Counts()
+    counts = LineCounts()
     is_line_open = False
     for path in paths:
         if is_line_open:  # the file before has no line feed at its end
@@ -89,7 +89,7 @@ def run(files: Sequence[str], output: str | None, work: Work, *, as_json: bool, 
         click.echo(summary(counts, seconds), err=True)
 
 
-def summary(counts: Counts, seconds: float) -> str:
+def summary(counts: LineCounts, seconds: float) -> str:
     """Return the counts as a person reads them.
 
     >>> summary(Counts(lines=1200, changed=1, not_urls=3), 0.5)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undust.errors import UndustError
-from undust.streams import STANDARD
+from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.cli.inputs import Inputs
     from undust.engines import Engine
-    from undust.pipeline.combined import Watch
-    from undust.pipeline.journal import Journal
+    from undust.jobs.combined import Watch
+    from undust.jobs.site_journal import SiteJournal
 
 engine = click.option(
     "--engine",
@@ -40,7 +40,7 @@ resume = click.option(
 
 
 @dataclass(frozen=True)
-class Place:
+class EngineChoice:
     """Where the work runs."""
 
     engine_name: str
@@ -65,9 +65,9 @@ class Place:
 @contextmanager
 def journal(
     inputs: Inputs, output: str | None, said: dict[str, Any], *, resume: bool, is_silent: bool
-) -> Iterator[Journal | None]:
+) -> Iterator[SiteJournal | None]:
     """Give the journal of a job; none where there is no output to put it beside, or nothing to go back to."""
-    from undust.pipeline.journal import Journal, job_of, journal_of  # noqa: PLC0415 -- slow to load
+    from undust.jobs.site_journal import SiteJournal, job_of, journal_of  # noqa: PLC0415 -- slow to load
 
     if resume and output is None:
         message = "--resume goes on from what is kept beside the output, so name that with -o"
@@ -80,7 +80,7 @@ def journal(
     path = journal_of(str(output))
     if path.exists() and not resume and not is_silent:
         click.echo(f"{path}: a run before did not end; --resume would go on from there", err=True)
-    with Journal(path, job_of(inputs.paths, facts), resume=resume) as kept:
+    with SiteJournal(path, job_of(inputs.paths, facts), resume=resume) as kept:
         try:
             yield kept
         except UndustError as error:

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from undust import replacing
-from undust.streams import STANDARD
+from undust.files import replacing
+from undust.files.streams import STANDARD
 
 
 class Numbers(click.FloatRange):

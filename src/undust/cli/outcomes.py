@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undust.counting import how_many
+from undust.display import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from undust.learning import Drift, Outcome
-    from undust.single import Learned
+    from undust.learning.single import MethodOutcome
 
 SHOWN_RETIRED = SHOWN_FAILED = 10
 SHOWN_NOTES = 20
-FATES = {
+_FATES = {
     "holds": "held on the new evidence",
     "not seen": "not put to the test",
     "retired": "retired",
@@ -51,7 +51,7 @@ def told(outcome: Outcome) -> list[str]:
     return said + (drifted(outcome.drift) if outcome.drift else [])
 
 
-def told_of_learners(learned: Learned) -> list[str]:
+def told_of_learners(learned: MethodOutcome) -> list[str]:
     """Return what single learners found, left out and want a person to know, in lines."""
     said = [f"{learned.candidates:,} candidates, {len(learned.accepted):,} of them held on pages kept apart"]
     said += _of_held_out(learned.as_json())
@@ -112,7 +112,7 @@ def drifted(drift: Drift) -> list[str]:
     """Return what became of the rules from before, in lines."""
     counts = {str(fate): count for fate, count in drift.counts.items()}
     said = ["what became of the rules from before:"]
-    said += [f"{counts[fate]:7,} {words}" for fate, words in FATES.items() if fate in counts]
+    said += [f"{counts[fate]:7,} {words}" for fate, words in _FATES.items() if fate in counts]
     for rule in drift.of("retired")[:SHOWN_RETIRED]:
         said += [f"retired: {rule.site}: {rule}", f"         {rule.extra['retired']['reason']}"]
     return said

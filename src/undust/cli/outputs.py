@@ -11,13 +11,13 @@ from undust.cli.tables import csv_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from undust.cli.tables import Columns, Write
+    from undust.cli.tables import ColumnNames, Write
 
     WriteRows = Callable[[list[str], list[str]], None]
 
 
 @contextmanager
-def new_table(kind: str, columns: Columns, write: Write) -> Iterator[WriteRows]:
+def new_table(kind: str, columns: ColumnNames, write: Write) -> Iterator[WriteRows]:
     """Give a function that writes rows: the URLs, and the results beside them."""
     if kind == "jsonl":
         yield lambda urls, results: _write_json_lines(urls, results, columns, write)
@@ -29,7 +29,7 @@ def new_table(kind: str, columns: Columns, write: Write) -> Iterator[WriteRows]:
             yield write_rows
 
 
-def _write_json_lines(urls: list[str], results: list[str], columns: Columns, write: Write) -> None:
+def _write_json_lines(urls: list[str], results: list[str], columns: ColumnNames, write: Write) -> None:
     rows = (dict(zip(columns, row, strict=True)) for row in zip(urls, results, strict=True))
     write("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode())
 
@@ -39,10 +39,10 @@ def _write_csv(urls: list[str], results: list[str], write: Write) -> None:
 
 
 @contextmanager
-def _parquet(columns: Columns, write: Write) -> Iterator[WriteRows]:
+def _parquet(columns: ColumnNames, write: Write) -> Iterator[WriteRows]:
     import pyarrow as pa  # noqa: PLC0415 -- slow to load, and seldom needed
 
-    from undust.engines.writing import writing_parquet  # noqa: PLC0415
+    from undust.files.table_writing import writing_parquet  # noqa: PLC0415
 
     schema = pa.schema([(name, pa.string()) for name in columns])
     with writing_parquet(schema, write) as write_batch:

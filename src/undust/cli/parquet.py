@@ -8,16 +8,16 @@ import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from undust.cli.tables import ROWS, place_of
-from undust.engines.writing import writing_parquet
+from undust.cli.tables import BLOCK_ROWS, place_of
 from undust.errors import DamagedSource
-from undust.streams import STANDARD
+from undust.files.streams import STANDARD
+from undust.files.table_writing import writing_parquet
 
 if TYPE_CHECKING:
-    from undust.cli.tables import Columns, Work, Write
+    from undust.cli.tables import ColumnNames, Work, Write
 
 
-def map_parquet(path: str, columns: Columns, work: Work, write: Write) -> None:
+def map_parquet(path: str, columns: ColumnNames, work: Work, write: Write) -> None:
     """Write each batch of rows with its new column; all other columns keep their types."""
     if path == STANDARD:
         message = "a Parquet file cannot come from stdin, as its end is read first; name the file"
@@ -34,7 +34,7 @@ def map_parquet(path: str, columns: Columns, work: Work, write: Write) -> None:
             with writing_parquet(
                 _with_column(schema.empty_table(), columns, []).schema, write
             ) as write_batch:
-                for batch in file.iter_batches(ROWS):
+                for batch in file.iter_batches(BLOCK_ROWS):
                     results, chosen = work(batch.column(source).to_pylist())
                     table = _with_column(pa.Table.from_batches([batch]), columns, results)
                     for changed in table.filter(pa.array(chosen, pa.bool_())).to_batches():
@@ -53,7 +53,7 @@ def _is_text(kind: pa.DataType) -> bool:
     )
 
 
-def _with_column(table: pa.Table, columns: Columns, values: list[str | None]) -> pa.Table:
+def _with_column(table: pa.Table, columns: ColumnNames, values: list[str | None]) -> pa.Table:
     new = pa.array(values, pa.string())
     if columns.written in table.schema.names:
         return table.set_column(table.schema.names.index(columns.written), columns.written, new)

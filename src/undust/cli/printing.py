@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PIPE_WIDTH = 100
 MARKS = {"bold": "\x02", "dim": "\x03"}
-END = "\x04"
-STYLES = {"\x02": "\x1b[1m", "\x03": "\x1b[2m", END: "\x1b[0m"}
+_END = "\x04"
+_STYLES = {"\x02": "\x1b[1m", "\x03": "\x1b[2m", _END: "\x1b[0m"}
 """Marks that lines carry for styles; who writes one into a URL makes a word bold, and that is all."""
 
 
@@ -62,7 +62,7 @@ def show_lines(lines: Callable[[int, Callable[[str, str], str]], Iterable[str]])
     width = shutil.get_terminal_size().columns if is_terminal else PIPE_WIDTH
 
     def styled(text: str, style: str) -> str:
-        return f"{MARKS[style]}{text}{END}" if style in MARKS else text
+        return f"{MARKS[style]}{text}{_END}" if style in MARKS else text
 
     for line in lines(width, styled if is_terminal else lambda text, _style: text):
         # Marks of one byte are put in for styles, and styles for marks only behind everything else.
@@ -71,4 +71,4 @@ def show_lines(lines: Callable[[int, Callable[[str, str], str]], Iterable[str]])
 
 
 def _shown(char: str) -> str:
-    return STYLES.get(char) or printable(char)
+    return _STYLES.get(char) or printable(char)

@@ -9,16 +9,16 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
+from undust.cli.terminal import say, say_json
 from undust.errors import UndustError
-from undust.streams import STANDARD, read_whole, require_readable
+from undust.files.streams import STANDARD, read_whole, require_readable
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
 
 DEFAULT = "report.html"
-MOST_BYTES = 16 << 20
+_MOST_BYTES = 16 << 20
 """What a comparison may hold; it has a row for each method."""
 
 
@@ -64,7 +64,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust compare crawl.jsonl.gz --json > compare.json
       undust report rules.json crawl.jsonl.gz --compare compare.json
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.pipeline import report  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.report import report  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
 
     require_stdout_for_one(output, as_json=as_json)
@@ -92,7 +92,7 @@ def read_comparison(path: str) -> dict[str, Any]:
     """Return what a file of `undust compare --json` holds, or say what is wrong with it."""
     require_readable([path])
     try:
-        found = json.loads(read_whole(path, MOST_BYTES))
+        found = json.loads(read_whole(path, _MOST_BYTES))
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

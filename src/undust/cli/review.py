@@ -11,12 +11,12 @@ from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.report import read_comparison
 from undust.errors import UndustError
-from undust.streams import STANDARD, require_readable
+from undust.files.streams import STANDARD, require_readable
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
 
-PORTS = 65535
+_PORTS = 65535
 
 
 @click.command("review")
@@ -25,7 +25,7 @@ PORTS = 65535
 @options.one_site
 @options.compared
 @click.option(
-    "--port", metavar="N", type=click.IntRange(0, PORTS), default=0, help="Instead of any port that is free."
+    "--port", metavar="N", type=click.IntRange(0, _PORTS), default=0, help="Instead of any port that is free."
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser, or not.")
 @options.keep_values
@@ -54,9 +54,9 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust review rules.json crawl.jsonl.gz
       undust review rules.json crawl.jsonl.gz --no-browser --port 8000
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.pipeline import Gathered  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.review import Desk, ReviewServer  # noqa: PLC0415
+    from undust.jobs.report import ReportInput  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
+    from undust.showing.review import ReviewServer, ReviewSession  # noqa: PLC0415
 
     if rules == STANDARD:
         message = "rules from standard input cannot be saved; name their file"
@@ -64,9 +64,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     require_readable([rules])
     comparison = None if compared is None else read_comparison(compared)
     seen = inputs.read(quiet=quiet)
-    gathered = Gathered(load(rules), seen, site, keep_values=keep_values, threads=inputs.threads)
+    gathered = ReportInput(load(rules), seen, site, keep_values=keep_values, threads=inputs.threads)
     report = gathered.report(comparison)
-    desk = Desk(rules, gathered.labelled)
+    desk = ReviewSession(rules, gathered.labelled)
     try:
         server = ReviewServer(desk, report, port)
     except OSError as error:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.cli.saying import say, say_json
 from undust.cli.stdout import require_stdout_for_one
+from undust.cli.terminal import say, say_json
+from undust.files.streams import require_readable
 from undust.rules import RuleSet, load
-from undust.streams import require_readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ def list_(file: str, site: str | None, *, as_json: bool) -> None:
         say_json({"file": file, "rules": _objects(rules)})
         return
     from undust.cli.printing import show_lines  # noqa: PLC0415 -- loads rich, which JSON does without
-    from undust.rules.listing import listed  # noqa: PLC0415
+    from undust.showing.listing import listed  # noqa: PLC0415
 
     show_lines(lambda width, styled: listed(rules, width, styled))
 
@@ -73,7 +73,7 @@ def show_(file: str, id: str, *, as_json: bool) -> None:  # noqa: A002 -- the na
         say_json(rule.to_json())
         return
     from undust.cli.printing import show  # noqa: PLC0415
-    from undust.rules.listing import sheet  # noqa: PLC0415
+    from undust.showing.listing import sheet  # noqa: PLC0415
 
     show(sheet(rule))
 
@@ -104,7 +104,7 @@ def check(ctx: click.Context, file: str, *, as_json: bool) -> None:
         say_json({"file": file, "rules": len(rules), "findings": objects})
     else:
         from undust.cli.printing import show  # noqa: PLC0415
-        from undust.rules.listing import findings_table  # noqa: PLC0415
+        from undust.showing.listing import findings_table  # noqa: PLC0415
 
         show(findings_table(findings, len(rules)))
     if findings:
@@ -213,6 +213,6 @@ def diff(before: str, after: str, *, as_json: bool) -> None:
         )
         return
     from undust.cli.printing import show  # noqa: PLC0415
-    from undust.rules.listing import difference_table  # noqa: PLC0415
+    from undust.showing.listing import difference_table  # noqa: PLC0415
 
     show(difference_table(found))

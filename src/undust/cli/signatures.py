@@ -8,15 +8,15 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.saying import say_json
+from undust.cli.terminal import say_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from undust.cli.inputs import Inputs
-    from undust.signatures import Experiment
+    from undust.measuring.signatures import Experiment
 
-MOST_SITES = 20
+_MOST_SITES = 20
 """Sites that the table for people shows; --json has all."""
 
 
@@ -45,7 +45,7 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
       undust signatures --sessions monday.warc.gz tuesday.warc.gz
       undust signatures crawl.jsonl --column cluster=page --json
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.signatures import run_experiment  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.measuring.signatures import run_experiment  # noqa: PLC0415 -- slow to load, and not for --help
 
     found = run_experiment(inputs.read(quiet=quiet or as_json), by_session=sessions)
     if as_json:
@@ -81,10 +81,10 @@ def _table(*headings: str) -> Table:
 
 
 def _steps(found: Experiment) -> Table:
-    from undust.signatures import STEPS  # noqa: PLC0415
+    from undust.measuring.signatures import SIGNATURE_STEPS  # noqa: PLC0415
 
     table = _table("step", "URLs left", "removed", "of regular", "of standard")
-    for step, name in STEPS.items():
+    for step, name in SIGNATURE_STEPS.items():
         left = found.urls(step)
         rates = (f"{found.reduction(step):.2%}", f"{found.reduction_of_standard(step):.2%}")
         table.add_row(name, f"{left:,}", f"{found.regular - left:,}", *rates)
@@ -92,7 +92,7 @@ def _steps(found: Experiment) -> Table:
 
 
 def _contingency(found: Experiment) -> Table:
-    from undust.signatures import STEPS  # noqa: PLC0415
+    from undust.measuring.signatures import SIGNATURE_STEPS  # noqa: PLC0415
 
     rates = ("sensitivity", "specificity", "precision", "accuracy")
     name = f"{found.labelled:,} URLs with a label"
@@ -105,7 +105,7 @@ def _contingency(found: Experiment) -> Table:
             counts.true_negatives,
         )
         table.add_row(
-            STEPS[step],
+            SIGNATURE_STEPS[step],
             *(f"{cell:,}" for cell in cells),
             *(f"{getattr(counts, rate):.2%}" for rate in rates),
         )
@@ -114,9 +114,9 @@ def _contingency(found: Experiment) -> Table:
 
 def _sites(found: Experiment) -> Table:
     table = _table("site", "regular", "standard", "body text", "and size")
-    for site in found.sites[:MOST_SITES]:
+    for site in found.sites[:_MOST_SITES]:
         numbers = (site.regular, site.standard, site.body_text, site.body_text_and_size)
         table.add_row(site.site, *(f"{number:,}" for number in numbers))
-    if len(found.sites) > MOST_SITES:
-        table.add_row(f"{len(found.sites) - MOST_SITES:,} more; --json names all", "", "", "", "")
+    if len(found.sites) > _MOST_SITES:
+        table.add_row(f"{len(found.sites) - _MOST_SITES:,} more; --json names all", "", "", "", "")
     return table

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.streams import STANDARD, open_output
+from undust.files.streams import STANDARD, open_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from undust.errors import DamagedSource
-from undust.streams import line_chunks
+from undust.files.streams import line_chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     Work = Callable[[list[str | None]], tuple[list[str | None], list[bool]]]
     """A column of URLs to the new column, and which rows to write."""
 
-ROWS = 1 << 14
+BLOCK_ROWS = 1 << 14
 PARQUET_START = b"PAR1"
 LONGEST_ROW = 1 << 26
 LONGEST_HEADER = 1 << 20
-PACKINGS = {".gz", ".zst"}
-FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet", ".parq": "parquet"}
+_PACKINGS = {".gz", ".zst"}
+_FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".parquet": "parquet", ".parq": "parquet"}
 
 
-class Columns(NamedTuple):
+class ColumnNames(NamedTuple):
     """The names of the column that is read and of the one that is written."""
 
     read: str
@@ -40,9 +40,9 @@ class Columns(NamedTuple):
 def format_of_name(path: str) -> str | None:
     """Return the format that a file's name tells: `crawl.csv.gz` is `csv`."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    while suffixes and suffixes[-1] in PACKINGS:
+    while suffixes and suffixes[-1] in _PACKINGS:
         suffixes.pop()
-    return FORMATS.get(suffixes[-1]) if suffixes else None
+    return _FORMATS.get(suffixes[-1]) if suffixes else None
 
 
 def format_of_content(start: bytes, column: str) -> str:
@@ -59,7 +59,9 @@ def format_of_content(start: bytes, column: str) -> str:
     return "csv" if column in header else "lines"
 
 
-def map_json_lines(path: str, blocks: Iterable[bytes], columns: Columns, work: Work, write: Write) -> None:
+def map_json_lines(
+    path: str, blocks: Iterable[bytes], columns: ColumnNames, work: Work, write: Write
+) -> None:
     """Write each object with its new column; the other bytes of its line stay as they are."""
     number = 0
     for chunk in line_chunks(blocks, LONGEST_ROW):
@@ -106,7 +108,7 @@ def _json_line(line: bytes, row: dict[str, Any], column: str, value: str | None)
     return line.rstrip()[:-1].rstrip() + added.encode("utf-8", "backslashreplace")
 
 
-def map_csv(path: str, blocks: Iterable[bytes], columns: Columns, work: Work, write: Write) -> None:
+def map_csv(path: str, blocks: Iterable[bytes], columns: ColumnNames, work: Work, write: Write) -> None:
     """Write each row with its new column, quoted where it has to be."""
     csv.field_size_limit(LONGEST_ROW)
     rows = _csv_rows(path, blocks)
@@ -158,7 +160,7 @@ def _blocks_of(rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
     block: list[list[str]] = []
     for row in rows:
         block.append(row)
-        if len(block) == ROWS:
+        if len(block) == BLOCK_ROWS:
             yield block
             block = []
     if block:

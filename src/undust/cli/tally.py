@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from undust.rules import Counts, RuleSet
 
-MOST_SHOWN = 20
+_MOST_SHOWN = 20
 """Rules that the summary for people names; JSON names all."""
 
 
@@ -86,9 +86,9 @@ class Tally:
         width = max((len(f"{count:,}") for _, _, count in used), default=0)
         lines += [
             f"{count:>{width},}  rule {number} ({name[:8]})  {rules[number - 1]}"
-            for number, name, count in used[:MOST_SHOWN]
+            for number, name, count in used[:_MOST_SHOWN]
         ]
-        if len(used) > MOST_SHOWN:
-            rest = sum(count for _, _, count in used[MOST_SHOWN:])
-            lines.append(f"{rest:>{width},}  by {len(used) - MOST_SHOWN:,} more rules; --json names all")
+        if len(used) > _MOST_SHOWN:
+            rest = sum(count for _, _, count in used[_MOST_SHOWN:])
+            lines.append(f"{rest:>{width},}  by {len(used) - _MOST_SHOWN:,} more rules; --json names all")
         return "\n".join(lines)

@@ -8,8 +8,8 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.saying import say_json
-from undust.counting import how_many
+from undust.cli.terminal import say_json
+from undust.display import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from undust.cli.inputs import Inputs
-    from undust.tree.condensed import Condensed
-    from undust.tree.shown import Branch, SiteTree
+    from undust.showing.tree.condensed import Condensed
+    from undust.showing.tree.shown import Branch, SiteTree
 
 PERCENT = 100
 BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
@@ -75,7 +75,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust tree urls.txt.gz --site shop.example --min-share 0.5
       undust tree access.log --base https://a.test --json
     """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.pipeline import url_trees  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.find_duplicates import url_trees  # noqa: PLC0415 -- slow to load, and not for --help
 
     seen = inputs.read(quiet=quiet or as_json)
     trees, count = url_trees(seen, most=most, site=site)
@@ -108,7 +108,7 @@ def _heading(tree: SiteTree) -> str:
 def _table(root: Branch, min_share: float, depth: int | None) -> Table:
     from rich.table import Table  # noqa: PLC0415 -- slow to load
 
-    from undust.tree.condensed import condensed, main_origin  # noqa: PLC0415
+    from undust.showing.tree.condensed import condensed, main_origin  # noqa: PLC0415
 
     origin = main_origin(root)
     table = Table(box=None, padding=(0, 2, 0, 0), expand=True, header_style="bold", pad_edge=False)
@@ -123,27 +123,27 @@ def _table(root: Branch, min_share: float, depth: int | None) -> Table:
     return table
 
 
-class _Row(NamedTuple):
+class _TreeRow(NamedTuple):
     share: float
     rate: float | None
     form: Text
     example: Text
 
 
-def _rows(shown: Condensed, origin: str, above: str, before: str, own: str) -> Iterator[_Row]:
+def _rows(shown: Condensed, origin: str, above: str, before: str, own: str) -> Iterator[_TreeRow]:
     from rich.text import Text  # noqa: PLC0415 -- slow to load
 
     branch = shown.branch
     pattern = _beyond(branch.pattern, above).removeprefix(origin)
     form = Text(before + own, style="dim") + Text(pattern, style="not dim")
-    yield _Row(branch.share, branch.duplicate_rate, form, Text(branch.example.removeprefix(origin)))
+    yield _TreeRow(branch.share, branch.duplicate_rate, form, Text(branch.example.removeprefix(origin)))
     inner = before + {"": "", LAST: BLANK, BRANCH: TRUNK}[own]
     for place, child in enumerate(shown.children, 1):
         is_last = place == len(shown.children) and not shown.folded
         yield from _rows(child, origin, branch.pattern, inner, LAST if is_last else BRANCH)
     if shown.folded and shown.children:
         text = f"{inner}{LAST}… {how_many(shown.folded, 'more form')}"
-        yield _Row(shown.folded_share, None, Text(text, style="dim"), Text(""))
+        yield _TreeRow(shown.folded_share, None, Text(text, style="dim"), Text(""))
 
 
 def _beyond(pattern: str, above: str) -> str:

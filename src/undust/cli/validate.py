@@ -13,23 +13,23 @@ import click
 from undust.cli import options
 from undust.cli.inputs import reading
 from undust.cli.memory import peak_memory_bytes
-from undust.cli.saying import say_json
-from undust.counting import how_many
+from undust.cli.terminal import say_json
+from undust.display import how_many
 from undust.errors import printable
+from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
-from undust.streams import STANDARD, require_readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from undust.asking.outcome import Validation, Verdict
     from undust.cli.inputs import Inputs
     from undust.rules import Rule, RuleSet
-    from undust.validation.outcome import Validation, Verdict
 
     Watch = Callable[[Rule, str, int], object]
 
-STYLES: dict[Verdict, str] = {"confirmed": "", "refuted": "bold", "undecided": "dim"}
-HEAD = f"{'verdict':9}  {'id':8}{'same':>6}  {'other':>5}  {'fetches':>7}  "
+_STYLES: dict[Verdict, str] = {"confirmed": "", "refuted": "bold", "undecided": "dim"}
+_HEAD = f"{'verdict':9}  {'id':8}{'same':>6}  {'other':>5}  {'fetches':>7}  "
 NARROWEST = 8
 SHOWN_OF_URL = 34
 """Characters, so that a line of progress fits into 80."""
@@ -163,11 +163,11 @@ def command(  # noqa: PLR0913 -- one argument per option
     rules = load(file)
     is_silent = quiet or as_json
     seen = inputs.read(quiet=is_silent) if inputs.paths else None
-    from undust import pipeline  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.validate import validate  # noqa: PLC0415 -- slow to load, and not for --help
 
     started = perf_counter()
     with _progress(rules, is_silent=is_silent) as watch:
-        done = pipeline.validate(
+        done = validate(
             rules,
             seen,
             live=not archives,
@@ -190,7 +190,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         if seen is None:
             click.echo("Tried on the examples of the rules alone; --sample FILE gives more URLs.", err=True)
         if not archives and said["contact"] is None:
-            from undust.live.fetching import user_agent  # noqa: PLC0415
+            from undust.asking.fetching import user_agent  # noqa: PLC0415
 
             click.echo(f"Asked as {user_agent(None)}; --contact says how to reach you.", err=True)
 
@@ -230,21 +230,21 @@ def _print(done: Validation, seconds: float, target: str) -> None:
     from undust.cli.printing import show_lines  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     show_lines(lambda width, styled: _lines(done, width, styled))
-    counts = ", ".join(f"{done.count(name):,} {name}" for name in STYLES)
+    counts = ", ".join(f"{done.count(name):,} {name}" for name in _STYLES)
     hosts = f" from {how_many(done.hosts, 'host')}" if done.hosts else ""
     click.echo(f"\n{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s\nwritten to {target}")
 
 
 def _lines(done: Validation, width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
     """Yield the lines of a table: a rule over as many as it needs, and below it why it was not confirmed."""
-    from undust.rules.listing import described, short_ids  # noqa: PLC0415
+    from undust.showing.listing import described, short_ids  # noqa: PLC0415
 
     short = short_ids(outcome.rule for outcome in done.outcomes)
-    yield styled(f"{HEAD}rule", "bold")
-    rest = max(width - len(HEAD), NARROWEST)
+    yield styled(f"{_HEAD}rule", "bold")
+    rest = max(width - len(_HEAD), NARROWEST)
     for found in done.outcomes:
         counts = f"{found.positives:6,}  {found.negatives:5,}  {found.fetches:7,}  "
-        left = styled(f"{found.verdict:9}  {short[found.rule.id]:8}", STYLES[found.verdict]) + counts
+        left = styled(f"{found.verdict:9}  {short[found.rule.id]:8}", _STYLES[found.verdict]) + counts
         said = [
             line[at : at + rest]
             for line in described(found.rule).split("\n")
@@ -254,4 +254,4 @@ def _lines(done: Validation, width: int, styled: Callable[[str, str], str]) -> I
             said += wrap(found.reason, rest, break_on_hyphens=False)
         for text in said:
             yield left + text
-            left = " " * len(HEAD)
+            left = " " * len(_HEAD)

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from undust.engines.budget import Budget, site_rows
 from undust.engines.contract import SITE, File, Survey
-from undust.engines.spool import ROWS, Spool, Spooled
-from undust.engines.workers import Part, Workers, packed, unpacked
-from undust.engines.writing import write_batches
+from undust.engines.spool import SPOOL_ROWS, Spool, Spooled
+from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
-from undust.observations import arrow_table
+from undust.files.table_writing import write_batches
+from undust.reading.observations import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -150,7 +150,7 @@ class LocalEngine:
             connection.register("ranks", ranks)
             rows = connection.read_parquet(str(table.path))  # noqa: F841 -- DuckDB finds it by its name
             query = connection.sql("SELECT rows.* FROM rows JOIN ranks USING (site) ORDER BY ranks.rank")
-            yield from _cut(query.to_arrow_reader(ROWS), table.schema)
+            yield from _cut(query.to_arrow_reader(SPOOL_ROWS), table.schema)
 
     @contextmanager
     def _sorting(self) -> Iterator[Any]:
@@ -243,14 +243,14 @@ def _chained(first: list[tuple[str, pa.Table]], rest: Sited) -> Sited:
     yield from rest
 
 
-def _tasks(sites: Sited, most: int) -> Iterator[list[Part]]:
-    task: list[Part] = []
+def _tasks(sites: Sited, most: int) -> Iterator[list[TaskPart]]:
+    task: list[TaskPart] = []
     rows = 0
     for site, table in sites:
         if task and rows + table.num_rows > most:
             yield task
             task, rows = [], 0
-        task.append(Part(site, packed(table)))
+        task.append(TaskPart(site, packed(table)))
         rows += table.num_rows
     if task:
         yield task
@@ -270,7 +270,7 @@ def _batches_of(table: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
     elif isinstance(table, pa.RecordBatchReader):
         yield from table
     else:
-        yield from arrow_table(table).to_batches(ROWS)
+        yield from arrow_table(table).to_batches(SPOOL_ROWS)
 
 
 def _schema_of(table: Any) -> pa.Schema:  # noqa: ANN401

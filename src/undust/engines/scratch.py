@@ -23,7 +23,7 @@ from undust.errors import UndustError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PREFIX = "undust-scratch-"
+SCRATCH_PREFIX = "undust-scratch-"
 LOCK = "lock"
 YOUNG = 60.0
 """Seconds in which a folder may be without its lock, for it is just being made."""
@@ -43,7 +43,7 @@ class Scratch:
         if self._folder is None:
             with self.naming():
                 remove_abandoned(self.parent)
-                folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.parent))
+                folder = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=self.parent))
                 lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._folder = folder
@@ -82,7 +82,7 @@ def _remove(folder: Path, lock: int) -> None:
 
 def remove_abandoned(parent: Path) -> None:
     """Remove the folders of programs that were killed."""
-    for folder in sorted(parent.glob(f"{PREFIX}*")):
+    for folder in sorted(parent.glob(f"{SCRATCH_PREFIX}*")):
         with suppress(OSError):
             if folder.stat().st_uid == os.getuid() and _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-ROWS = 16_384
+SPOOL_ROWS = 16_384
 Piece = TypeVar("Piece")
 
 
@@ -52,7 +52,7 @@ class Spool:
             pq.ParquetWriter(path, schema, compression="zstd", compression_level=1) as writer,
         ):
             for batch in _draining(held, source):
-                writer.write_batch(batch, row_group_size=ROWS)
+                writer.write_batch(batch, row_group_size=SPOOL_ROWS)
                 rows += batch.num_rows
         # Arrow keeps what it has freed for later; somebody else needs it now.
         pa.default_memory_pool().release_unused()
@@ -69,7 +69,7 @@ class Spool:
             if self.limit_bytes is not None and size > self.limit_bytes:
                 return self._to_ordered_file(held, source, schema)
         held.sort(key=lambda piece: piece[0])
-        return Spooled(schema, [batch for _, table in held for batch in table.to_batches(ROWS)])
+        return Spooled(schema, [batch for _, table in held for batch in table.to_batches(SPOOL_ROWS)])
 
     def _to_ordered_file(
         self,
@@ -84,7 +84,7 @@ class Spool:
         options = pa.ipc.IpcWriteOptions(compression="zstd")
         with self.scratch.naming(), pa.ipc.new_file(path, schema, options=options) as writer:
             for name, table in _draining(held, source):
-                for batch in table.cast(schema).to_batches(ROWS):
+                for batch in table.cast(schema).to_batches(SPOOL_ROWS):
                     places.append((name, len(places)))
                     writer.write_batch(batch)
                     rows += batch.num_rows
@@ -133,7 +133,7 @@ class Spooled:
     def _read(self, path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         if self._order is None:
             with pq.ParquetFile(path) as file:
-                yield from file.iter_batches(ROWS, columns=columns)
+                yield from file.iter_batches(SPOOL_ROWS, columns=columns)
             return
         with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
             for place in self._order:

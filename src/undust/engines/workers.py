@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 DONE, RAISED = b"d", b"r"
 
 
-class Part(NamedTuple):
+class TaskPart(NamedTuple):
     """One site of a task, or what came of it; None if it took its process with it."""
 
     site: str
     rows: bytes | None
 
 
-class Task(NamedTuple):
+class WorkerTask(NamedTuple):
     """Sites that are handed over together."""
 
-    parts: list[Part]
+    parts: list[TaskPart]
     is_last_try: bool = False
 
 
@@ -54,7 +54,7 @@ class Workers:
         self._function = pickle.dumps(function)
         self._context = get_context("spawn")
         self._idle: list[Worker] = []
-        self._busy: dict[Any, tuple[Worker, Task]] = {}
+        self._busy: dict[Any, tuple[Worker, WorkerTask]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -68,9 +68,9 @@ class Workers:
             worker.process.join()
             worker.process.close()
 
-    def results(self, tasks: Iterator[list[Part]]) -> Iterator[Part]:
+    def results(self, tasks: Iterator[list[TaskPart]]) -> Iterator[TaskPart]:
         """Yield what came of each site, in any order; what the function raises is raised here."""
-        again: deque[Task] = deque()
+        again: deque[WorkerTask] = deque()
         # One task is ready before anybody asks for it, for making it takes its time.
         ready = _next(again, tasks)
         while ready or self._busy:
@@ -81,7 +81,7 @@ class Workers:
                 yield from self._received(line, again)
             ready = ready or _next(again, tasks)
 
-    def _hand_over(self, task: Task) -> None:
+    def _hand_over(self, task: WorkerTask) -> None:
         worker = self._idle.pop() if self._idle else self._hired()
         self._busy[worker.line] = worker, task
         # If it is gone already, that will be noticed when its answer is missing.
@@ -95,7 +95,7 @@ class Workers:
         other_end.close()
         return Worker(process, line)
 
-    def _received(self, line: Any, again: deque[Task]) -> Iterator[Part]:  # noqa: ANN401
+    def _received(self, line: Any, again: deque[WorkerTask]) -> Iterator[TaskPart]:  # noqa: ANN401
         worker, task = self._busy.pop(line)
         try:
             answer: bytes = line.recv_bytes()
@@ -104,9 +104,9 @@ class Workers:
             worker.process.join()
             worker.process.close()
             if task.is_last_try:
-                yield from (Part(part.site, None) for part in task.parts)
+                yield from (TaskPart(part.site, None) for part in task.parts)
             else:
-                again.extend(Task([part], is_last_try=True) for part in task.parts)
+                again.extend(WorkerTask([part], is_last_try=True) for part in task.parts)
             return
         self._idle.append(worker)
         content = pickle.loads(answer[1:])  # noqa: S301 -- written by ourselves, a moment ago
@@ -115,11 +115,11 @@ class Workers:
         yield from content
 
 
-def _next(again: deque[Task], tasks: Iterator[list[Part]]) -> Task | None:
+def _next(again: deque[WorkerTask], tasks: Iterator[list[TaskPart]]) -> WorkerTask | None:
     if again:
         return again.popleft()
     parts = next(tasks, None)
-    return None if parts is None else Task(parts)
+    return None if parts is None else WorkerTask(parts)
 
 
 def _work(line: Connection[bytes, bytes], packed_function: bytes) -> None:
@@ -130,9 +130,11 @@ def _work(line: Connection[bytes, bytes], packed_function: bytes) -> None:
     function: SiteFunction = pickle.loads(packed_function)  # noqa: S301 -- from the process that started us
     with suppress(EOFError, ConnectionError):
         while True:
-            parts: list[Part] = pickle.loads(line.recv_bytes())  # noqa: S301
+            parts: list[TaskPart] = pickle.loads(line.recv_bytes())  # noqa: S301
             try:
-                done = [Part(part.site, packed(function(part.site, unpacked(part.rows)))) for part in parts]
+                done = [
+                    TaskPart(part.site, packed(function(part.site, unpacked(part.rows)))) for part in parts
+                ]
                 answer = DONE + pickle.dumps(done)
             except Exception as error:  # noqa: BLE001 -- it is raised again where it can be told
                 answer = RAISED + _pickled(error)

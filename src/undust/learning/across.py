@@ -15,33 +15,33 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 
-from undust.intervals import interval, upper_bound
 from undust.learning.beliefs import log_beta
 from undust.learning.drift import retired
 from undust.learning.generic import BY
-from undust.learning.unwanted import does, work_of
+from undust.learning.user_disabled import does, work_of
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
+from undust.statistics import interval, upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from undust.learning.drift import Fate
-    from undust.learning.generic import Shown
-    from undust.learning.options import Care
+    from undust.learning.generic import SiteTally
+    from undust.learning.requirements import Requirements
     from undust.rules.language import Kind
 
 SITES = 3
 """So many sites must prove a rule for all."""
 FAILING = 0.05
 """The chance that a rule for all fails on the next site must be smaller: less than one site in twenty."""
-RETIRED = 0.1
+_RETIRED = 0.1
 """… and one from before is retired when the chance exceeds this: a rule that comes and goes helps nobody."""
-QUIET = 1 / 3
+_QUIET = 1 / 3
 """So many of the URLs that a rule changes must meet a form that the site was seen to know; where most
 are sent to forms that nobody saw, they may as well be sent to nowhere on the next site."""
-EXAMPLES = 3
-MOST_SITES = 1_000_000
+_EXAMPLES = 3
+_MOST_SITES = 1_000_000
 """That a file may claim to have proved a rule; with more nothing could speak against it any more."""
 _MEANS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 _STRENGTHS = (0.25, 0.5, 1.0, 2.0)
@@ -72,12 +72,12 @@ class Prior(NamedTuple):
         )
 
 
-def rules_across(shown: Iterable[Shown], care: Care) -> tuple[Rule, ...]:
+def rules_across(shown: Iterable[SiteTally], requirements: Requirements) -> tuple[Rule, ...]:
     """Return the rules for all sites; the order of what was shown does not matter."""
-    by_shape: dict[tuple[str, str, str, str], list[Shown]] = defaultdict(list)
+    by_shape: dict[tuple[str, str, str, str], list[SiteTally]] = defaultdict(list)
     for each in sorted(shown):
         by_shape[each.family, each.kind, each.source, each.target].append(each)
-    trials = {shape: _trials(sites, care) for shape, sites in by_shape.items()}
+    trials = {shape: _trials(sites, requirements) for shape, sites in by_shape.items()}
     families: dict[str, list[Trials]] = defaultdict(list)
     for (family, *_), seen in trials.items():
         families[family].append(seen)
@@ -85,13 +85,13 @@ def rules_across(shown: Iterable[Shown], care: Care) -> tuple[Rule, ...]:
     taken = []
     for shape, sites in by_shape.items():
         failing = priors[shape[0]].failing(trials[shape])
-        proved = sum(proves(each, care) for each in sites)
+        proved = sum(proves(each, requirements) for each in sites)
         if proved >= SITES and failing < FAILING:
-            taken.append((_rule(sites, care, proved, failing), sites))
+            taken.append((_rule(sites, requirements, proved, failing), sites))
     return tuple(_needed(taken))
 
 
-def _needed(taken: Iterable[tuple[Rule, Sequence[Shown]]]) -> Iterator[Rule]:
+def _needed(taken: Iterable[tuple[Rule, Sequence[SiteTally]]]) -> Iterator[Rule]:
     """Yield the rules, those that save most first, without those whose work is done by then."""
     kept: list[Rule] = []
     for rule, sites in sorted(taken, key=lambda item: (-(item[0].saves or 0), str(item[0]))):
@@ -102,11 +102,13 @@ def _needed(taken: Iterable[tuple[Rule, Sequence[Shown]]]) -> Iterator[Rule]:
             yield rule
 
 
-def excepting(rules: Iterable[Rule], shown: Iterable[Shown], care: Care) -> tuple[Rule, ...]:
+def excepting(
+    rules: Iterable[Rule], shown: Iterable[SiteTally], requirements: Requirements
+) -> tuple[Rule, ...]:
     """Return rules for all sites, each switched off on sites whose own pages speak against it."""
     against: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for each in shown:
-        if opposes(each, care):
+        if opposes(each, requirements):
             against[each.kind, each.source, each.target].add(each.site)
     return tuple(
         _off_on(rule, against.get((rule.kind, rule.source, rule.target or ""), ())) for rule in rules
@@ -118,13 +120,13 @@ def _off_on(rule: Rule, sites: Iterable[str]) -> Rule:
 
 
 def proved_again_across(
-    rules: Iterable[Rule], shown: Iterable[Shown], care: Care, today: str | None = None
+    rules: Iterable[Rule], shown: Iterable[SiteTally], requirements: Requirements, today: str | None = None
 ) -> list[tuple[Fate, Rule]]:
     """Return rules for all sites, each with what sites that were seen anew say of it.
 
     What was known of a rule is the prior now. Rules that a person wrote are nobody's to retire.
     """
-    by_text: dict[tuple[str, str, str], list[Shown]] = defaultdict(list)
+    by_text: dict[tuple[str, str, str], list[SiteTally]] = defaultdict(list)
     for each in sorted(shown):
         by_text[each.kind, each.source, each.target].append(each)
     done: list[tuple[Fate, Rule]] = []
@@ -135,17 +137,19 @@ def proved_again_across(
         elif rule.learned_by != BY or not sites:
             done.append(("not seen", rule))
         else:
-            done.append(_again(rule, sites, care, today))
+            done.append(_again(rule, sites, requirements, today))
     return done
 
 
-def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) -> tuple[Fate, Rule]:
-    trials, before = _trials(sites, care), _known_of(rule)
+def _again(
+    rule: Rule, sites: Sequence[SiteTally], requirements: Requirements, today: str | None
+) -> tuple[Fate, Rule]:
+    trials, before = _trials(sites, requirements), _known_of(rule)
     count, share = before["sites"], before["failing"]
     failing = Prior(share * count, (1 - share) * count).failing(trials)
-    if failing > RETIRED:
-        failed = [each.site for each in sites if opposes(each, care)]
-        where = f"{', '.join(failed[:EXAMPLES])}{' and others' * (len(failed) > EXAMPLES)}"
+    if failing > _RETIRED:
+        failed = [each.site for each in sites if opposes(each, requirements)]
+        where = f"{', '.join(failed[:_EXAMPLES])}{' and others' * (len(failed) > _EXAMPLES)}"
         reason = f"it fails on {where}" if failed else "it failed too often before, and holds on too few now"
         return "retired", retired(rule, reason, today)
     proved = replace(
@@ -153,7 +157,7 @@ def _again(rule: Rule, sites: Sequence[Shown], care: Care, today: str | None) ->
         validated={"how": "new evidence", "when": today} if today else rule.validated,
         extra={**rule.extra, BY: {"sites": int(count), "failing": round(failing, 4)}},
     )
-    return "holds", excepting([proved], sites, care)[0]
+    return "holds", excepting([proved], sites, requirements)[0]
 
 
 def _known_of(rule: Rule) -> dict[str, float]:
@@ -163,7 +167,7 @@ def _known_of(rule: Rule) -> dict[str, float]:
     for name in found:
         value = said.get(name) if isinstance(said, dict) else None
         if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-            found[name] = float(min(value, 1.0) if name == "failing" else max(1, min(value, MOST_SITES)))
+            found[name] = float(min(value, 1.0) if name == "failing" else max(1, min(value, _MOST_SITES)))
     return found
 
 
@@ -190,32 +194,34 @@ def wanted(rules: Iterable[Rule], off: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(left)
 
 
-def proves(shown: Shown, care: Care) -> bool:
+def proves(shown: SiteTally, requirements: Requirements) -> bool:
     """Return whether one site proves a shape."""
-    return _is_quiet(shown) and shown.pages >= care.min_support and not opposes(shown, care)
+    return _is_quiet(shown) and shown.pages >= requirements.min_support and not opposes(shown, requirements)
 
 
-def opposes(shown: Shown, care: Care) -> bool:
+def opposes(shown: SiteTally, requirements: Requirements) -> bool:
     """Return whether a site's own pages speak against a shape there; a little doubt is enough."""
-    return _is_above(shown.lost, shown.pages, care) or _is_above(shown.own_lost, shown.own_pages, care)
+    return _is_above(shown.lost, shown.pages, requirements) or _is_above(
+        shown.own_lost, shown.own_pages, requirements
+    )
 
 
-def _is_quiet(shown: Shown) -> bool:
-    return shown.saved >= QUIET * shown.moved
+def _is_quiet(shown: SiteTally) -> bool:
+    return shown.saved >= _QUIET * shown.moved
 
 
-def _is_above(lost: int, pages: int, care: Care) -> bool:
-    return lost > care.max_fpr * (lost + pages)
+def _is_above(lost: int, pages: int, requirements: Requirements) -> bool:
+    return lost > requirements.max_fpr * (lost + pages)
 
 
-def _trials(sites: Sequence[Shown], care: Care) -> Trials:
+def _trials(sites: Sequence[SiteTally], requirements: Requirements) -> Trials:
     holds = fails = 0.0
     for each in sites:
         seen = each.lost + each.pages
-        if each.lost and _at_least(each.lost, seen) > care.max_fpr:
-            fails += min(1.0, each.lost / care.min_support)
+        if each.lost and _at_least(each.lost, seen) > requirements.max_fpr:
+            fails += min(1.0, each.lost / requirements.min_support)
         elif _is_quiet(each):
-            holds += min(1.0, each.pages / care.min_support)
+            holds += min(1.0, each.pages / requirements.min_support)
     return Trials(holds, fails)
 
 
@@ -238,10 +244,10 @@ def prior_of(seen: Sequence[Trials]) -> Prior:
     )
 
 
-def _rule(sites: Sequence[Shown], care: Care, proved: int, failing: float) -> Rule:
+def _rule(sites: Sequence[SiteTally], requirements: Requirements, proved: int, failing: float) -> Rule:
     """Return the rule for all sites, with what the sites that it works on have shown."""
     first = sites[0]
-    where = [each for each in sites if not opposes(each, care)]
+    where = [each for each in sites if not opposes(each, requirements)]
     pages, lost = sum(each.pages for each in where), sum(each.lost for each in where)
     rule = Rule(
         ANY_SITE,
@@ -257,9 +263,9 @@ def _rule(sites: Sequence[Shown], care: Care, proved: int, failing: float) -> Ru
         examples=tuple(_examples(where)),
         extra={BY: {"sites": proved, "failing": round(failing, 4)}},
     )
-    return excepting([rule], sites, care)[0]
+    return excepting([rule], sites, requirements)[0]
 
 
-def _examples(sites: Iterable[Shown]) -> Iterator[tuple[str, str]]:
+def _examples(sites: Iterable[SiteTally]) -> Iterator[tuple[str, str]]:
     ranked = sorted((each for each in sites if each.example), key=lambda each: (-each.pages, each.site))
-    yield from ((each.example, each.becomes) for each in ranked[:EXAMPLES])
+    yield from ((each.example, each.becomes) for each in ranked[:_EXAMPLES])

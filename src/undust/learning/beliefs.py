@@ -15,24 +15,24 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from undust.learners import LEARNERS
+from undust.proposing.papers import LEARNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from undust.rules import Rule
 
-PUBLISHED = frozenset(learner.name for learner in LEARNERS)
+PUBLISHED_METHODS = frozenset(learner.name for learner in LEARNERS)
 TRUE_FAILS = 0.003
 """Share of pages on which a true rule seems to fail: pages change between two fetches."""
 FALSE_A, FALSE_B = 0.6, 0.5
 """A false rule fails nearly everywhere or hardly anywhere (Beta), as fitted to real sites."""
 PSEUDO = 4.0
 """Candidates that a prior weighs as much as."""
-UNKNOWN, UNKNOWN_PUBLISHED = 0.8, 0.5
+_UNKNOWN, UNKNOWN_PUBLISHED = 0.8, 0.5
 """The share that is true where nothing was tried yet: five clean pages will then do; not so for the published
 learners, whose rules say where they hold by names of pages."""
-STEPS = 12
+_STEPS = 12
 _CAPTURED = re.compile(r"\{[a-z0-9_]+(?:\*\*)?(?::[a-z|]+)?\}", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -48,7 +48,7 @@ def shape_of(rule: Rule) -> str:
     return _WORD.sub("w", _CAPTURED.sub("\0", source)).replace("\0", "c")
 
 
-class Record(Protocol):
+class TrialRecord(Protocol):
     """What a candidate did to the pages of a site."""
 
     @property
@@ -71,7 +71,7 @@ class Beliefs:
     priors: dict[str, float] = field(default_factory=dict)
     """The same of all shapes of a proposer."""
 
-    def note(self, records: Iterable[tuple[Rule, Record]]) -> None:
+    def note(self, records: Iterable[tuple[Rule, TrialRecord]]) -> None:
         """Add what candidates did; the shares are estimated anew."""
         for rule, effect in records:
             if effect.lost + effect.pages:
@@ -92,7 +92,7 @@ class Beliefs:
             self.shares[key] = _share(_odds_of(alike), self.priors[proposer])
         return self.shares[key]
 
-    def risk(self, rule: Rule, effect: Record) -> float:
+    def risk(self, rule: Rule, effect: TrialRecord) -> float:
         """Return the share of pages that a rule is expected to lose where it is used."""
         share = self.share(rule.learned_by or "", shape_of(rule))
         is_true = 1 / (1 + exp(-_log_odds(effect.lost, effect.pages)) * (1 - share) / share)
@@ -102,7 +102,7 @@ class Beliefs:
 
 
 def _before_any_trial(proposer: str) -> float:
-    return UNKNOWN_PUBLISHED if proposer in PUBLISHED else UNKNOWN
+    return UNKNOWN_PUBLISHED if proposer in PUBLISHED_METHODS else _UNKNOWN
 
 
 def _odds_of(shapes: Iterable[Mapping[str, tuple[int, int]]]) -> list[float]:
@@ -113,7 +113,7 @@ def _share(log_odds: list[float], prior: float) -> float:
     """Return which share of candidates is true (expectation and maximization)."""
     odds = np.exp(np.asarray(log_odds))
     share = prior
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         is_true = odds * share / (odds * share + 1 - share)
         share = float((is_true.sum() + PSEUDO * prior) / (len(odds) + PSEUDO))
     return share

@@ -13,23 +13,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust import _core
-from undust.learning.narrowing import PREFIX
-from undust.learning.writing import rewriting
+from undust._core import DifferenceBounds
+from undust._core import differences as core_differences
+from undust.learning.make_rule import rewriting
+from undust.learning.narrowing import VALUE_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.learning.forms import Forms
+    from undust.learning.url_forms import UrlForms
     from undust.rules import Rule
 
-BY = "differences"
-PAGES = 3
+_BY = "differences"
+_PAGES = 3
 """A difference must be seen on so many pages."""
-CANDIDATES = 1500
-ALL_PAIRS = 10
+_CANDIDATES = 1500
+_ALL_PAIRS = 10
 """Of a page with more URLs than this, some pairs are looked at only."""
-LONGEST = 6
+_LONGEST = 6
 """More segments or parameters than this do not change in one rule."""
 KEPT_VALUES = 5
 """Distinct texts are counted up to this, which is also how many a forgotten part must have had: a part
@@ -40,18 +41,18 @@ FORGET = "{*}"
 _CAPTURE = re.compile(rf"\{{([{CAPTURES}])(?=[:}}])")
 LONG_NAME = 14
 """Letters and digits in a row that are so many are a page's own name, not a part of the site's scheme."""
-BOUNDS = _core.DifferenceBounds(
-    longest=LONGEST, long_name=LONG_NAME, kept_values=KEPT_VALUES, least_pages=PAGES, most=CANDIDATES
+_BOUNDS = DifferenceBounds(
+    longest=_LONGEST, long_name=LONG_NAME, kept_values=KEPT_VALUES, least_pages=_PAGES, most=_CANDIDATES
 )
 
 
-def differences(forms: Forms) -> Iterator[Rule | None]:
+def differences(forms: UrlForms) -> Iterator[Rule | None]:
     """Yield the differences between URLs of a page that several pages show, the most frequent first."""
     pairs = [(left, right, page) for page, rows in forms.of_page.items() for left, right in _pairs(rows)]
     if not pairs:
         return
     left, right, page = np.ascontiguousarray(np.array(pairs, np.int64).T)
-    between = _core.differences(pa.array(forms.urls, pa.large_string()), left, right, page, BOUNDS)
+    between = core_differences(pa.array(forms.urls, pa.large_string()), left, right, page, _BOUNDS)
     found = [
         each
         for source, target, values in between
@@ -59,7 +60,7 @@ def differences(forms: Forms) -> Iterator[Rule | None]:
         for each in _typed(written, target, values)
     ]
     for source, target in dict.fromkeys(found):
-        yield rewriting(forms.site, BY, source, target)
+        yield rewriting(forms.site, _BY, source, target)
 
 
 def _written(source: str, values: list[list[str]]) -> str | None:
@@ -98,7 +99,7 @@ def _typed(source: str, target: str, values: list[list[str]]) -> Iterator[tuple[
 
 def _beginning(texts: list[str]) -> str:
     """Return the word and its separator with which all texts begin; nothing if they do not."""
-    found = {match[0] if (match := PREFIX.match(text)) else "" for text in texts}
+    found = {match[0] if (match := VALUE_PREFIX.match(text)) else "" for text in texts}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -112,11 +113,11 @@ def _renamed(source: str, target: str) -> tuple[str, str]:
 
 def _pairs(rows: list[int]) -> Iterator[tuple[int, int]]:
     """Yield ordered pairs of a page's URLs: all of few, else those with the shortest and of neighbours."""
-    if len(rows) <= ALL_PAIRS:
+    if len(rows) <= _ALL_PAIRS:
         yield from ((left, right) for left in rows for right in rows if left != right)
         return
-    step = max(1, len(rows) // (3 * ALL_PAIRS))
-    some = rows[: 3 * ALL_PAIRS * step : step]
+    step = max(1, len(rows) // (3 * _ALL_PAIRS))
+    some = rows[: 3 * _ALL_PAIRS * step : step]
     chosen = {(left, right) for left in some for right in some[:3] if left != right}
     chosen |= set(pairwise(some))
     yield from sorted(chosen | {(right, left) for left, right in chosen})

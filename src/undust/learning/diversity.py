@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from undust.learning.state import Effect, State
     from undust.rules import Rule
 
-SEVERAL, SHARE = 3, 0.15
+_SEVERAL, _SHARE = 3, 0.15
 """So many proofs, and such a share of them, must come from other values than the most frequent."""
 UNPROVED = 0.02
 """Of the URLs that a rule changes, at most this share may have a parameter that it forgets untested."""
-PROOFS, NAMES = 2, 3
+PROOFS, _NAMES = 2, 3
 """A parameter is idle with so many proofs; to forget any, whatever its name, takes so many idle ones."""
-KNOWN = frozenset({"utm_"})
+_KNOWN = frozenset({"utm_"})
 """How names start that no site has for itself: they are written by whoever links to it, to count visits."""
 _DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
 _FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
@@ -52,7 +52,7 @@ def _has_several_values(state: State, effect: Effect, name: str) -> bool:
         if parameter.partition("=")[0] == name
     )
     others = proved.total() - max(proved.values(), default=0)
-    return others >= SEVERAL and others >= SHARE * proved.total()
+    return others >= _SEVERAL and others >= _SHARE * proved.total()
 
 
 def _has_several_names(state: State, effect: Effect, head: str) -> bool:
@@ -63,7 +63,7 @@ def _has_several_names(state: State, effect: Effect, head: str) -> bool:
         for name in {parameter.partition("=")[0] for parameter in _query(url)}
         if name.startswith(head)
     )
-    least = PROOFS if head in KNOWN else NAMES
+    least = PROOFS if head in _KNOWN else _NAMES
     return sum(count >= PROOFS for count in proved.values()) >= least
 
 
@@ -83,7 +83,7 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
         if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
             group.append(image)
     proofs = Counter(name for group in together.values() for name in _differing(group, kept))
-    if sum(count >= PROOFS for count in proofs.values()) < NAMES:
+    if sum(count >= PROOFS for count in proofs.values()) < _NAMES:
         return False
     untested = sum(any(proofs[name] < PROOFS for name in _forgotten(url, kept)) for url in urls)
     return untested <= UNPROVED * len(urls)

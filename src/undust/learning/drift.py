@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from undust.intervals import interval, upper_bound
-from undust.learning.evidence import pairs_of
-from undust.learning.pages import Pages
+from undust.learning.rule_evidence import pairs_of
+from undust.learning.site_pages import SitePages
 from undust.learning.state import State
 from undust.rules.language import RETIRED
+from undust.statistics import interval, upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from undust.duplicates import SiteClusters
-    from undust.learning.options import Care
+    from undust.learning.requirements import Requirements
     from undust.learning.state import Effect
+    from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
 Fate = Literal["holds", "not seen", "retired", "off", "back", "new"]
@@ -79,14 +79,14 @@ class Drift:
 
 
 def proved_again(
-    site: SiteClusters, rules: Sequence[Rule], care: Care, today: str | None = None
+    site: SiteClusters, rules: Sequence[Rule], requirements: Requirements, today: str | None = None
 ) -> list[tuple[Fate, Rule]]:
     """Return the rules of one site, in their order, each with what the new evidence says of it."""
-    pages = Pages(site, care)
+    pages = SitePages(site, requirements)
     active = [rule for rule in rules if rule.status == "active"]
     effects = {rule.id: _in_company(rule, active, pages) for rule in active}
-    fails = {key: effect for key, (effect, _) in effects.items() if _fails(effect, care)}
-    fails |= _together([rule for rule in active if rule.id not in fails], pages, care)
+    fails = {key: effect for key, (effect, _) in effects.items() if _fails(effect, requirements)}
+    fails |= _together([rule for rule in active if rule.id not in fails], pages, requirements)
     done: list[tuple[Fate, Rule]] = []
     for rule in rules:
         if rule.status != "active":
@@ -111,7 +111,7 @@ def is_off(rule: Rule) -> bool:
     return rule.status == "disabled" and RETIRED not in rule.extra
 
 
-def _in_company(rule: Rule, rules: Sequence[Rule], pages: Pages) -> tuple[Effect, dict[str, int]]:
+def _in_company(rule: Rule, rules: Sequence[Rule], pages: SitePages) -> tuple[Effect, dict[str, int]]:
     """Return what a rule does beyond what all the others do without it, and the same in pairs of URLs."""
     without = State(pages, [other for other in rules if other.id != rule.id])
     # Those that keep are part of the state, which knows them.
@@ -127,12 +127,12 @@ def _in_company(rule: Rule, rules: Sequence[Rule], pages: Pages) -> tuple[Effect
     }
 
 
-def _together(rules: list[Rule], pages: Pages, care: Care) -> dict[str, Effect]:
+def _together(rules: list[Rule], pages: SitePages, requirements: Requirements) -> dict[str, Effect]:
     """Return the rules to blame where each seems idle because another one does the same harm."""
     blamed: dict[str, Effect] = {}
     bare = State(pages, [rule for rule in rules if rule.kind == "keep"])
     left = [rule for rule in rules if rule.kind != "keep"]
-    while left and _fails(bare.effect_of_all(left), care):
+    while left and _fails(bare.effect_of_all(left), requirements):
         alone = {rule.id: bare.effect(rule) for rule in left}
         worst = max(left, key=lambda rule: (alone[rule.id].lost, rule.id))
         blamed[worst.id] = alone[worst.id]
@@ -140,9 +140,9 @@ def _together(rules: list[Rule], pages: Pages, care: Care) -> dict[str, Effect]:
     return blamed
 
 
-def _fails(effect: Effect, care: Care) -> bool:
+def _fails(effect: Effect, requirements: Requirements) -> bool:
     """Return whether pages are lost beyond what chance explains; one page that changed is no proof."""
-    return effect.lost > 0 and interval(effect.lost, effect.lost + effect.pages)[0] > care.max_fpr
+    return effect.lost > 0 and interval(effect.lost, effect.lost + effect.pages)[0] > requirements.max_fpr
 
 
 def _reason(effect: Effect) -> str:

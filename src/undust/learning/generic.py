@@ -15,31 +15,31 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from undust.learning.equivalences import frequent
-from undust.learning.forms import Forms
-from undust.learning.pages import Pages
+from undust.learning.make_rule import OPEN, REST_OF_URL, is_plain, replacing, rewriting
+from undust.learning.site_pages import SitePages
 from undust.learning.state import State
-from undust.learning.writing import OPEN, SAME, is_plain, replacing, rewriting
+from undust.learning.url_forms import UrlForms
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from undust.duplicates import SiteClusters
-    from undust.learning.options import Care
+    from undust.learning.requirements import Requirements
+    from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
 BY = "across"
-KNOWN = "known"
+_KNOWN = "known"
 """The family of rules of which a site has nothing of its own to propose them from."""
-NAMES, VALUES, SEGMENTS, ENDINGS, PORTS = 300, 60, 30, 20, 5
+_NAMES, _VALUES, _SEGMENTS, ENDINGS, _PORTS = 300, 60, 30, 20, 5
 """At most so many of a site are tested, the most frequent first."""
 LONE = "lone "
 """How the name of a family starts whose rules are for URLs without another parameter. Such a rule stands
 right behind the open one."""
 LONE_OPEN = "{s}://{h}/{p**}"
 LONE_SAME = "{s}://{h}/{p}"
-REMEMBERED = 1 << 14
+_REMEMBERED = 1 << 14
 """Rules that are made once for all sites that ask for them."""
 DIVERSE = 3
 """Values of a parameter that must be idle before it is dropped whatever its value."""
@@ -49,14 +49,14 @@ _PATH_PARAMETER = re.compile(r"[^;=&]+;([A-Za-z_][A-Za-z0-9_]*)=[^;&]+")
 _PORT = re.compile(r":([0-9]+)$")
 
 
-class Shape(NamedTuple):
+class GenericRule(NamedTuple):
     """A rule for any site, and the kind of rules that it shares its prospects with."""
 
     family: str
     rule: Rule
 
 
-class Shown(NamedTuple):
+class SiteTally(NamedTuple):
     """What one site shows of one shape."""
 
     site: str
@@ -84,7 +84,7 @@ class Shown(NamedTuple):
 SHOWN = pa.schema(
     [
         pa.field(name, pa.int64() if hint == "int" else pa.string(), nullable=False)
-        for name, hint in Shown.__annotations__.items()
+        for name, hint in SiteTally.__annotations__.items()
     ]
 )
 """The same as the columns of a table, for engines."""
@@ -92,40 +92,40 @@ SHOWN = pa.schema(
 
 def shown_by(
     site: SiteClusters,
-    care: Care,
+    requirements: Requirements,
     rules: Sequence[Rule] = (),
     known: Sequence[Rule] = (),
     restless: Sequence[int] = (),
-) -> list[Shown]:
+) -> list[SiteTally]:
     """Return what a site shows of every shape that brings any two of its URLs together.
 
     Args:
         site: Its clusters.
-        care: How they are looked at.
+        requirements: How they are looked at.
         rules: Its own rules, beside which a rule for all sites would work.
         known: Rules for all sites that were learned before, and are tested in any case.
         restless: Pages that are another one at every fetch, and speak neither for a rule nor against it.
 
     """
-    pages = Pages(site, care)
+    pages = SitePages(site, requirements)
     if not pages.count:
         return []
     pages.silent[list(restless)] = True
     bare = State(pages)
     own = State(pages, rules) if rules else None
-    empty_query = rewriting(ANY_SITE, BY, OPEN, SAME)
+    empty_query = rewriting(ANY_SITE, BY, OPEN, REST_OF_URL)
     assert empty_query is not None  # noqa: S101 -- for the type checker
-    found = _tested([Shape("writing", empty_query)], site.site, bare, own)
+    found = _tested([GenericRule("writing", empty_query)], site.site, bare, own)
     # Whatever writes a URL anew leaves an empty query out; that is not to the credit of the others.
     without = State(pages, [empty_query])
-    shapes = {str(each.rule): each for each in _shapes(Forms(ANY_SITE, without.texts, []))}
+    shapes = {str(each.rule): each for each in _shapes(UrlForms(ANY_SITE, without.texts, []))}
     for rule in known:
         if str(rule) != str(empty_query):
-            shapes.setdefault(str(rule), Shape(KNOWN, rule))
+            shapes.setdefault(str(rule), GenericRule(_KNOWN, rule))
     return [*found, *_tested(list(shapes.values()), site.site, without, own)]
 
 
-def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State | None) -> Iterator[Shown]:
+def _tested(shapes: Sequence[GenericRule], site: str, bare: State, own: State | None) -> Iterator[SiteTally]:
     rules = [shape.rule for shape in shapes]
     alone = bare.effects(rules)
     beside = own.effects(rules) if own else alone
@@ -142,7 +142,9 @@ def _tested(shapes: Sequence[Shape], site: str, bare: State, own: State | None) 
         said = (site, shape.family, rule.kind, rule.source, rule.target or "")
         example = min(proofs, key=lambda url: (len(url), url), default="")
         becomes = RuleSet([rule]).compile()(example) if example else ""
-        yield Shown(*said, effect.moved, saved, pages, effect.lost, here.pages, here.lost, example, becomes)
+        yield SiteTally(
+            *said, effect.moved, saved, pages, effect.lost, here.pages, here.lost, example, becomes
+        )
 
 
 def _is_diverse(rule: Rule, proofs: Sequence[str]) -> bool:
@@ -160,7 +162,7 @@ def _is_diverse(rule: Rule, proofs: Sequence[str]) -> bool:
     return len(values) >= DIVERSE
 
 
-def _shapes(forms: Forms) -> Iterator[Shape]:
+def _shapes(forms: UrlForms) -> Iterator[GenericRule]:
     made = (
         *_writing(),
         *_authorities(forms),
@@ -168,14 +170,14 @@ def _shapes(forms: Forms) -> Iterator[Shape]:
         *_path_parameters(forms),
         *_parameters(forms),
     )
-    yield from (Shape(family, rule) for family, rule in made if rule is not None)
+    yield from (GenericRule(family, rule) for family, rule in made if rule is not None)
 
 
 def _written(family: str, source: str, target: str) -> tuple[str, Rule | None]:
     return family, _for_all(source, target)
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(_REMEMBERED)
 def _for_all(source: str, target: str) -> Rule | None:
     return rewriting(ANY_SITE, BY, source, target)
 
@@ -197,26 +199,26 @@ def _writing() -> Iterator[tuple[str, Rule | None]]:
     yield from _open_and_lone("writing", "{s}://{h}/{p**}/{x}/", "{s}://{h}/{p}/{x}")
 
 
-def _authorities(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+def _authorities(forms: UrlForms) -> Iterator[tuple[str, Rule | None]]:
     yield from _open_and_lone("writing", "{s}://www.{h**}/{p**}", LONE_SAME)
     if len({pieces.scheme for pieces in forms.pieces}) > 1:
         yield from _open_and_lone("writing", "http://{h}/{p**}", "https://{h}/{p}")
     ports = Counter(found[1] for pieces in forms.pieces if (found := _PORT.search(pieces.host)))
-    for port in frequent(ports, 1, PORTS):
+    for port in frequent(ports, 1, _PORTS):
         yield from _open_and_lone("writing", f"{{s}}://{{h**}}:{port}/{{p**}}", LONE_SAME)
 
 
-def _path_ends(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+def _path_ends(forms: UrlForms) -> Iterator[tuple[str, Rule | None]]:
     """Yield that a frequent last segment, such as an index page, or a file's ending, is idle."""
     last = Counter(pieces.segments[-1] for pieces in forms.pieces)
-    for segment in filter(None, frequent(last, 3, SEGMENTS)):
+    for segment in filter(None, frequent(last, 3, _SEGMENTS)):
         yield from _open_and_lone("segment", f"{{s}}://{{h}}/{{p**}}/{segment}", "{s}://{h}/{p}/")
     endings = Counter(found[0] for pieces in forms.pieces if (found := _ENDING.search(pieces.segments[-1])))
     for ending in frequent(endings, 3, ENDINGS):
         yield from _open_and_lone("ending", f"{{s}}://{{h}}/{{p**}}/{{x}}{ending}", "{s}://{h}/{p}/{x}")
 
 
-def _path_parameters(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+def _path_parameters(forms: UrlForms) -> Iterator[tuple[str, Rule | None]]:
     """Yield that what stands behind a semicolon in the last segment, such as a session id, is idle."""
     names = Counter(
         found[1] for pieces in forms.pieces if (found := _PATH_PARAMETER.fullmatch(pieces.segments[-1]))
@@ -226,16 +228,16 @@ def _path_parameters(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
         yield from _open_and_lone("path parameter", source, "{s}://{h}/{p}/{x}")
 
 
-def _parameters(forms: Forms) -> Iterator[tuple[str, Rule | None]]:
+def _parameters(forms: UrlForms) -> Iterator[tuple[str, Rule | None]]:
     """Yield that a parameter is idle, or all of a family, or one value of it."""
-    names = [name for name in frequent(forms.names, 1, NAMES) if is_plain(name)]
+    names = [name for name in frequent(forms.names, 1, _NAMES) if is_plain(name)]
     heads = Counter(head + "_" for name in names for head, mark, _ in [name.partition("_")] if head and mark)
     values = Counter(parameter for pieces in forms.pieces for parameter in set(pieces.query))
     texts = (
         *(("parameter", f"{name}={{**}}") for name in names),
-        *(("parameter", f"{{**:{head}*}}") for head in frequent(heads, 2, NAMES)),
-        *(("value", text) for text in frequent(values, 3, VALUES) if is_plain(text.partition("=")[0])),
+        *(("parameter", f"{{**:{head}*}}") for head in frequent(heads, 2, _NAMES)),
+        *(("value", text) for text in frequent(values, 3, _VALUES) if is_plain(text.partition("=")[0])),
     )
     for family, text in texts:
-        yield _written(family, f"{{s}}://{{h}}/{{p**}}?{text}&{{rest**}}", SAME)
+        yield _written(family, f"{{s}}://{{h}}/{{p**}}?{text}&{{rest**}}", REST_OF_URL)
         yield _written(f"{LONE}{family}", f"{{s}}://{{h}}/{{p**}}?{text}", LONE_SAME)

@@ -12,39 +12,48 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.intervals import interval
-from undust.learning.bounding import bounded, held_pairs
-from undust.learning.demands import UNFOUNDED, Demands
+from undust.learning.acceptance import UNFOUNDED, Acceptance
+from undust.learning.bound import bounded, held_pairs
 from undust.learning.differences import differences
 from undust.learning.equivalences import empty_query, equivalences, idle_segments
-from undust.learning.evidence import Ledger
-from undust.learning.forms import Forms
+from undust.learning.inverse import turned
+from undust.learning.make_rule import OPEN, REST_OF_URL, with_conditions
 from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds, worst_exception
-from undust.learning.options import Care
-from undust.learning.pages import Pages
 from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
-from undust.learning.refusals import AGAINST, MERGED, NOWHERE, TOGETHER, UNSEEN, Refusals, Refused, refused
-from undust.learning.restless import restless_pages
+from undust.learning.refusals import (
+    AGAINST,
+    MERGED,
+    NOWHERE,
+    TOGETHER,
+    UNSEEN,
+    Refusals,
+    RefusedRule,
+    refused,
+)
+from undust.learning.requirements import Requirements
+from undust.learning.rule_evidence import Ledger
+from undust.learning.rule_traits import makes_up, openness
+from undust.learning.site_pages import SitePages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.tightening import tightened
-from undust.learning.turning import turned
-from undust.learning.unwanted import Unwanted
+from undust.learning.unstable_pages import restless_pages
+from undust.learning.url_forms import UrlForms
+from undust.learning.user_disabled import Unwanted
 from undust.learning.volatile import volatile_class
 from undust.learning.widening import wider
-from undust.learning.wording import makes_up, openness
-from undust.learning.writing import OPEN, SAME, with_conditions
+from undust.statistics import interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pyarrow as pa
 
-    from undust.duplicates import SiteClusters
     from undust.learning.widening import Wider
+    from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
-    Propose = Callable[[Forms], Iterable[Rule | None]]
+    Propose = Callable[[UrlForms], Iterable[Rule | None]]
 
 TIERS: tuple[tuple[str, Propose], ...] = (
     ("empty queries", empty_query),
@@ -90,7 +99,7 @@ class SiteRules:
     """Pages under the form of another, near copies forgiven."""
     sampled: int = 0
     """URLs that were looked at, if not all."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedRule, ...] = ()
     """The weightiest of the candidates that were not taken."""
     held_pairs: int = 0
     """Pairs of URLs of held-out pages that the rules send to one form."""
@@ -105,28 +114,28 @@ class Learning:
     """The loop over one site."""
 
     site: SiteClusters
-    care: Care
+    requirements: Requirements
     given: Sequence[Rule] = ()
     unwanted: Sequence[Rule] = ()
     candidates: int = 0
     refusals: Refusals = field(default_factory=Refusals)
 
     def __post_init__(self) -> None:
-        self.pages = Pages(self.site, self.care)
+        self.pages = SitePages(self.site, self.requirements)
         self.state = State(self.pages, self.given)
         self.ledger = Ledger(self.pages)
         self.tried = {str(rule) for rule in self.given}
-        self.demands = Demands(self.care, self.pages)
-        self.proposed: dict[Propose, tuple[Forms, dict[str, Rule]]] = {}
+        self.demands = Acceptance(self.requirements, self.pages)
+        self.proposed: dict[Propose, tuple[UrlForms, dict[str, Rule]]] = {}
         """What was proposed last, and from which forms: from the same ones the same would be."""
-        self.formed: tuple[pa.Array, Forms] | None = None
+        self.formed: tuple[pa.Array, UrlForms] | None = None
         self.off = Unwanted(self.unwanted, self.pages.urls)
 
     def run(self) -> SiteRules:
         """Return the rules of the site."""
         if self.pages.has_sketches:
             self._find_restless()
-        for round_ in range(self.care.rounds):
+        for round_ in range(self.requirements.rounds):
             before = len(self.state.rules)
             for name, propose in TIERS:
                 if round_ == 0 and name in LOOKING_FOR_VOLATILE:
@@ -158,7 +167,7 @@ class Learning:
     def _has_pages_for_published(self) -> bool:
         """Return whether as many pages have several images as a rule must bring together; few sites do."""
         images = np.bincount(self.state.on)
-        return int((images > 1).sum()) >= self.care.published_support
+        return int((images > 1).sum()) >= self.requirements.published_support
 
     def _widen(self) -> None:
         """Let one rule stand for several, where it does at least what they do and is good by itself."""
@@ -199,13 +208,13 @@ class Learning:
         others = [
             rule
             for place, rule in enumerate(used)
-            if place < len(self.given) or (rule.source, rule.target) != (OPEN, SAME)
+            if place < len(self.given) or (rule.source, rule.target) != (OPEN, REST_OF_URL)
         ]
         if len(others) < len(used) and self.state.images_under(others).equals(self.state.images_under(used)):
             self.state.rules = others
 
     def _bound_the_set(self) -> None:
-        most = self.care.max_fpr + self.demands.restless.rate
+        most = self.requirements.max_fpr + self.demands.restless.rate
         before = self.state
         self.state = bounded(before, most, len(self.given), self.ledger.has_false_pairs)
         for rule in before.rules:
@@ -222,12 +231,12 @@ class Learning:
             self.proposed[propose] = forms, found
         return [rule for text, rule in found.items() if text not in self.tried]
 
-    def _forms(self) -> Forms:
+    def _forms(self) -> UrlForms:
         """Return the forms of training pages; the same object until the URLs stand elsewhere."""
         if self.formed is None or self.formed[0] is not self.state.images:
             page = self.state.page_of_image
-            rows = np.flatnonzero(~self.pages.is_held[page] & self.pages.speaks[page])
-            forms = Forms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
+            rows = np.flatnonzero(~self.pages.is_held[page] & self.pages.is_labelled[page])
+            forms = UrlForms(self.site.site, self.state.some_texts(rows), page[rows].tolist())
             self.formed = self.state.images, forms
         return self.formed[1]
 
@@ -249,7 +258,7 @@ class Learning:
         rules = self._proposed(propose)
         self.candidates += len(rules)
         heap: list[tuple[float, int, str, int]] = []
-        failing: list[tuple[int, str, Refused]] = []
+        failing: list[tuple[int, str, RefusedRule]] = []
         by_text = {str(rule): rule for rule in rules}
         effects = list(self.state.effects(rules))
         self.demands.beliefs.note(zip(rules, effects, strict=True))
@@ -257,7 +266,7 @@ class Learning:
         for (text, rule), effect in zip(by_text.items(), effects, strict=True):
             if self._is_good(effect, rule) and effect.gain > 0:
                 good.append((rule, effect.value))
-            elif self._fails(effect, rule) and effect.pages >= self.care.narrowed_support:
+            elif self._fails(effect, rule) and effect.pages >= self.requirements.narrowed_support:
                 reason = MERGED if effect.lost else NOWHERE
                 failing.append((-effect.pages, text, refused(rule, reason, effect)))
             else:
@@ -280,7 +289,7 @@ class Learning:
         is_made_up = (
             makes_up(rule)
             and effect.pages >= self.demands.least_pages(rule)
-            and self.state.unfounded(effect, rule) > UNFOUNDED
+            and self.state.unseen_target_share(effect, rule) > UNFOUNDED
         )
         return UNSEEN if is_made_up else "too few pages to tell"
 
@@ -299,12 +308,12 @@ class Learning:
             for (rule, value), effect in zip(other_way.values(), effects, strict=True)
             if effect.value > value
             and self._is_good(effect, rule)
-            and self.state.unfounded(effect, rule) <= UNFOUNDED_TURNED
+            and self.state.unseen_target_share(effect, rule) <= UNFOUNDED_TURNED
         ]
 
     def _take(self, heap: list[tuple[float, int, str, int]], rules: Mapping[str, Rule]) -> None:
         """Accept the best one after the other; what a rule is worth is seen anew after each."""
-        while heap and len(self.state.rules) < self.care.most_rules:
+        while heap and len(self.state.rules) < self.requirements.most_rules:
             _, how_open, text, version = heapq.heappop(heap)
             rule = rules[text]
             if version != len(self.state.rules):
@@ -320,7 +329,7 @@ class Learning:
 
     def _fails(self, effect: Effect, rule: Rule) -> bool:
         """Return whether a rule fails anywhere, so that it may hold elsewhere."""
-        if effect.lost or effect.pages < self.care.narrowed_support:
+        if effect.lost or effect.pages < self.requirements.narrowed_support:
             return effect.lost > 0
         gone = self.state.leading_nowhere(effect, rule)
         return gone is not None and bool(gone.any())
@@ -348,7 +357,7 @@ class Learning:
 
     def _accept(self, rule: Rule) -> bool:
         """Accept a rule, unless in the company of the others it does not what it does alone."""
-        if str(rule) in self.tried or len(self.state.rules) >= self.care.most_rules:
+        if str(rule) in self.tried or len(self.state.rules) >= self.requirements.most_rules:
             return False
         self.tried.add(str(rule))
         rule = tightened(rule, self.state)
@@ -364,7 +373,7 @@ class Learning:
         self.state.accept(rule)
         saved, lost = images - len(self.state.images), self.state.lost() - lost
         too_little = saved < max(LEAST_SAVED, effect.saved / 2)
-        if too_little or LOST_WEIGHT * lost > saved or lost > effect.lost + self.care.max_fpr * saved:
+        if too_little or LOST_WEIGHT * lost > saved or lost > effect.lost + self.requirements.max_fpr * saved:
             self.state.retract()
             self.refusals.note(refused(rule, AGAINST, effect))
             return False
@@ -378,9 +387,9 @@ class Learning:
             effect = self.state.effect(rule)
             if self._is_good(effect, rule):
                 return self._accept(rule) or accepted
-            if effect.pages < self.care.narrowed_support:
+            if effect.pages < self.requirements.narrowed_support:
                 break
-            if interval(effect.lost, effect.lost + effect.pages)[0] <= self.care.max_fpr:
+            if interval(effect.lost, effect.lost + effect.pages)[0] <= self.requirements.max_fpr:
                 # It may well keep the bound; so what it is spared need not be told from luck as strictly.
                 spared = self._spared(rule)
                 if self._is_good(self.state.effect(spared), spared):
@@ -388,7 +397,7 @@ class Learning:
             good, bad = self._where(effect, rule)
             trials = [
                 with_conditions(rule, when=(pattern,))
-                for pattern in where_it_holds(good, bad, self.care.narrowed_support)
+                for pattern in where_it_holds(good, bad, self.requirements.narrowed_support)
             ]
             if found := exceptions(good, bad):
                 trials.append(with_conditions(rule, unless=found))
@@ -410,7 +419,7 @@ class Learning:
 
 def learn_site(
     site: SiteClusters,
-    care: Care | None = None,
+    requirements: Requirements | None = None,
     given: Sequence[Rule] = (),
     unwanted: Sequence[Rule] = (),
 ) -> SiteRules:
@@ -418,9 +427,9 @@ def learn_site(
 
     Args:
         site: Its clusters.
-        care: What a rule must show.
+        requirements: What a rule must show.
         given: Rules that are deployed already: they come first, and the others are proved beside them.
         unwanted: Rules whose work nobody is to do, under whatever name.
 
     """
-    return Learning(site, care or Care(), given, unwanted).run()
+    return Learning(site, requirements or Requirements(), given, unwanted).run()

@@ -8,31 +8,31 @@ from functools import lru_cache
 from math import exp, inf, lgamma
 from typing import TYPE_CHECKING
 
-from undust.learning.forms import pieces_of
-from undust.learning.writing import is_plain
+from undust.learning.make_rule import is_plain
+from undust.learning.url_forms import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from undust.learning.forms import Pieces
+    from undust.learning.url_forms import UrlPieces
 
 BY_CHANCE = 0.00002
 """Several dozen conditions are tried for each rule; one that separates by luck must be rarer than this."""
 EXCEPTIONS = 3
 """A rule has so many of them at most, each with as many failures at least."""
 FEW_FAILURES = 0.02
-LEAST_FAILURES, LOST_FOR_SAVED, TOGETHER = 2, 5, 0.002
+LEAST_FAILURES, LOST_FOR_SAVED, _TOGETHER = 2, 5, 0.002
 """A rule that is good has an exception where it fails at least so often, at most so many times what fails
 there held."""
 LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
-PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
+VALUE_PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
 """What a site writes before a name or a number: `File:`, `topic,`, `msg_`."""
 _RUN = re.compile(r"[^;&]+")
-REMEMBERED = 1 << 17
+_REMEMBERED = 1 << 17
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}$")
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(_REMEMBERED)
 def conditions_of(url: str) -> tuple[str, ...]:
     """Return the conditions that hold for a URL, as patterns, each once."""
     pieces = pieces_of(url)
@@ -56,13 +56,13 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[str]:
     last = segments[-1]
     if _RUN.fullmatch(last) and (ending := _ENDING.search(last)) and ending.start():
         yield f"/{{**}}/{{*}}{ending[0]}"
-    if _RUN.fullmatch(last) and (prefix := PREFIX.match(last)):
+    if _RUN.fullmatch(last) and (prefix := VALUE_PREFIX.match(last)):
         yield f"/{{**}}/{prefix[0]}{{*}}"
     if len(last) < LONGEST_SEGMENT:
         yield f"/{{**}}/{last}"
 
 
-def _of_query(pieces: Pieces) -> Iterator[str]:
+def _of_query(pieces: UrlPieces) -> Iterator[str]:
     for parameter in pieces.query:
         name, equals, value = parameter.partition("=")
         if not is_plain(name):
@@ -82,7 +82,7 @@ def _of_query(pieces: Pieces) -> Iterator[str]:
 def _of_value(name: str, value: str) -> Iterator[str]:
     if len(value) < LONGEST_VALUE:
         yield f"?{name}={value}"
-    if prefix := PREFIX.match(value):
+    if prefix := VALUE_PREFIX.match(value):
         yield f"?{name}={prefix[0]}{{*}}"
     if (ending := _ENDING.search(value)) and ending.start():
         yield f"?{name}={{*}}{ending[0]}"
@@ -145,7 +145,7 @@ def worst_exception(good: Sequence[str], bad: Sequence[str]) -> str | None:
         for pattern in fails
         if fails[pattern] >= LEAST_FAILURES
         and fails[pattern] * LOST_FOR_SAVED > holds[pattern]
-        and all_by_chance(total, failures, fails[pattern] + holds[pattern], fails[pattern]) < TOGETHER
+        and all_by_chance(total, failures, fails[pattern] + holds[pattern], fails[pattern]) < _TOGETHER
     ]
     return max(found)[1] if found else None
 

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from undust.learning.bounding import HeldPairs
-from undust.learning.evidence import masked
+from undust.learning.bound import HeldPairs
+from undust.learning.rule_evidence import masked
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:

@@ -7,29 +7,29 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from undust.learning.equivalences import frequent
-from undust.learning.writing import SAME, is_plain, rewriting
-from undust.secrets import is_random
+from undust.learning.make_rule import REST_OF_URL, is_plain, rewriting
+from undust.privacy import is_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.learning.forms import Forms
+    from undust.learning.url_forms import UrlForms
     from undust.rules import Rule
 
-BY, SET = "parameters", "settings"
-NAMES, PAIRS, SETS, VALUES = 400, 150, 40, 500
+_BY, SET = "parameters", "settings"
+_NAMES, PAIRS, SETS, _VALUES = 400, 150, 40, 500
 """At most so many names, pairs, sets of names and values are tried, the most frequent first."""
 LARGEST_SET = 4
-LONGEST = 40
+_LONGEST = 40
 """Characters of a value that is written."""
 
 
-def drops(forms: Forms) -> Iterator[Rule | None]:
+def drops(forms: UrlForms) -> Iterator[Rule | None]:
     """Yield that a parameter is dropped, or several that come together, or all but a few."""
     site = forms.site
-    names = [name for name in frequent(forms.names, 2, NAMES) if is_plain(name)]
+    names = [name for name in frequent(forms.names, 2, _NAMES) if is_plain(name)]
     for name in names:
-        yield rewriting(site, BY, _having(f"{name}={{**}}"), SAME)
+        yield rewriting(site, _BY, _having(f"{name}={{**}}"), REST_OF_URL)
     yield from _set(forms, names)
     sets = Counter(frozenset(pieces.names) for pieces in forms.pieces)
     yield from _pairs(site, sets)
@@ -37,7 +37,7 @@ def drops(forms: Forms) -> Iterator[Rule | None]:
     yield from _all_but(site, sets)
 
 
-def _set(forms: Forms, names: list[str]) -> Iterator[Rule | None]:
+def _set(forms: UrlForms, names: list[str]) -> Iterator[Rule | None]:
     """Yield that a parameter is set to its most frequent value, for sites that want one to be there."""
     values: dict[str, Counter[str]] = defaultdict(Counter)
     for pieces in forms.pieces:
@@ -52,7 +52,7 @@ def _set(forms: Forms, names: list[str]) -> Iterator[Rule | None]:
 
 def _may_be_written(value: str) -> bool:
     """Return whether a value may stand in every URL; that of a visitor would give away who it was."""
-    return 0 < len(value) <= LONGEST and not is_random(value)
+    return 0 < len(value) <= _LONGEST and not is_random(value)
 
 
 def _pairs(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:
@@ -62,7 +62,7 @@ def _pairs(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:
             together[left, right] += count
     for (left, right), count in sorted(together.items(), key=lambda item: (-item[1], item[0]))[:PAIRS]:
         if count > 2:  # noqa: PLR2004 -- two may be chance
-            yield rewriting(site, BY, _having(f"{left}={{**}}&{right}={{**}}"), SAME)
+            yield rewriting(site, _BY, _having(f"{left}={{**}}&{right}={{**}}"), REST_OF_URL)
 
 
 def _prefixes(site: str, names: list[str]) -> Iterator[Rule | None]:
@@ -72,7 +72,7 @@ def _prefixes(site: str, names: list[str]) -> Iterator[Rule | None]:
         families[head + underscore] += bool(underscore and head)
     for head, count in sorted(families.items()):
         if count > 1:
-            yield rewriting(site, BY, _having(f"{{**:{head}*}}"), SAME)
+            yield rewriting(site, _BY, _having(f"{{**:{head}*}}"), REST_OF_URL)
 
 
 def _all_but(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:
@@ -81,15 +81,15 @@ def _all_but(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:
         if names and count >= LARGEST_SET and all(map(is_plain, names)) and len(names) <= LARGEST_SET:
             kept = "|".join(sorted(names))
             source = f"{{s}}://{{h}}/{{p**}}?{{k**:{kept}}}&{{**}}"
-            yield rewriting(site, BY, source, "{s}://{h}/{p}?{k}", when=(f"?{min(names)}={{**}}",))
+            yield rewriting(site, _BY, source, "{s}://{h}/{p}?{k}", when=(f"?{min(names)}={{**}}",))
 
 
-def defaults(forms: Forms) -> Iterator[Rule | None]:
+def defaults(forms: UrlForms) -> Iterator[Rule | None]:
     """Yield that a frequent value of a parameter is what the site takes anyway."""
     counts = Counter(parameter for pieces in forms.pieces for parameter in set(pieces.query))
-    for parameter in frequent(counts, 3, VALUES):
+    for parameter in frequent(counts, 3, _VALUES):
         if is_plain(parameter.partition("=")[0]):
-            yield rewriting(forms.site, BY, _having(parameter), SAME)
+            yield rewriting(forms.site, _BY, _having(parameter), REST_OF_URL)
 
 
 def _having(parameters: str) -> str:

@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from undust.duplicates import find_in_site
-from undust.learners import LEARNERS, propose
 from undust.learning.differences import LONG_NAME
-from undust.secrets import names_a_person
+from undust.pages.clustering import find_in_site
+from undust.privacy import names_a_person
+from undust.proposing.papers import LEARNERS, propose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.learning.forms import Forms
+    from undust.learning.url_forms import UrlForms
     from undust.rules import Rule
 
-CANDIDATES = 300
+_CANDIDATES = 300
 """Of each learner, the best so many."""
 _CAPTURE = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
-def published(forms: Forms) -> Iterator[Rule]:
+def published(forms: UrlForms) -> Iterator[Rule]:
     """Yield what each learner proposes; of rules that belong together, each by itself."""
     if not forms.of_page:
         return
     seen = pa.table({"url": forms.urls, "cluster": [str(page) for page in forms.pages]})
     site = find_in_site(seen, forms.site)
     for learner in LEARNERS:
-        for candidate in propose(site, [learner.name])[learner.name].candidates[:CANDIDATES]:
+        for candidate in propose(site, [learner.name])[learner.name].candidates[:_CANDIDATES]:
             yield from (rule for rule in candidate.rules if not _is_odd(rule))
 
 

@@ -15,12 +15,12 @@ NOWHERE = "leads to where the site has no page"
 UNSEEN = "makes up URLs that nobody saw"
 AGAINST = "works against another rule"
 TOGETHER = "the rules together would exceed --max-fpr"
-MOST_KEPT = 100
+_MOST_KEPT = 100
 """Of a site, those that speak of most pages; all are counted."""
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedRule:
     """A candidate that was not taken."""
 
     rule: Rule
@@ -33,9 +33,9 @@ class Refused:
     """URLs that it would make superfluous."""
 
 
-def refused(rule: Rule, reason: str, effect: Effect) -> Refused:
+def refused(rule: Rule, reason: str, effect: Effect) -> RefusedRule:
     """Return why a candidate is not taken, without the columns of what it would have done."""
-    return Refused(rule, reason, effect.pages, effect.lost, effect.saved)
+    return RefusedRule(rule, reason, effect.pages, effect.lost, effect.saved)
 
 
 @dataclass
@@ -43,15 +43,15 @@ class Refusals:
     """The refusals of one site: all counted, the weightiest kept."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    found: dict[str, Refused] = field(default_factory=dict)
+    found: dict[str, RefusedRule] = field(default_factory=dict)
     """By the text of the rule; what is refused twice keeps its last reason."""
 
-    def note(self, one: Refused) -> None:
+    def note(self, one: RefusedRule) -> None:
         """Write down why a candidate was not taken."""
         self.counts[one.reason] += 1
         self.found[str(one.rule)] = one
 
-    def weightiest(self, taken: set[str]) -> tuple[Refused, ...]:
+    def weightiest(self, taken: set[str]) -> tuple[RefusedRule, ...]:
         """Return those that speak of most pages; what was taken later is none of them."""
         kept = [refused for text, refused in self.found.items() if text not in taken]
-        return tuple(sorted(kept, key=lambda one: (-one.pages, -one.lost, str(one.rule)))[:MOST_KEPT])
+        return tuple(sorted(kept, key=lambda one: (-one.pages, -one.lost, str(one.rule)))[:_MOST_KEPT])

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust import _core
-from undust.learning.statements import unfounded
+from undust._core import Standing
+from undust.learning.statements import unseen_target_share
 from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.learning.pages import Pages
+    from undust.learning.site_pages import SitePages
     from undust.rules import Rule
 
     Ints = NDArray[np.int64]
@@ -67,11 +67,11 @@ class Effect:
     """… held-out ones."""
     moved_urls: int
     """URLs whose image changes; not counted where no image meets another."""
-    against: int
+    leaves_preferred: int
     """Images that change though the site sends others to them, to where it does not."""
-    astray: int
+    leaves_served: int
     """Images that change though the site has a page there, to where none was seen."""
-    met: float
+    target_seen_share: float
     """Share of the images that merge which do so where a URL stood before: a form that the site knows."""
     sources: Ints
     """The images that change."""
@@ -87,7 +87,7 @@ class Effect:
     @property
     def value(self) -> float:
         """What the rules are worth beside others."""
-        unwelcome = AGAINST_WEIGHT * self.against + ASTRAY_WEIGHT * self.astray
+        unwelcome = AGAINST_WEIGHT * self.leaves_preferred + ASTRAY_WEIGHT * self.leaves_served
         return self.gain - MOVED_WEIGHT * self.moved_urls - unwelcome
 
     @property
@@ -99,7 +99,7 @@ class Effect:
 class State:
     """The images of a site's URLs, and the pages on each image."""
 
-    def __init__(self, pages: Pages, rules: Iterable[Rule] = ()) -> None:
+    def __init__(self, pages: SitePages, rules: Iterable[Rule] = ()) -> None:
         self.pages = pages
         self.rules: list[Rule] = list(rules)
         self._stand(self.images_under(self.rules) if self.rules else pages.urls)
@@ -147,17 +147,17 @@ class State:
         return self.on[order[first]]
 
     @cached_property
-    def standing(self) -> _core.Standing:
+    def standing(self) -> Standing:
         """The same columns as the core asks them."""
         pages, sketches = self.pages, self.pages.site.sketches
-        return _core.Standing(
+        return Standing(
             self.images,
             self.first_pair,
             self.on,
             self.urls_of_pair,
             self.is_served,
             self.is_preferred,
-            pages.speaks,
+            pages.is_labelled,
             pages.is_held,
             pages.silent,
             pages.sketch,
@@ -211,7 +211,7 @@ class State:
         ends = program_of([*keeps, rule]).batch(self.images.take(pa.array(effect.sources)))
         return np.asarray(pc.is_in(pa.array(ends).cast(gone.type), value_set=gone), np.bool_)
 
-    def unfounded(self, effect: Effect, rule: Rule) -> float:
+    def unseen_target_share(self, effect: Effect, rule: Rule) -> float:
         """Return the share of what a rule changes that ends where the site is not known to have a page."""
         some = effect.sources[:: 1 + len(effect.sources) // MOST_ASKED]
         if not len(some):
@@ -219,7 +219,7 @@ class State:
         targets = pa.array(program_of([rule]).batch(self.images.take(pa.array(some))))
         is_served = pc.is_in(targets.cast(self.images.type), value_set=self.pages.urls)
         moves = zip(self.some_texts(some), targets.to_pylist(), is_served.to_pylist(), strict=True)
-        return unfounded(self.pages.statements, moves) / len(some)
+        return unseen_target_share(self.pages.statements, moves) / len(some)
 
     def undone(self, effect: Effect, rule: Rule) -> int:
         """Return how many of the images that a rule changes the accepted rules would change back."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.duplicates import SiteClusters
+    from undust.pages.clustering import SiteClusters
 
 _TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 
@@ -57,7 +57,7 @@ def _apart(left: str, right: str) -> int:
     return (ours - theirs).total() + (theirs - ours).total()
 
 
-def unfounded(statements: Statements, moves: Iterable[tuple[str, str, bool]]) -> int:
+def unseen_target_share(statements: Statements, moves: Iterable[tuple[str, str, bool]]) -> int:
     """Return how many moves neither end where the site has a page, nor follow what it says of the URL.
 
     Args:

@@ -12,8 +12,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from undust.learning.forms import pieces_of
-from undust.learning.writing import OPEN, is_plain, with_conditions, with_sides
+from undust.learning.make_rule import OPEN, is_plain, with_conditions, with_sides
+from undust.learning.url_forms import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 FORGOTTEN = "{*}"
 BELOW = "/{p**}"
-NAME = re.compile(r"(?:^|/)[^{}/]+/")
+_NAME = re.compile(r"(?:^|/)[^{}/]+/")
 """A segment without any capture, with more behind it."""
 OPEN_QUERY = re.compile(r"\{\w+\*\*\}$")
 """What else may stand in a query, and is written again."""
-COMMON = 0.5
+_COMMON = 0.5
 """A parameter that so many URLs have says nothing about the few that prove a rule."""
-CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
+_CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
 """From narrow to wide; a name of letters alone is no other kind of name than one with a hyphen."""
 
 
@@ -40,7 +40,7 @@ def tightened(rule: Rule, state: State) -> Rule:
     forgotten = [FORGOTTEN] * (len(pieces) - 1)
     for place in range(len(forgotten)):
         trials = {}
-        for name in CLASSES:
+        for name in _CLASSES:
             parts = [*forgotten[:place], name, *forgotten[place + 1 :], ""]
             source = "".join(text for pair in zip(pieces, parts, strict=True) for text in pair)
             if narrow := with_sides(rule, source, rule.target or ""):
@@ -57,7 +57,7 @@ def _below(rule: Rule, state: State, does: Effect) -> Rule:
     """Return a rule about a folder that leaves the folder itself alone, where that was never seen to do."""
     path, mark, query = rule.source.partition("?")
     before, found, after = (rule.target or "").partition("/{p}")
-    if not path.endswith(BELOW) or not NAME.search(path.partition("://")[2].partition("/")[2]):
+    if not path.endswith(BELOW) or not _NAME.search(path.partition("://")[2].partition("/")[2]):
         return rule
     if not found or "{p" in before + after or "?" in before:
         return rule  # what is read as `{x}` has to be written, and as a path
@@ -87,7 +87,7 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
     rare = [
         (count, name)
         for name, count in among.items()
-        if count < COMMON * len(state.texts) and not any(_is_one_of(name, each) for each in said)
+        if count < _COMMON * len(state.texts) and not any(_is_one_of(name, each) for each in said)
     ]
     for _, name in sorted(rare):
         narrow = with_conditions(rule, when=(f"?{name}={{**}}",))

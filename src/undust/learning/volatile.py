@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from undust.learning.make_rule import keeping, with_conditions
 from undust.learning.narrowing import counted
-from undust.learning.writing import keeping, with_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from undust.learning.state import Effect, State
     from undust.rules import Rule
 
-BY = "volatile"
-PAGES = 15
+_BY = "volatile"
+_PAGES = 15
 """A rule holds elsewhere if it does so for so many pages …"""
-FAILING = 0.15
+_FAILING = 0.15
 """… and fails for no more than this share."""
-FAILURES, RULES, RATE, SHARE = 5, 2, 0.3, 0.5
+FAILURES, _RULES, RATE, _SHARE = 5, 2, 0.3, 0.5
 """A class is volatile with so many failures, of so many rules, at this rate, if it is not the site itself."""
 HOME = "/"
-TRIED = 6
+_TRIED = 6
 WORTH = 2
 """What the rules save elsewhere against what they would have saved there."""
 
@@ -40,7 +40,7 @@ def volatile_class(
     holds: Counter[str] = Counter()
     failing: list[Rule] = []
     for rule, effect in zip(rules, state.effects(rules), strict=True):
-        if effect.pages < PAGES or not 0 < effect.lost <= FAILING * (effect.lost + effect.pages):
+        if effect.pages < _PAGES or not 0 < effect.lost <= _FAILING * (effect.lost + effect.pages):
             continue
         for pattern, count in counted(state.some_texts(effect.sources[effect.failing])).items():
             fails[pattern][len(failing)] += count
@@ -53,7 +53,7 @@ def volatile_class(
         effects = zip(state.effects(list(filter(None, spared))), sayable, strict=True)
         gain = sum(effect.saved for effect, rule in effects if is_good(effect, rule))
         if gain > WORTH * holds[pattern]:
-            return keeping(rules[0].site, BY, as_whole(pattern))
+            return keeping(rules[0].site, _BY, as_whole(pattern))
     return None
 
 
@@ -66,9 +66,9 @@ def _suspects(
         rate = total / (total + holds[pattern])
         if pattern == HOME:
             continue  # with its open query it would be every URL that carries its page in a parameter
-        if total >= FAILURES and len(by_rule) >= RULES and rate >= RATE and shares[pattern] < SHARE * urls:
+        if total >= FAILURES and len(by_rule) >= _RULES and rate >= RATE and shares[pattern] < _SHARE * urls:
             found.append((-total * rate, pattern))
-    return [pattern for _, pattern in sorted(found)[:TRIED]]
+    return [pattern for _, pattern in sorted(found)[:_TRIED]]
 
 
 def as_whole(condition: str) -> str:

@@ -12,23 +12,23 @@ from collections import defaultdict
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.learning.writing import with_sides
+from undust.learning.make_rule import with_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from undust.rules import Rule
 
-FEW = 3
+_FEW = 3
 """So many rules are one."""
 MANY = 5
 """With so many values, a part may have any value."""
 LONGEST_LIST = 240
-NAME = "w"
+_NAME = "w"
 """Of the capture, where what differs is written again; rules that are learned have no other of this name."""
 _PIECES = re.compile(r"(\{[^{}]*\}|[/?&=]+)")
 _OF_A_WORD = frozenset(f"{ascii_letters}{digits}%")
-_NAMED = re.compile(rf"\{{{NAME}[:*}}]")
+_NAMED = re.compile(rf"\{{{_NAME}[:*}}]")
 _SPECIAL = re.compile(r"[{}|*]")
 
 
@@ -66,7 +66,7 @@ def wider(rules: Sequence[Rule]) -> Iterator[Wider]:
         key=lambda group: group[:3],
     )
     for _, places, hole, words in ranked:
-        if len(words) >= FEW:
+        if len(words) >= _FEW:
             first = rules[places[0]]
             for source, target in _sides(hole, sorted(words)):
                 if found := with_sides(first, source, target):
@@ -106,7 +106,7 @@ def _sides(hole: _Hole, words: list[str]) -> Iterator[tuple[str, str]]:
     start, end = _shared(words)
     inner = [word[len(start) : len(word) - len(end)] for word in words]
     is_written = len(hole.target) > 1
-    name = NAME if is_written else "*"
+    name = _NAME if is_written else "*"
     if len(words) >= MANY or is_written:
         kind = ":int" if all(each.isdigit() and each.isascii() for each in inner) else ""
         yield _filled(hole, start, f"{name}{kind}", end)
@@ -120,7 +120,7 @@ def _filled(hole: _Hole, start: str, capture: str, end: str) -> tuple[str, str]:
     if len(hole.target) == 1:
         return source, hole.target[0]
     shown = (start.lower(), end.lower()) if hole.form else (start, end)
-    return source, f"{hole.target[0]}{shown[0]}{{{NAME}{hole.form}}}{shown[1]}{hole.target[1]}"
+    return source, f"{hole.target[0]}{shown[0]}{{{_NAME}{hole.form}}}{shown[1]}{hole.target[1]}"
 
 
 def _shared(words: list[str]) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undust import _core
+from undust._core import Program
 from undust.rules.compiled import Canonicalizer
 from undust.rules.problems import asked
 from undust.rules.ruleset import RuleSet, load
@@ -27,6 +27,6 @@ def canonicalizer(rules: Rules) -> Canonicalizer:
     return (rules if isinstance(rules, RuleSet) else load(rules)).compile()
 
 
-def program_of(rules: Iterable[Rule]) -> _core.Program:
+def program_of(rules: Iterable[Rule]) -> Program:
     """Return rules as the core runs them, with no set around them: who learns makes thousands."""
-    return asked(_core.Program, [rule.said for rule in rules], suffixes())
+    return asked(Program, [rule.said for rule in rules], suffixes())

@@ -23,12 +23,12 @@ from undust.rules.problems import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-FORMAT = "undust-rules"
-VERSION = 1
-MOST_BYTES = 512 << 20
+_FORMAT = "undust-rules"
+_VERSION = 1
+MOST_FILE_BYTES = 512 << 20
 """What a rule file may hold, unpacked: a small file of a stranger must not fill the memory."""
-MOST_RULES = 1_000_000
-EMPTY_HEADER: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+_MOST_RULES = 1_000_000
+EMPTY_HEADER: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -93,23 +93,23 @@ def _json_problem(error: Exception, text: str, name: str) -> str:
 
 
 def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # noqa: ANN401
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        start = f'{{"format": "{FORMAT}", "version": {VERSION}, "rules": ['
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        start = f'{{"format": "{_FORMAT}", "version": {_VERSION}, "rules": ['
         message = f"{name}: not a rule file; one starts with {start}"
         raise InvalidRule(message)
     version = content.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if version != _VERSION or isinstance(version, bool):
         shown = "no version" if version is None else f"version {json.dumps(version)}"
         message = (
-            f"{name}: {shown} of the rule format, and this undust reads version {VERSION}; update undust"
+            f"{name}: {shown} of the rule format, and this undust reads version {_VERSION}; update undust"
         )
         raise UnknownVersion(message)
     rules = content.pop("rules", None)
     if not isinstance(rules, list):
         message = f'{name}: no list of rules; add "rules": []'
         raise InvalidRule(message)
-    if len(rules) > MOST_RULES:
-        message = f"{name}: {len(rules):,} rules, and a file has at most {MOST_RULES:,}; split it by site"
+    if len(rules) > _MOST_RULES:
+        message = f"{name}: {len(rules):,} rules, and a file has at most {_MOST_RULES:,}; split it by site"
         raise InvalidRule(message)
     return content, rules
 

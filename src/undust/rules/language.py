@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 from urllib.parse import quote
 
-from undust import _core
+from undust._core import check_rule, parse_rule
 from undust.rules import evidence
 from undust.rules.problems import Problem, asked
 
@@ -78,7 +78,7 @@ class Rule:
     """Keys of the JSON object that undust does not know, kept as they are."""
 
     def __post_init__(self) -> None:
-        asked(_core.check_rule, self.said)
+        asked(check_rule, self.said)
         # A site may have thousands of candidates, and most lists are empty tuples already.
         for name in _LISTS:
             if (given := getattr(self, name)) != ():
@@ -90,7 +90,7 @@ class Rule:
     def parse(cls, text: str, *, site: str) -> Self:
         """Return the rule that a line of text says: `KIND FROM [→ TO] [when P, P] [unless P, P]`."""
         try:
-            kind, source, target, when, unless = asked(_core.parse_rule, text)
+            kind, source, target, when, unless = asked(parse_rule, text)
         except Problem as problem:
             # Here the column is one of the line, so the field would only mislead.
             raise Problem(problem.message, column=problem.column) from None
@@ -152,7 +152,7 @@ class Rule:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from undust.rules.html import rule_as_html  # noqa: PLC0415 -- only notebooks need it
+        from undust.showing.rules_html import rule_as_html  # noqa: PLC0415 -- only notebooks need it
 
         return rule_as_html(self)
 

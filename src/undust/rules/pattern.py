@@ -32,7 +32,7 @@ class Capture:
 Text = tuple[str | Capture, ...]
 """Literals and captures in sequence: a label, a segment or a value."""
 
-ANYTHING: Text = (Capture(None, is_many=False, detail=None),)
+ANY_TEXT: Text = (Capture(None, is_many=False, detail=None),)
 ANY_NUMBER: Text = (Capture(None, is_many=True, detail=None),)
 
 
@@ -111,7 +111,7 @@ def meet(first: Pattern, second: Pattern, *, is_condition: bool = False) -> Patt
     It is a guess to be tried on the core, not a proof: captures with text beside them are not solved. If the
     second is a condition, it says nothing about parameters that it does not name.
     """
-    scheme = _meet_text(first.scheme or ANYTHING, second.scheme or ANYTHING)
+    scheme = _meet_text(first.scheme or ANY_TEXT, second.scheme or ANY_TEXT)
     host, port = _meet_hosts(first, second)
     path = _meet_texts(first.path or (ANY_NUMBER,), second.path or (ANY_NUMBER,))
     query = _meet_queries(first, second, is_condition=is_condition)
@@ -123,7 +123,7 @@ def meet(first: Pattern, second: Pattern, *, is_condition: bool = False) -> Patt
 def _meet_hosts(first: Pattern, second: Pattern) -> tuple[tuple[Text, ...] | None, str | None]:
     if first.port and second.port and first.port != second.port:
         return None, None
-    open_host = (ANYTHING,)
+    open_host = (ANY_TEXT,)
     hosts = (first.host or open_host, second.host or open_host)
     # A capture alone is the whole host, whatever the number of its labels.
     wide = [(ANY_NUMBER,) if _is_lone_capture(host) else host for host in hosts]
@@ -152,11 +152,11 @@ def _stretched(texts: tuple[Text, ...]) -> list[tuple[Text, ...]]:
         return [texts]
     before, after = texts[:place], texts[place + 1 :]
     longest = max(_LONGEST_STRETCH, len(texts))
-    return [before + (ANYTHING,) * count + after for count in range(longest + 1)]
+    return [before + (ANY_TEXT,) * count + after for count in range(longest + 1)]
 
 
 def _meet_text(first: Text, second: Text) -> Text | None:
-    if second in {first, ANYTHING}:
+    if second in {first, ANY_TEXT}:
         return first
     literals = [all(isinstance(piece, str) for piece in text) for text in (first, second)]
     if all(literals):

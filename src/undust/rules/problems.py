@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from undust import _core
+from undust._core import RuleProblem
 from undust.errors import InvalidRule
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def asked(question: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return the core's answer; what it says against a rule becomes a `Problem`."""
     try:
         return question(*args, **kwargs)
-    except _core.RuleProblem as error:
+    except RuleProblem as error:
         # The core counts from 0; at column 0 is also what concerns the field as a whole.
         column = error.column + 1 if error.column else None
         number = error.rule + 1 if error.rule >= 0 else None

@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from undust import _core
+from undust._core import Program
 from undust.errors import RuleError
+from undust.files.streams import open_output, read_whole
 from undust.rules import files
 from undust.rules.compiled import Canonicalizer
 from undust.rules.language import RETIRED, Rule, Status, identity
 from undust.rules.problems import Problem, asked
-from undust.streams import open_output, read_whole
 from undust.urls.site import suffixes
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from undust.rules.check import Finding
     from undust.rules.difference import Difference
+    from undust.rules.reasoning.check import Finding
 
-MANY = "rules"
+_MANY = "rules"
 """What a set without a file is called in messages."""
 
 
@@ -37,7 +37,7 @@ class RuleSet(Sequence[Rule]):
     'http://shop.test/a?b'
     """
 
-    def __init__(self, rules: Iterable[Rule | Mapping[str, Any]] = (), *, name: str = MANY) -> None:
+    def __init__(self, rules: Iterable[Rule | Mapping[str, Any]] = (), *, name: str = _MANY) -> None:
         raw = [rule.to_json() if isinstance(rule, Rule) else dict(rule) for rule in rules]
         files.require_unique(raw)
         self._start(dict(files.EMPTY_HEADER), raw, name)
@@ -46,15 +46,15 @@ class RuleSet(Sequence[Rule]):
         self.name = name
         self._header = header
         self.raw = raw
-        self._program: _core.Program | None = None
+        self._program: Program | None = None
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Return the rules of a file; `-` is standard input, and it may be packed with gzip or zstd."""
-        return cls.loads(read_whole(str(path), files.MOST_BYTES), name=str(path))
+        return cls.loads(read_whole(str(path), files.MOST_FILE_BYTES), name=str(path))
 
     @classmethod
-    def loads(cls, data: bytes | str, *, name: str = MANY) -> Self:
+    def loads(cls, data: bytes | str, *, name: str = _MANY) -> Self:
         """Return the rules in the text of a rule file; `name` is what messages call it."""
         data = data.encode() if isinstance(data, str) else data
         header, raw = files.read(data, name)
@@ -88,10 +88,10 @@ class RuleSet(Sequence[Rule]):
         return Canonicalizer(self)
 
     @property
-    def program(self) -> _core.Program:
+    def program(self) -> Program:
         """The rules as the core runs them; made once."""
         if self._program is None:
-            self._program = asked(_core.Program, self.raw, suffixes())
+            self._program = asked(Program, self.raw, suffixes())
         return self._program
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,13 +124,13 @@ class RuleSet(Sequence[Rule]):
 
     def __str__(self) -> str:
         """Return a table that a person can read."""
-        from undust.rules.listing import as_text  # noqa: PLC0415 -- loads rich, which a crawler never needs
+        from undust.showing.listing import as_text  # noqa: PLC0415 -- loads rich, which a crawler never needs
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from undust.rules.html import set_as_html  # noqa: PLC0415 -- only notebooks need it
+        from undust.showing.rules_html import set_as_html  # noqa: PLC0415 -- only notebooks need it
 
         return set_as_html(self)
 
@@ -244,7 +244,7 @@ class RuleSet(Sequence[Rule]):
         >>> [finding.kind for finding in rules.check()]
         ['inverse']
         """
-        from undust.rules.check import check  # noqa: PLC0415 -- only reviews need it
+        from undust.rules.reasoning.check import check  # noqa: PLC0415 -- only reviews need it
 
         return check(self)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from undust import _core
+from undust._core import ALL_STEPS, normalize_url
+from undust._core import normalize as core_normalize
+from undust._core import normalize_lines as core_normalize_lines
 from undust.urls.columns import map_column
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def steps_without(skip: Iterable[str]) -> int:
     >>> f"{steps_without([]):b}", f"{steps_without(['case', 'fragment']):b}"
     ('11111111', '1111110')
     """
-    bits = _core.ALL_STEPS
+    bits = ALL_STEPS
     names = list(STEPS)
     for name in [skip] if isinstance(skip, str) else skip:
         if name not in STEPS:
@@ -65,15 +67,15 @@ def normalize(urls: Any, *, skip: Iterable[str] = (), threads: int = 1) -> Any:
 
     A column is any Arrow object (pyarrow, polars, pandas with Arrow strings) or a list.
     """
-    steps = steps_without(skip) if skip else _core.ALL_STEPS
+    steps = steps_without(skip) if skip else ALL_STEPS
     if isinstance(urls, str):
-        return _core.normalize_url(urls, steps)
+        return normalize_url(urls, steps)
     return _normalize_column(urls, steps, threads)
 
 
 # Apart, since the closure would slow down every call for a single URL.
 def _normalize_column(urls: Any, steps: int, threads: int) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
-    return map_column(urls, lambda column: _core.normalize(column, steps, threads)[0])
+    return map_column(urls, lambda column: core_normalize(column, steps, threads)[0])
 
 
 def normalize_lines(
@@ -84,4 +86,4 @@ def normalize_lines(
     >>> normalize_lines(b"HTTP://h\nx\n")
     (b'http://h/\nx\n', 2, 1, 1)
     """
-    return _core.normalize_lines(data, steps_without(skip), threads)
+    return core_normalize_lines(data, steps_without(skip), threads)

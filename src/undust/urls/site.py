@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, overload
 
-from undust import _core
+from undust._core import Suffixes
 from undust.urls.columns import map_column
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def suffix_list() -> bytes:
 
 
 @cache
-def suffixes() -> _core.Suffixes:
+def suffixes() -> Suffixes:
     """Return the bundled list as the core holds it; one is enough for all."""
-    return _core.Suffixes(suffix_list())
+    return Suffixes(suffix_list())
 
 
 @overload

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from undust import _core
+from undust._core import split_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Url:
     @classmethod
     def parse(cls, text: str) -> Url | None:
         """Return the URL, or None if no browser would take the text for an http(s) URL."""
-        pieces = _core.split_url(text)
+        pieces = split_url(text)
         return None if pieces is None else cls(*pieces)
 
     @property

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust import _core
+from undust._core import key_values
+from undust._core import tokens as core_tokens
 from undust.urls.columns import one_array
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class TokenView:
         if style not in TOKEN_STYLES:
             message = f"unknown token style '{style}'; the styles are {', '.join(TOKEN_STYLES)}"
             raise ValueError(message)
-        return cls(*map(pa.array, _core.tokens(one_array(urls), TOKEN_STYLES.index(style))))
+        return cls(*map(pa.array, core_tokens(one_array(urls), TOKEN_STYLES.index(style))))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -97,7 +98,7 @@ class KeyValueView:
         if separators not in {"&", "&;"}:
             message = f"unknown separators '{separators}'; query pairs are split at '&' or at '&;'"
             raise ValueError(message)
-        return cls(*map(pa.array, _core.key_values(one_array(urls), separators == "&;")))
+        return cls(*map(pa.array, key_values(one_array(urls), separators == "&;")))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -23,9 +23,9 @@ from undust.engines.spark.failures import one_sentence
 from undust.engines.spark.files import found, literal, require_small
 from undust.engines.spark.session import require_spark, started
 from undust.engines.spark.types import in_spark, restored, stored, to_store
-from undust.engines.writing import write_batches
 from undust.errors import UndustError
-from undust.observations import arrow_table
+from undust.files.table_writing import write_batches
+from undust.reading.observations import arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 AT_A_TIME = 4
 """Partitions per core whose results come together."""
-PATIENCE = 30.0
+SPARK_PATIENCE = 30.0
 """Seconds that Java has to stop what it does when this process ends in the middle."""
 WRITERS = {"parquet": "parquet", "jsonl": "json", "csv": "csv"}
 """How Spark calls our formats."""
@@ -109,7 +109,7 @@ class SparkEngine:
             # nothing is heard before its answer; what went wrong first is what is told.
             leaving = Thread(target=self._leave_quietly, daemon=True)
             leaving.start()
-            leaving.join(PATIENCE)
+            leaving.join(SPARK_PATIENCE)
 
     def _leave(self) -> None:
         for frame in self._kept:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LARGEST = (1 << 31) - (1 << 20)
 """Bytes of a file that Spark hands over in one piece."""
-HIDDEN = (".", "_")
+_HIDDEN = (".", "_")
 """How names start that are no data: `_SUCCESS`, and what is still being written."""
 
 
@@ -43,7 +43,7 @@ def _files_of(spark: SparkSession, path: str) -> Iterator[tuple[str, bool]]:
 
 def _files_below(system: Any, folder: Any) -> Iterator[str]:  # noqa: ANN401 -- objects of Java
     for status in system.listStatus(folder):
-        if status.getPath().getName().startswith(HIDDEN):
+        if status.getPath().getName().startswith(_HIDDEN):
             continue
         if status.isDirectory():
             yield from _files_below(system, status.getPath())

@@ -10,7 +10,7 @@ import pyarrow.types as kinds
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-NAMES = {
+_NAMES = {
     pa.string(): "string",
     pa.int16(): "smallint",
     pa.int32(): "int",
@@ -48,7 +48,7 @@ def _in_spark(kind: pa.DataType) -> DataType:
 
     if kinds.is_list(kind):
         return ArrayType(_in_spark(kind.value_type))
-    return DataType.fromDDL(NAMES[kind])
+    return DataType.fromDDL(_NAMES[kind])
 
 
 def to_store(rows: pa.Table, schema: pa.Schema) -> pa.Table:

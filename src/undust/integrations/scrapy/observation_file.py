@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from undust.errors import RefusedStart, file_sentence
-from undust.packing import packing_of_name
-from undust.streams import Output
+from undust.files.packing import packing_of_name
+from undust.files.streams import Output
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 
-from undust.content.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, page_of
-from undust.content.seen import PagesSeen
 from undust.errors import file_sentence
 from undust.integrations.scrapy.observation_file import ObservationFile, path_of
-from undust.sources.bodies import UNKNOWN_ENCODING, DecodedBody
-from undust.sources.values import text_from_bytes
+from undust.reading.content.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, page_of
+from undust.reading.content.seen import PagesSeen
+from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.formats.values import text_from_bytes
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from undust.content.page import Headers
+    from undust.reading.content.page import Headers
 
-PARTIAL_CONTENT = 206
+_PARTIAL_CONTENT = 206
 CUT_SHORT = {"dataloss", "partial"}
 """What Scrapy flags a body with that did not come whole."""
 
@@ -83,7 +83,7 @@ class ObservationsMiddleware:
             self._write(row, None)
 
     def _content_of(self, response: Response, headers: Headers) -> Content:
-        if response.status in {PARTIAL_CONTENT, NOT_MODIFIED}:
+        if response.status in {_PARTIAL_CONTENT, NOT_MODIFIED}:
             return Content()
         decoding = DecodedBody(io.BytesIO(response.body), headers)
         body = Body.of(decoding)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ORIGIN = "undust_rewritten"
 """The key of `Request.meta` that holds the URL which was found, and the one it was changed to."""
-FIRST_ERROR = 400
+_FIRST_ERROR = 400
 
 
 class RewriteMiddleware:
@@ -54,7 +54,7 @@ class RewriteMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Request | Response:
         """Return the request for the URL that was found, if the canonical one gives an error."""
-        return (self._original(request) if response.status >= FIRST_ERROR else None) or response
+        return (self._original(request) if response.status >= _FIRST_ERROR else None) or response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:  # noqa: ARG002 -- Scrapy's
         """Return the same if there is no answer at all: no such host, or robots.txt forbids it."""

@@ -1,0 +1,167 @@
+"""Phase 4 of DustBuster over the rules of one site: each is tried until it is decided.
+
+Bar-Yossef, Keidar and Schonfeld, figure 5, for rules of every kind. A rule that says no more than one that
+holds is not tried; where a rule fails, the other direction is; of two rules that undo each other, the one
+that shrinks a URL comes first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from undust.asking.outcome import RuleOutcome, is_tried
+from undust.asking.sampling import Sampled, decide
+from undust.judging.candidates import Candidate
+from undust.rules.reasoning.algebra import refines
+from undust.rules.reasoning.inverses import reversed_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from undust.asking.outcome import How, Verdict
+    from undust.asking.samples import Samples
+    from undust.asking.sampling import Answer, Sampling
+    from undust.rules import Rule
+
+VERDICTS: dict[str, Verdict] = {"valid": "confirmed", "refuted": "refuted"}
+HOPELESS = 30
+"""URLs after which a rule is left undecided if none of them could be compared."""
+
+
+class CountingJudge(Protocol):
+    """A judge that keeps count."""
+
+    because: str
+    """Why it said what it said last."""
+    time: float
+    """Of the newest thing it knows."""
+
+    def __call__(self, left: str, right: str) -> Answer:
+        """Return whether two URLs show one page."""
+
+    @property
+    def fetches(self) -> int:
+        """Requests that were made so far."""
+
+
+@dataclass(frozen=True)
+class SiteProof:
+    """How the rules of one site are proved."""
+
+    samples: Samples
+    judge: CountingJudge
+    sampling: Sampling
+    how: How
+    note: Callable[[Rule, str, str, Answer], object] = lambda *_: None
+    """Is told of every pair."""
+    watch: Callable[[Rule], object] = lambda _: None
+    """Is told of every rule before its turn."""
+
+    def outcomes(self, rules: Sequence[Rule]) -> dict[str, list[RuleOutcome]]:
+        """Return by the id of each rule what was found; behind it a rule that holds in its stead."""
+        ids = {rule.id for rule in rules}
+        valid: list[Rule] = []
+        done: dict[str, list[RuleOutcome]] = {}
+        for rule in _in_order(rules):
+            if not is_tried(rule):
+                reason = "it keeps URLs as they are" if rule.kind == "keep" else "it is switched off"
+                done[rule.id] = [RuleOutcome(rule, "undecided", reason)]
+                continue
+            if (known := next((each for each in valid if _says_no_more(rule, each)), None)) is not None:
+                reason = f"it says no more than {known.id[:8]}, which holds"
+                done[rule.id] = [RuleOutcome(rule, "undecided", reason)]
+                continue
+            done[rule.id] = [self._tried(rule)]
+            other = reversed_rule(rule) if done[rule.id][0].verdict == "refuted" else None
+            if (
+                other is not None
+                and other.id not in ids
+                and (tried := self._tried(other)).verdict == "confirmed"
+            ):
+                done[rule.id].append(tried)
+            valid += [each.rule for each in done[rule.id] if each.verdict == "confirmed"]
+        return done
+
+    def _tried(self, rule: Rule) -> RuleOutcome:
+        self.watch(rule)
+        reasons: Counter[str] = Counter()
+        against: list[tuple[str, str]] = []
+        targets: set[str] = set()
+        before = self.judge.fetches
+
+        def judge(left: str, right: str) -> Answer:
+            said = self.judge(left, right)
+            if said == "unknown":
+                reasons[self.judge.because] += 1
+            elif said == "different":
+                against.append((left, right))
+            else:
+                targets.add(right)
+            self.note(rule, left, right, said)
+            return said
+
+        pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
+        sampled = decide(Candidate((rule,), 0, "pairs"), pairs, judge, self.sampling)
+        reason = _reason(sampled, reasons, against)
+        if sampled.found == "valid" and len(targets) == 1:
+            # One form to log in is shown for any number of URLs.
+            reason = f"its {sampled.positive} URLs all lead to one page"
+            sampled = replace(sampled, found="undecided")
+        found = RuleOutcome(
+            rule,
+            VERDICTS.get(sampled.found, "undecided"),
+            reason,
+            sampled.positive,
+            sampled.negative,
+            sampled.unknown,
+            self.judge.fetches - before,
+        )
+        return found.with_evidence(self.how, self.judge.time)
+
+
+def _in_order(rules: Sequence[Rule]) -> list[Rule]:
+    """Return rules in their order, but of two that undo each other the one that shrinks URLs first."""
+    order = list(rules)
+    places = {rule.id: place for place, rule in enumerate(order)}
+    for rule in rules:
+        other = reversed_rule(rule)
+        place, against = places[rule.id], places.get(other.id if other else "", -1)
+        if place < against and len(rule.target or "") > len(rule.source):
+            order[place], order[against] = order[against], order[place]
+    return order
+
+
+def _says_no_more(rule: Rule, valid: Rule) -> bool:
+    if rule.kind == "replace":
+        return refines(rule, valid)
+    other = reversed_rule(rule)
+    return other is not None and other.id == valid.id
+
+
+def _while_hopeful(pairs: Iterator[tuple[str, str]], reasons: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield pairs, but no more when the first thirty all came to nothing."""
+    for number, pair in enumerate(pairs):
+        if number == HOPELESS == reasons.total():
+            return
+        yield pair
+
+
+def _reason(sampled: Sampled, reasons: Counter[str], against: list[tuple[str, str]]) -> str:
+    decided = sampled.positive + sampled.negative
+    if not sampled.asked:
+        return "there is no URL to try it on"
+    if sampled.found == "refuted":
+        left, right = against[0]
+        return (
+            f"{sampled.negative} of {decided} URLs show another page than their target, as {left} and {right}"
+        )
+    if sampled.found == "valid":
+        return f"{sampled.positive} of {decided} URLs show the page of their target"
+    most = max(sorted(reasons), key=reasons.__getitem__, default="")
+    return (
+        f"{decided} of {sampled.asked} URLs could be compared; most often: {most}"
+        if most
+        else (f"only {decided} of its URLs could be compared")
+    )

@@ -1,0 +1,135 @@
+"""A whole rule file: the rules of each site on their own, sites side by side, those of all sites last."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undust.asking.outcome import Validation
+from undust.asking.proof import SiteProof
+from undust.urls import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from undust.asking.outcome import How, RuleOutcome
+    from undust.asking.proof import CountingJudge
+    from undust.asking.samples import Samples
+    from undust.asking.sampling import Answer, Judge, Sampling
+    from undust.rules import Rule, RuleSet
+
+SITES_AT_ONCE = 8
+ANY_SITE = "*"
+
+
+@dataclass(frozen=True)
+class SiteSamples:
+    """The rules of one site, and the URLs to try them on."""
+
+    site: str
+    rules: tuple[Rule, ...]
+    samples: Samples
+    tried: int
+    """Rules among them that are to be proved."""
+
+
+class Judges:
+    """Where the judges of sites come from; these ask nobody, and keep nothing."""
+
+    def __init__(self, judges: Mapping[str, CountingJudge] | None = None) -> None:
+        self._known = dict(judges or {})
+
+    @property
+    def hosts(self) -> int:
+        """Hosts that were asked."""
+        return 0
+
+    @property
+    def fetches(self) -> int:
+        """Requests that were made."""
+        return 0
+
+    def begin(self, groups: Sequence[SiteSamples]) -> None:
+        """Get ready for these."""
+
+    def of(self, group: SiteSamples, site: str) -> CountingJudge:  # noqa: ARG002 -- for those who ask
+        """Return the judge of a site, for the rules of a group."""
+        return self._known.get(site) or Known(lambda *_: "unknown")
+
+    def note(self, rule: Rule, left: str, right: str, said: Answer) -> None:
+        """Be told of a pair and what was said of it."""
+
+    def watch(self, rule: Rule) -> None:
+        """Be told of a rule before its turn."""
+
+    def done(self, outcomes: Sequence[RuleOutcome]) -> None:
+        """Be told that this was all."""
+
+    def stop(self) -> None:
+        """Be told that nobody waits for the rest."""
+
+
+class Known:
+    """A judge that asks nobody."""
+
+    because = "one of them was never seen"
+    fetches = 0
+
+    def __init__(self, judge: Judge, time: float = 0.0) -> None:
+        self._judge, self.time = judge, time
+
+    def __call__(self, left: str, right: str) -> Answer:
+        """Return whether two URLs show one page."""
+        return self._judge(left, right)
+
+
+def run(
+    rules: RuleSet, groups: Sequence[SiteSamples], judges: Judges, sampling: Sampling, how: How
+) -> Validation:
+    """Prove the rules of all groups; return them in the order of the file."""
+    judges.begin(groups)
+
+    def prove(group: SiteSamples) -> dict[str, list[RuleOutcome]]:
+        judge = _General(group, judges) if group.site == ANY_SITE else judges.of(group, group.site)
+        proof = SiteProof(group.samples, judge, sampling, how, judges.note, judges.watch)
+        return proof.outcomes(group.rules)
+
+    single = [group for group in groups if group.site != ANY_SITE]
+    with ThreadPoolExecutor(SITES_AT_ONCE) as threads:
+        try:
+            parts = list(threads.map(prove, single))
+        except BaseException:
+            judges.stop()
+            raise
+    parts += [prove(group) for group in groups if group.site == ANY_SITE]
+    by_id = {key: found for part in parts for key, found in part.items()}
+    outcomes = [outcome for rule in rules for outcome in by_id[rule.id]]
+    judges.done(outcomes)
+    proved = rules.with_rules(outcome.rule for outcome in outcomes)
+    return Validation(proved, tuple(outcomes), judges.fetches, judges.hosts)
+
+
+class _General:
+    """The judge of rules for all sites: for each pair that of its site."""
+
+    def __init__(self, group: SiteSamples, judges: Judges) -> None:
+        self._group, self._judges = group, judges
+        self._own: dict[str, CountingJudge] = {}
+        self.because = ""
+        self.time = 0.0
+
+    @property
+    def fetches(self) -> int:
+        """Requests of all of them."""
+        return sum(judge.fetches for judge in self._own.values())
+
+    def __call__(self, left: str, right: str) -> Answer:
+        """Return whether two URLs show one page."""
+        site = site_of(left) or ""
+        if site not in self._own:
+            self._own[site] = self._judges.of(self._group, site)
+        judge = self._own[site]
+        said = judge(left, right)
+        self.because, self.time = judge.because, max(self.time, judge.time)
+        return said

@@ -1,0 +1,156 @@
+"""The two ways in which `undust learn` learns: all methods together through an engine, or single ones.
+
+Both give what was found while the observations are still there, for a page about them may be wanted.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from undust.cli import long_jobs
+from undust.cli.memory import require_room
+from undust.errors import UndustError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from undust.cli.inputs import Inputs
+    from undust.jobs.site_journal import SiteJournal
+    from undust.jobs.stages import Stages
+    from undust.learning import Drift, Outcome
+    from undust.learning.single import MethodOutcome
+    from undust.rules import RuleSet
+
+
+@dataclass(frozen=True)
+class LearnRequest:
+    """What the person wants to be learned."""
+
+    inputs: Inputs
+    output: str | None
+    methods: tuple[str, ...]
+    options: dict[str, object]
+    """Of single learners."""
+    max_fpr: float
+    min_support: int | None
+    seed: int
+    before: RuleSet | None
+    """Rules to prove again."""
+    today: str
+    keep_values: bool
+    has_report: bool
+    resume: bool
+    is_silent: bool
+
+
+class CommandResult(NamedTuple):
+    """What came of it."""
+
+    result: Outcome | MethodOutcome
+    rules: RuleSet
+    refusals: Any
+    seen: Any
+    failed: Mapping[str, str]
+    """Sites that gave nothing for an error."""
+    drift: Drift | None = None
+    journal: SiteJournal | None = None
+
+    @property
+    def why(self) -> str:
+        """Which sites failed, in a sentence."""
+        from undust.jobs.learn import failed_sites  # noqa: PLC0415 -- slow to load, and not for --help
+
+        return failed_sites(self.failed)
+
+
+@contextmanager
+def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[CommandResult]:
+    """Learn with all methods together, and give what came of it."""
+    from undust.engines.budget import site_rows  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.combined import learn_combined  # noqa: PLC0415
+    from undust.jobs.report import refusals_of  # noqa: PLC0415
+    from undust.learning import requirements_from  # noqa: PLC0415
+
+    requirements = requirements_from(asked.max_fpr, asked.min_support, asked.seed)
+    facts = {
+        "care": asdict(requirements),
+        "update": asked.before and asked.before.dumps(),
+        "today": asked.before and asked.today,
+        "site_rows": site_rows(asked.inputs.memory),
+        "refused": asked.has_report,
+    }
+    said = {"resume": asked.resume, "is_silent": asked.is_silent}
+    with (
+        long_jobs.journal(asked.inputs, asked.output, facts, **said) as journal,
+        place.engine(asked.inputs) as engine,
+    ):
+        with stages.timed("reading"):
+            seen = asked.inputs.read(quiet=asked.is_silent, engine=engine)
+        if asked.has_report:
+            require_room(len(seen), asked.inputs.memory, "--report")
+        with long_jobs.watching(is_silent=asked.is_silent) as watch:
+            outcome = learn_combined(
+                seen,
+                requirements,
+                keep_values=asked.keep_values,
+                update=asked.before,
+                today=asked.today,
+                engine=engine,
+                journal=journal,
+                stages=stages,
+                keep_refused=asked.has_report,
+                watch=watch,
+            )
+        with stages.timed("across sites"):
+            rules = outcome.rules
+        found = CommandResult(
+            outcome, rules, refusals_of(outcome), seen, outcome.failed, outcome.drift, journal
+        )
+        if found.failed and not outcome.sites:
+            raise UndustError(found.why)
+        yield found
+
+
+@contextmanager
+def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[CommandResult]:
+    """Learn with methods that are named, each by itself, and give what came of it."""
+    from undust.jobs.learn import learn_with  # noqa: PLC0415
+    from undust.jobs.report import refusals_of_verdicts  # noqa: PLC0415
+    from undust.judging.verdict import limits_from  # noqa: PLC0415
+    from undust.learning import masked  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules import RuleSet  # noqa: PLC0415
+
+    _require_local(place, resume=asked.resume)
+    with stages.timed("reading"):
+        seen = asked.inputs.read(quiet=asked.is_silent)
+    with stages.timed("learning"):
+        learned = learn_with(
+            seen,
+            asked.methods,
+            options=asked.options,
+            max_fpr=asked.max_fpr,
+            min_support=limits_from(asked.min_support).min_support,
+            seed=asked.seed,
+            threads=asked.inputs.threads,
+            memory=asked.inputs.memory,
+            folder=asked.inputs.tmp,
+        )
+    rules = learned.rules if asked.keep_values else RuleSet(masked(learned.rules))
+    yield CommandResult(learned, rules, refusals_of_verdicts(learned), seen, {})
+
+
+def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:
+    """Say that an option goes nowhere."""
+    is_said = {
+        "--engine": place.engine_name != "local",
+        "--master": place.master is not None,
+        "--resume": resume,
+    }
+    for name, said in is_said.items():
+        if said:
+            message = f"{name} needs all methods together; leave --method out"
+            raise click.UsageError(message)

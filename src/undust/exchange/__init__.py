@@ -1,0 +1,1 @@
+"""Rules in the languages of other systems, and rules read from them."""

@@ -1,0 +1,123 @@
+"""The parts of a pattern as regular expressions over a URL in standard form.
+
+Everything is written in the common part of the dialects of Python, PCRE, Java and RE2: no named groups,
+no possessive quantifiers. A triplet is one character, so a run beside other text takes triplets whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from undust.errors import CannotExpress
+from undust.exchange.exports.literals import escaped, label_literal, path_literal, query_literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from undust.rules.pattern import Capture, Text
+
+SCHEME = "https?"
+AUTHORITY = r"[^/?#@\[\]]+|\[[0-9a-f:]+\](?::[0-9]+)?"
+_TRIPLET = "%(?:[01][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[BCDE]|60|7[BCDF]|[89A-F][0-9A-F])"
+"""The triplets that standard form keeps."""
+_PATH = rf"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|{_TRIPLET})*)+"
+_QUERY = rf"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|{_TRIPLET})*"
+_NAME = r"[a-z0-9_.~!$&'()*+,;=-]+"
+
+STANDARD_FORM = rf"{SCHEME}://(?:{_NAME}|\[[0-9a-f:]+\])(?::[0-9]+)?{_PATH}(?:\?{_QUERY})?"
+"""Matches a whole URL in standard form, but for dot segments and default ports."""
+NOT_STANDARD = r"http://[^/?]*:80/|https://[^/?]*:443/|https?://[^?]*/\.\.?(?:[/?]|$)"
+"""Matches the beginning of a URL with a default port or a dot segment."""
+
+_CLASSES = {
+    "int": "[0-9]+",
+    "alpha": "[A-Za-z]+",
+    "hex": "[0-9A-Fa-f]+",
+    "word": "[A-Za-z0-9_-]+",
+    "uuid": "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
+    "date": "[0-9]{4}-[0-9]{2}-[0-9]{2}",
+}
+
+
+@dataclass(frozen=True)
+class CaptureGroup:
+    """A part of an expression whose text is needed again."""
+
+    name: str
+    expression: str
+
+
+Pieces = tuple[str | CaptureGroup, ...]
+"""An expression in parts; numbers are given to its groups when it is printed."""
+
+
+@dataclass(frozen=True)
+class UrlPart:
+    """A part of a URL in which runs stand: what a run may not contain, and how literals are normalized."""
+
+    stops: str
+    normalize: Callable[[str], str]
+
+
+LABEL = UrlPart(r"./:?@&;\[\]", label_literal)
+SEGMENT = UrlPart("/?&;", path_literal)
+VALUE = UrlPart("&;", query_literal)
+
+
+def is_of_class(detail: str | None) -> bool:
+    """Whether a capture is bound to one of the named classes."""
+    return detail in _CLASSES
+
+
+def run_of_class(detail: str) -> str:
+    """Return the expression of a named class."""
+    return _CLASSES[detail]
+
+
+def pieces_of(text: Text, place: UrlPart, used: Collection[str]) -> Pieces:
+    """Return a label, a segment or a value as an expression; captures that are `used` become groups."""
+    is_alone = len(text) == 1
+    pieces: list[str | CaptureGroup] = []
+    for piece in text:
+        if isinstance(piece, str):
+            pieces.append(escaped(place.normalize(piece)))
+            continue
+        expression = run(piece, place, is_alone=is_alone)
+        is_group = piece.name is not None and piece.name in used
+        pieces.append(CaptureGroup(piece.name or "", expression) if is_group else expression)
+    return tuple(pieces)
+
+
+def run(capture: Capture, place: UrlPart, *, is_alone: bool) -> str:
+    """Return the expression of one capture that is a run of characters."""
+    if capture.is_many:
+        message = "any number of values beside text"
+        raise CannotExpress(message)
+    if capture.detail in _CLASSES:
+        return _CLASSES[capture.detail]
+    if capture.detail is not None:
+        # The longest item that lets the rest match is taken.
+        items = sorted(map(place.normalize, capture.detail.split("|")), key=len, reverse=True)
+        return f"(?:{'|'.join(map(escaped, items))})"
+    if is_alone or place is LABEL:
+        return f"[^{place.stops}]+"
+    return f"(?:[^{place.stops}%]|%[0-9A-F][0-9A-F])+"
+
+
+def without_groups(pieces: Pieces) -> str:
+    """Return the expression with no group in it."""
+    return "".join(piece if isinstance(piece, str) else f"(?:{piece.expression})" for piece in pieces)
+
+
+def numbered(pieces: Pieces) -> tuple[str, dict[str, int]]:
+    """Return the expression, and the number of each group."""
+    numbers: dict[str, int] = {}
+    text = ""
+    for piece in pieces:
+        if isinstance(piece, str):
+            text += piece
+        else:
+            numbers[piece.name] = len(numbers) + 1
+            text += f"({piece.expression})"
+    return text, numbers

@@ -1,0 +1,200 @@
+"""Clusters to rules: all evidence together, or single learners with every stage in hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from undust.errors import UndustError
+from undust.jobs.arguments import names_of, require_demands, require_rules
+from undust.jobs.combined import learn_combined
+from undust.jobs.find_duplicates import find_duplicates
+from undust.judging.held_out import prove_site
+from undust.judging.verdict import VerdictLimits, limits_from
+from undust.learning import Requirements, masked, requirements_from
+from undust.learning.single import HELD_OUT, Job, learn_sites
+from undust.pages.clustering import Duplicates
+from undust.proposing.papers import LEARNERS, learner_named
+from undust.proposing.papers import propose as propose_for_site
+from undust.rules import RuleSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from undust.engines import Engine
+    from undust.judging.candidates import Proposal
+    from undust.judging.verdict import Verdict
+    from undust.learning import Outcome
+    from undust.learning.single import MethodOutcome
+
+COMBINED = "undust"
+"""The method that is all others together."""
+
+
+def propose(
+    training: Duplicates,
+    methods: Iterable[str] | None = None,
+    options: Mapping[str, object] | None = None,
+) -> dict[str, dict[str, Proposal]]:
+    """Return what learners propose, by site and by learner: all learners, or those that are named.
+
+    Args:
+        training: What the learners may see.
+        methods: Their names, as in `["substring", "tree"]`.
+        options: By their written names, as in `{"substring.max_bucket": 6}`.
+
+    """
+    names = None if methods is None else names_of(methods)
+    return {found.site: propose_for_site(found, names, options) for found in training}
+
+
+def prove(
+    proposals: Mapping[str, Mapping[str, Proposal]],
+    held_out: Duplicates,
+    *,
+    max_fpr: float = VerdictLimits.max_fpr,
+    min_support: int = VerdictLimits.min_support,
+    threads: int = 1,
+) -> tuple[Verdict, ...]:
+    """Return a verdict on every candidate, measured on data that no learner saw.
+
+    Args:
+        proposals: What `propose` returned.
+        held_out: The other part of the split.
+        max_fpr: The largest share of false pairs that is accepted.
+        min_support: The number of pages that must show a candidate to be right.
+        threads: How many to use; the result is the same.
+
+    """
+    require_demands(max_fpr, min_support)
+    demands = VerdictLimits(max_fpr, min_support)
+    return tuple(
+        verdict
+        for found in held_out
+        for proposal in proposals.get(found.site, {}).values()
+        for verdict in prove_site(proposal.candidates, found, demands, threads)
+    )
+
+
+def learn(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    methods: str | Iterable[str] = (COMBINED,),
+    options: Mapping[str, object] | None = None,
+    max_fpr: float = Requirements.max_fpr,
+    min_support: int | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    keep_values: bool = False,
+    update: RuleSet | None = None,
+    today: str | None = None,
+    engine: Engine | None = None,
+) -> RuleSet:
+    """Return the rules that send the duplicate URLs of each site to one form.
+
+    Args:
+        seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
+        methods: `undust`, which is all together, or the name of a single learner, or several.
+        options: Of single learners, by their written names, as in `{"substring.max_bucket": 6}`.
+        max_fpr: The largest share of wrong merges, of a rule and of all rules of a site; from 0 to 1.
+        min_support: The number of pages that must show a rule to be right; 1 or more.
+        seed: Another number holds out other pages.
+        threads: How many to use; the result is the same.
+        keep_values: Show the values of dropped parameters in examples, instead of `***`.
+        update: Rules from before. They are proved again on what was seen now: those that fail are
+            retired, what a person switched off stays off, and what is new comes behind them.
+        today: The day that is written beside what was proved again or retired, as in `2026-11-15`.
+        engine: Where the work runs, if not in this process and others like it: what `read` was given.
+
+    """
+    names = names_of(methods)
+    require_methods(names)
+    require_demands(max_fpr, min_support)
+    require_rules(update)
+    if names == (COMBINED,):
+        requirements = requirements_from(max_fpr, min_support, seed)
+        told = {"keep_values": keep_values, "update": update, "today": today, "threads": threads}
+        outcome = learn_combined(seen, requirements, engine=engine, **told)  # type: ignore[arg-type]
+        require_all(outcome)
+        return outcome.rules
+    for name, given in (("updates rules", update), ("runs on an engine", engine)):
+        if given is not None:
+            message = f"only the method '{COMBINED}' {name}; leave the others out"
+            raise UndustError(message)
+    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    support = limits_from(min_support).min_support
+    demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
+    rules = learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
+    return rules if keep_values else RuleSet(masked(rules))
+
+
+def require_all(outcome: Outcome) -> None:
+    """Raise if a site failed: rules that are handed over are those of all sites."""
+    if outcome.failed:
+        raise UndustError(failed_sites(outcome.failed))
+
+
+def failed_sites(failed: Mapping[str, str]) -> str:
+    """Return which sites failed and why, in a sentence."""
+    site, reason = min(failed.items())
+    others = f" and {len(failed) - 1:,} more" if len(failed) > 1 else ""
+    mend = "" if ";" in reason else "; leave it out of the input, or report this"
+    return f"{site}{others}: {reason}{mend}"
+
+
+def require_methods(names: Iterable[str]) -> None:
+    """Raise unless these are methods to learn with, before any work is done."""
+    chosen = tuple(names)
+    if not chosen:
+        known = ", ".join(learner.name for learner in LEARNERS)
+        message = f"no method is named; leave methods out, or name '{COMBINED}' alone or some of {known}"
+        raise UndustError(message)
+    if COMBINED in chosen and len(chosen) > 1:
+        message = f"'{COMBINED}' is all methods together; name it alone, or name others"
+        raise UndustError(message)
+    for name in chosen:
+        if name != COMBINED:
+            learner_named(name)
+
+
+def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    methods: Iterable[str],
+    *,
+    options: Mapping[str, object] | None = None,
+    max_fpr: float = VerdictLimits.max_fpr,
+    min_support: int = VerdictLimits.min_support,
+    held_out: float = HELD_OUT,
+    seed: int = 0,
+    threads: int = 1,
+    memory: int | None = None,
+    folder: str | None = None,
+) -> MethodOutcome:
+    """Return the rules of single learners in the published order, each proved, and the set of a site too.
+
+    Args:
+        seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
+        methods: The names of the learners.
+        options: By their written names, as in `{"substring.max_bucket": 6}`.
+        max_fpr: The largest share of false pairs that is accepted.
+        min_support: The number of pages that must show a candidate to be right.
+        held_out: The share of the clusters that no learner sees, for the proof.
+        seed: Another number holds out other clusters.
+        threads: How many to use; the result is the same.
+        memory: Bytes that the program may use. A learner that needs more writes temporary files, and
+            above what fits with them learns from a sample; its notes say so.
+        folder: For those files, instead of the system's.
+
+    """
+    require_demands(max_fpr, min_support)
+    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    job = Job(
+        names_of(methods),
+        dict(options or {}),
+        VerdictLimits(max_fpr, min_support),
+        held_out,
+        seed,
+        threads,
+        memory=memory,
+        folder=folder,
+    )
+    return learn_sites(duplicates, job)

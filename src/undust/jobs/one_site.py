@@ -1,0 +1,126 @@
+"""What is done with each site: one pure function, which any engine can map over any number of them.
+
+A site's observations go in; one row comes out, with its rules, its figures and what it says of rules for
+all sites. A site whose learning fails gives a row that says why, so that the others lose nothing by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from time import process_time
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from undust.engines import SITE
+from undust.jobs.records import SiteOutcome, to_text
+from undust.jobs.site_state import held_against_all, site_state_of
+from undust.learning import SITES, Requirements, is_off, learn_site, proved_again, shown_by
+from undust.pages.clustering import find_in_site
+from undust.pages.clustering.distrust import EMPTY
+from undust.pages.clustering.false_clusters import VALUES
+from undust.rules.language import ANY_SITE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from undust.learning import SiteTally
+    from undust.pages.clustering import Declaration, SiteClusters
+    from undust.rules import Rule
+
+LEARNED = pa.schema(
+    [
+        pa.field(SITE, pa.string(), nullable=False),
+        pa.field("learned", pa.large_string()),
+        pa.field("failure", pa.string()),
+        pa.field("rows", pa.int64(), nullable=False),
+        pa.field("clustering", pa.float64(), nullable=False),
+        pa.field("learning", pa.float64(), nullable=False),
+    ]
+)
+"""One row a site: what it gave (see `records`) or why it failed, its observations, and processor seconds."""
+NO_MEMORY = (
+    "there was not enough memory for it; try fewer --threads, or a smaller --memory, with which it is "
+    "learned from a sample"
+)
+
+
+@dataclass(frozen=True)
+class LearningTask:
+    """What is to be done with each site; it can travel to any process or machine."""
+
+    requirements: Requirements
+    is_across: bool = True
+    before: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    """The rules from before, by site."""
+    today: str | None = None
+    declared: Mapping[str, tuple[Declaration, ...]] = field(default_factory=dict)
+    """What sites say about their own parameters."""
+    keeps_refused: bool = True
+    """Whether to tell the candidates that were not taken, one by one."""
+    sampled: frozenset[str] = frozenset()
+    """Sites of which only a sample of the observations is given."""
+
+    @property
+    def known_across(self) -> list[Rule]:
+        """The rules for all sites from before."""
+        return [rule for rule in self.before.get(ANY_SITE, ()) if rule.status == "active"]
+
+    def for_sites(self, count: int) -> LearningTask:
+        """Return the task without what so few sites could not answer."""
+        return replace(self, is_across=self.is_across and (count >= SITES or bool(self.known_across)))
+
+
+def learn_rows(site: str, rows: pa.Table, task: LearningTask) -> pa.Table:
+    """Return what the observations of one site give, as a row of `LEARNED`; none for what is no URL."""
+    if not site:
+        return LEARNED.empty_table()
+    started = process_time()
+    found = None
+    try:
+        found = find_in_site(rows, site, task.declared.get(site, ()), VALUES)
+        clustered = process_time()
+        text = to_text(learn_clusters(found, task))
+    except MemoryError:
+        return failed_row(site, NO_MEMORY, len(rows))
+    except Exception as error:  # noqa: BLE001 -- whatever it is, it is this site's, and it is told
+        stage = "finding its duplicates" if found is None else "learning from them"
+        return failed_row(site, f"{stage} failed: {type(error).__name__}: {error}", len(rows))
+    spent = clustered - started, process_time() - clustered
+    return pa.Table.from_pylist([_row(site, len(rows), text, None, spent)], LEARNED)
+
+
+def failed_row(site: str, reason: str, rows: int = 0) -> pa.Table:
+    """Return the row of a site that gave nothing but a reason."""
+    return pa.Table.from_pylist([_row(site, rows, None, " ".join(reason.split()), (0.0, 0.0))], LEARNED)
+
+
+def _row(
+    site: str, rows: int, text: str | None, failure: str | None, spent: tuple[float, float]
+) -> dict[str, object]:
+    return dict(zip(LEARNED.names, (site, text, failure, rows, *spent), strict=True))
+
+
+def learn_clusters(site: SiteClusters, task: LearningTask) -> SiteOutcome:
+    """Return what one site gives; a pure function of its clusters and the task."""
+    known = task.before.get(site.site, ())
+    again = proved_again(site, known, task.requirements, task.today) if known else []
+    unwanted = [rule for _, rule in again if is_off(rule)]
+    given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
+    rules = learn_site(site, task.requirements, given, unwanted)
+    if rules.sampled:
+        rules = held_against_all(site, rules, task.requirements)
+    shown: list[SiteTally] = []
+    if task.is_across:
+        shown = shown_by(site, task.requirements, rules.rules, task.known_across, rules.restless)
+    has_evidence = bool(site.known.any()) or bool((site.sizes > 1).any())
+    told = replace(rules, refused=rules.refused if task.keeps_refused else (), restless=())
+    stands = site_state_of(site, rules.rules, task.requirements) if site.site in task.sampled else None
+    return SiteOutcome(told, again, shown, has_evidence, stands, () if has_evidence else _doubts(site))
+
+
+def _doubts(site: SiteClusters) -> tuple[str, ...]:
+    """Return by name what the site says of its pages and is not believed."""
+    kinds = {each.kind for each in site.found}
+    # Contents that are too short to compare are told only where they would have joined something.
+    return tuple(sorted(kinds or ({EMPTY} if site.distrusted.any() else ())))

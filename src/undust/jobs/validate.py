@@ -1,0 +1,172 @@
+"""Rules against the sites themselves, their archives, or what was seen of them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undust.asking.outcome import is_tried
+from undust.asking.rule_file import ANY_SITE, Judges, Known, SiteSamples, run
+from undust.asking.samples import samples_from
+from undust.asking.sampling import Sampling, judge_from
+from undust.engines import SITE
+from undust.engines.local import sites_in
+from undust.errors import UndustError
+from undust.jobs.find_duplicates import find_duplicates
+from undust.jobs.read import read
+from undust.jobs.sites import with_site
+from undust.reading.observations import Observations, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from os import PathLike
+
+    from undust.asking.outcome import How, Validation
+    from undust.rules import Rule, RuleSet
+
+SITES_OF_GENERAL_RULES = 10
+"""A rule for all sites is tried on so many of them, those with most URLs."""
+ATTEMPTS_PER_SAMPLE = 3
+"""URLs that are asked for, for each answer that is wanted, with those that cannot be compared."""
+STAGES = 3
+"""Stages of an answer that may each take their time: to be reached, to begin, to go on."""
+URLS_AT_ONCE = 65_536
+
+
+def validate(  # noqa: PLR0913 -- one for each thing that a person may say
+    rules: RuleSet,
+    seen: Any = None,  # noqa: ANN401 -- any Arrow object
+    *,
+    live: bool = False,
+    archives: Iterable[str | PathLike[str]] = (),
+    samples: int = 100,
+    epsilon: float = 0.05,
+    seed: int = 0,
+    delay: float = 1.0,
+    max_fetches: int = 10_000,
+    max_fetches_per_host: int | None = None,
+    timeout: float = 60.0,
+    contact: str | None = None,
+    allow_private: bool = False,
+    connect_to: Iterable[str] = (),
+    journal: str | PathLike[str] | None = None,
+    resume: bool = False,
+    watch: Callable[[Rule, str, int], object] | None = None,
+) -> Validation:
+    """Return the rules, each tried on a sample of URLs until it is confirmed or refuted.
+
+    A rule that is refuted is switched off, with the reason; nothing is removed. Without `live` and
+    without `archives` nothing is asked: what was seen of the URLs decides.
+
+    Args:
+        rules: The rules to prove.
+        seen: URLs to try them on: what `read` returned, or any Arrow table with a column `url`. The
+            examples of the rules are tried besides.
+        live: Ask the sites themselves.
+        archives: Ask these web archives instead.
+        samples: N of DustBuster: answers that decide any rule.
+        epsilon: The share of them that refutes a rule.
+        seed: Another number draws other URLs.
+        delay: Seconds between two requests to one host, at least.
+        max_fetches: Requests in all.
+        max_fetches_per_host: Requests to one host.
+        timeout: Seconds for a whole answer; a third of them for each step of it.
+        contact: How whoever runs a site can reach you.
+        allow_private: Ask also at private, loopback and link-local addresses.
+        connect_to: Hosts to be found elsewhere, as in `["www.shop.test=127.0.0.1:8080"]`.
+        journal: A file in which every answer is written down as it comes.
+        resume: Go on with that journal.
+        watch: Is told the rule, the URL that is asked for, and how many were, before each request.
+
+    """
+    paths = list(archives)
+    if live and paths:
+        message = "either the sites are asked or the archives are; leave one of them out"
+        raise UndustError(message)
+    groups = _groups(rules, seen, seed)
+    if not live and not paths:
+        return run(rules, groups, _observed(seen), Sampling(samples, epsilon, seed=seed), "held-out")
+    from undust.asking.addresses import connection_from  # noqa: PLC0415 -- loads what only asking needs
+    from undust.asking.fetch_options import Manners  # noqa: PLC0415
+    from undust.asking.live_judges import Asking  # noqa: PLC0415
+
+    places = dict(connection_from(text) for text in connect_to)
+    manners = Manners(
+        delay_s=delay,
+        max_fetches=max_fetches,
+        max_fetches_per_host=max_fetches_per_host,
+        contact=contact,
+        allow_private=allow_private,
+        connect_to=places,
+        answer_timeout_s=timeout,
+        stage_timeout_s=timeout / STAGES,
+    )
+    asking = Asking(
+        manners,
+        read(*paths).table if paths else None,
+        journal,
+        job=_fingerprint(rules, groups, seed),
+        resume=resume,
+        watch=watch,
+    )
+    how: How = "live" if live else "archive"
+    # A site was asked about every URL, and says nothing of some; an archive never saw them.
+    max_unknown = 1.0 if live else Sampling.max_unknown
+    attempts = ATTEMPTS_PER_SAMPLE * samples
+    sampling = Sampling(samples, epsilon, attempts=attempts, max_unknown=max_unknown, seed=seed)
+    with asking:
+        return run(rules, groups, asking, sampling, how)
+
+
+def _groups(rules: RuleSet, seen: Any, seed: int) -> list[SiteSamples]:  # noqa: ANN401 -- any Arrow object
+    """Return the rules by site, those of all sites last, each with the URLs to try them on."""
+    by_site: dict[str, list[Rule]] = {}
+    for rule in rules:
+        by_site.setdefault(rule.site, []).append(rule)
+    general = by_site.pop(ANY_SITE, [])
+    nothing = _rows(None)
+    of_site = {site: rows for site, rows in sites_in(_rows(seen)) if site}
+    groups = [_group(site, own, of_site.get(site, nothing), seed) for site, own in by_site.items()]
+    if general:
+        most = sorted(of_site, key=lambda site: (-len(of_site[site]), site))[:SITES_OF_GENERAL_RULES]
+        rows = pa.concat_tables([nothing, *(of_site[site] for site in most)])
+        groups.append(_group(ANY_SITE, general, rows, seed))
+    return groups
+
+
+def _rows(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
+    """Return what is known of the URLs to try rules on: `url`, `status` and `site`."""
+    nothing = pa.table({"url": pa.array([], pa.string())})
+    return with_site(_table(nothing if seen is None else seen)).select(["url", "status", SITE])
+
+
+def _table(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
+    return table_of(seen.table if isinstance(seen, Observations) else seen)
+
+
+def _group(site: str, rules: Sequence[Rule], rows: pa.Table, seed: int) -> SiteSamples:
+    url, status = (rows.column(name).combine_chunks() for name in ("url", "status"))
+    return SiteSamples(site, tuple(rules), samples_from(url, status, rules, seed), sum(map(is_tried, rules)))
+
+
+def _fingerprint(rules: RuleSet, groups: Sequence[SiteSamples], seed: int) -> str:
+    """Return what tells one job from another: a journal is only good for its own."""
+    digest = hashlib.blake2b("\n".join([str(seed), *rules.ids]).encode(), digest_size=16)
+    for group in groups:
+        urls = group.samples.urls
+        for start in range(0, len(urls), URLS_AT_ONCE):
+            digest.update("\n".join([group.site, *urls[start : start + URLS_AT_ONCE].to_pylist()]).encode())
+    return digest.hexdigest()
+
+
+def _observed(seen: Any) -> Judges:  # noqa: ANN401 -- any Arrow object
+    """Return judges that know what was seen."""
+    if seen is None:
+        message = "nothing was seen that could decide; give observations, live=True or archives"
+        raise UndustError(message)
+    newest = pc.max(_table(seen).column("time")).as_py()
+    time = newest.timestamp() if newest else 0.0
+    return Judges({found.site: Known(judge_from(found), time) for found in find_duplicates(seen)})

@@ -1,0 +1,1 @@
+"""What rules do to pages, on data that no learner saw."""

@@ -1,0 +1,135 @@
+"""`Verdict`: what was measured of a candidate, on how much, how sure, and whether that is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from undust.display import how_many
+from undust.statistics import upper_bound
+
+if TYPE_CHECKING:
+    from undust.judging.candidates import Candidate
+    from undust.rules import Rule
+
+
+LEAST_RISK = 0.005
+"""Nobody can prove less with the pages of one site."""
+
+
+@dataclass(frozen=True)
+class VerdictLimits:
+    """What a candidate must show to be accepted."""
+
+    max_fpr: float = 0.01
+    """At most this share of false pairs, among the pairs that were decided."""
+    min_support: int = 3
+    """At least so many pages. Pages, because one login wall makes any number of pairs."""
+    max_unknown: float = 0.5
+    """At most this share of merged pages of which nobody can tell: where evidence is missing from a
+    whole class of pages, what the others show says little about them."""
+
+
+def limits_from(min_support: int | None) -> VerdictLimits:
+    """Return the demands where a person may have said how many pages it takes."""
+    return VerdictLimits() if min_support is None else VerdictLimits(min_support=min_support)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A candidate and what it did to held-out URLs, compared by key and beyond standard normalization."""
+
+    candidate: Candidate
+    moved: int = 0
+    """URLs it changed."""
+    support: int = 0
+    """Pairs of URLs of one page that it sent to one form."""
+    false_pairs: int = 0
+    """Pairs of URLs of different pages that it sent to one form."""
+    unknown_pairs: int = 0
+    """Pairs of which nobody can tell: without evidence, or near copies of each other."""
+    pages: int = 0
+    """Pages with two URLs or more that it sent to one form."""
+    lost: int = 0
+    """Pages that lie under the form of a different one, near copies forgiven."""
+    unknown: int = 0
+    """Pages under the form of another one without any evidence of what they show."""
+    saves: int = 0
+    """URLs that are gone, each beside another of its own page."""
+    examples: tuple[tuple[str, str], ...] = ()
+    known_pages: int = 0
+    """The same as `pages`, with those that it was learned from; 0 if nobody looked."""
+    known_lost: int = 0
+    """The same as `lost`, with those that it was learned from."""
+    risk: float = 0.0
+    """The share of pages that it is expected to lose in use, by its record and by those of its kind."""
+    accepted: bool = False
+    reason: str = "not judged yet"
+    """Why it was accepted or not, for people."""
+
+    @property
+    def site(self) -> str:
+        """The site that the candidate is for."""
+        return self.candidate.rules[0].site
+
+    @property
+    def decided(self) -> int:
+        """Pairs of URLs that it sent to one form, and of which it is known whether they show one page."""
+        return self.support + self.false_pairs
+
+    @property
+    def fpr(self) -> float:
+        """Share of false pairs among those decided (Lei et al. eq. 3); 0 where there are none."""
+        return self.false_pairs / self.decided if self.decided else 0.0
+
+    @property
+    def fpr_upper(self) -> float:
+        """What the rate does not exceed, with 95 % confidence.
+
+        Pairs are not independent, one wrong page makes many: so the bound counts pages.
+        """
+        return max(self.fpr, upper_bound(self.lost, self.pages + self.lost))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the candidate, each with this evidence."""
+        measured = {
+            "support": self.support,
+            "false_positives": self.false_pairs,
+            "fpr": round(self.fpr, 6),
+            "fpr_upper": round(self.fpr_upper, 6),
+            "saves": self.saves,
+            "examples": self.examples,
+        }
+        return tuple(replace(rule, **measured) for rule in self.candidate.rules)  # type: ignore[arg-type]
+
+    def under(self, demands: VerdictLimits) -> Verdict:
+        """Return the same measurement judged by other demands."""
+        refusal = self._refusal(demands)
+        return replace(self, accepted=refusal is None, reason=refusal or self._praise())
+
+    def _refusal(self, demands: VerdictLimits) -> str | None:
+        if not self.moved:
+            return "no held-out URL is changed by it"
+        if not self.saves:
+            return "it brings no two held-out URLs of one page together"
+        if self.fpr > demands.max_fpr:
+            return f"{self.fpr:.1%} of its pairs are different pages, more than {demands.max_fpr:.1%}"
+        if self.pages < demands.min_support:
+            return f"only {how_many(self.pages, 'page')} of at least {demands.min_support} show it"
+        if self.unknown > demands.max_unknown * (self.unknown + self.pages + self.lost):
+            return f"of {how_many(self.unknown, 'page')} that it merges nobody can tell what they show"
+        return self._doubt(demands)
+
+    def _doubt(self, demands: VerdictLimits) -> str | None:
+        """Return why it is not believed though the pages held out show nothing against it."""
+        if self.known_lost > demands.max_fpr * (self.known_lost + self.known_pages):
+            known = f"{self.known_lost:,} of {how_many(self.known_lost + self.known_pages, 'page')}"
+            return f"with those it was learned from, {known} are lost"
+        if self.risk > max(demands.max_fpr, LEAST_RISK):
+            shown = f"{how_many(self.pages, 'page')} prove too little for a rule of its kind"
+            return f"{shown}: it is expected to lose {self.risk:.1%} of the pages that it merges"
+        return None
+
+    def _praise(self) -> str:
+        return f"{how_many(self.saves, 'URL')} of {how_many(self.pages, 'page')} saved, {self.lost:,} lost"

@@ -1,0 +1,86 @@
+"""What a rule must show before it is accepted: enough pages, of enough kinds, and next to nothing lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from undust.judging.verdict import LEAST_RISK
+from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
+from undust.learning.diversity import is_diverse
+from undust.learning.rule_traits import adds_a_value, makes_up, renames, renumbers
+from undust.learning.unstable_pages import CALM, UnstablePages
+
+if TYPE_CHECKING:
+    from undust.learning.requirements import Requirements
+    from undust.learning.site_pages import SitePages
+    from undust.learning.state import Effect, State
+    from undust.rules import Rule
+
+MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
+"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+
+UNFOUNDED = 0.5
+"""Of the URLs that a rule makes up, so many may be such that nobody saw."""
+
+
+@dataclass
+class Acceptance:
+    """The demands on the rules of one site."""
+
+    requirements: Requirements
+    pages: SitePages
+    beliefs: Beliefs = field(default_factory=Beliefs)
+    """What became of other candidates."""
+    restless: UnstablePages = CALM
+    """How many pages show another text at every fetch."""
+
+    def are_met(self, state: State, effect: Effect, rule: Rule) -> bool:
+        """Return whether a rule may be accepted for what it does to a state."""
+        if effect.pages < self.least_pages(rule) or effect.pages_held < self.requirements.held_pages:
+            return False
+        if effect.target_seen_share < MET.get(rule.learned_by or "", 0.0) or not is_diverse(
+            state, effect, rule
+        ):
+            return False
+        if rule.when or rule.unless:
+            return effect.lost == 0 and self._leads_somewhere(state, effect, rule)
+        return self._loses_little(state, effect, rule) and self._leads_somewhere(state, effect, rule)
+
+    def least_pages(self, rule: Rule) -> int:
+        """Return for how many pages a rule must hold."""
+        requirements = self.requirements
+        least = (
+            requirements.min_support
+            if self.pages.has_sketches
+            else max(requirements.min_support, requirements.blind_support)
+        )
+        if conditions := len(rule.when) + len(rule.unless):
+            least = max(least, requirements.narrowed_support) * conditions
+        if adds_a_value(rule) or renames(rule):
+            least = max(least, requirements.literal_support)
+        if renumbers(rule):
+            least = max(least, requirements.number_support)
+        return max(least, requirements.published_support) if rule.learned_by in PUBLISHED_METHODS else least
+
+    def _loses_little(self, state: State, effect: Effect, rule: Rule) -> bool:
+        if rule.learned_by in PUBLISHED_METHODS and effect.lost:
+            return False
+        most = self.requirements.max_fpr * (effect.lost + effect.pages)
+        if effect.lost > most:
+            return self.restless.excuses(effect.lost, effect.pages) and self._on_calm(state, effect) <= most
+        return self.beliefs.risk(rule, effect) <= max(self.requirements.max_fpr, LEAST_RISK)
+
+    def _on_calm(self, state: State, effect: Effect) -> int:
+        """Return how many images a rule would move wrongly, though other rules show that the page is calm."""
+        pages = state.page_of_image[effect.sources[effect.blamed]]
+        return int(np.isin(pages, self.restless.calm).sum())
+
+    def _leads_somewhere(self, state: State, effect: Effect, rule: Rule) -> bool:
+        """Return whether next to nothing is sent to where the site was seen to have no page."""
+        gone = state.leading_nowhere(effect, rule)
+        if gone is not None and int(gone.sum()) > self.requirements.max_fpr * effect.moved:
+            return False
+        return not makes_up(rule) or state.unseen_target_share(effect, rule) <= UNFOUNDED

@@ -1,0 +1,11 @@
+"""Single published learners as a whole job: split, propose, prove, and the rules in the published order.
+
+Their candidates are found as the papers find them. What is believed of them is what is believed of anybody's:
+see `trust`. The papers prove each candidate alone and leave it at that, which a job does if told so
+(`Job.alone`).
+"""
+
+from undust.learning.single.job import HELD_OUT, Job, learn_sites
+from undust.learning.single.learned import MethodOutcome
+
+__all__ = ["HELD_OUT", "Job", "MethodOutcome", "learn_sites"]

@@ -1,0 +1,108 @@
+"""The pages of one site as learning sees them: which URLs, which are held out, which are near copies."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from undust.learning.statements import Statements
+from undust.pages.clustering.near_copies import needed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undust.learning.requirements import Requirements
+    from undust.pages.clustering import SiteClusters
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+FORGIVEN = 30 / 32
+"""Share of minima in which two pages agree that may be merged without loss; stricter than the judges are."""
+
+
+class SitePages:
+    """Columns over the URLs of a site (normal forms) and over its pages."""
+
+    def __init__(self, site: SiteClusters, requirements: Requirements) -> None:
+        self.site = site
+        nodes = np.flatnonzero(site.cluster_of_node >= 0)
+        self.is_sample = len(nodes) > requirements.most_urls
+        if self.is_sample:
+            nodes = _sample(site, nodes, requirements)
+        self.nodes = nodes
+        self.urls: pa.Array = site.node_urls.take(pa.array(nodes)).cast(pa.large_string())
+        self.of_url = _numbered(site, nodes)
+        self.count = int(self.of_url.max(initial=-1)) + 1
+        self.is_labelled = np.zeros(self.count, np.bool_)
+        """Pages whose URLs are known to be one page; those of distrusted content prove nothing."""
+        self.is_labelled[self.of_url[~site.distrusted[nodes]]] = True
+        self.silent = np.zeros(self.count, np.bool_)
+        """Pages that are another one at every fetch; nothing is lost with them."""
+        self.has_sketches = bool((site.sketch_row[nodes] >= 0).any())
+        self.sketch = np.full(self.count, -1, np.int64)
+        rows = np.flatnonzero(site.sketch_row[nodes] >= 0)[::-1]
+        self.sketch[self.of_url[rows]] = site.sketch_row[nodes[rows]]
+        self.preferred: pa.Array = self.urls.filter(pa.array(_preferred(site)[nodes]))
+        """The URLs that the site itself sends others to, by a redirect or rel=canonical."""
+        self.is_held = self._drawn(requirements)
+        self.needed = needed(site.sketches.shape[1], FORGIVEN) if self.has_sketches else 0
+
+    @cached_property
+    def statements(self) -> Statements:
+        """Where the site says that its URLs belong."""
+        return Statements(self.site, self.nodes)
+
+    def _drawn(self, requirements: Requirements) -> Bools:
+        """Return which pages are held out."""
+        fractions = _fractions(self.urls, self.of_url, self.count, f"held out {requirements.seed}")
+        return fractions < requirements.held_out
+
+
+def _preferred(site: SiteClusters) -> Bools:
+    """Return of each node whether the site prefers it to others, and no other to it."""
+    preferred = np.zeros(len(site.node_urls), np.bool_)
+    statements = [edges for edges in site.edges if edges.kind in {"canonical", "redirect"}]
+    for edges in statements:
+        preferred[edges.hub] = True
+    for edges in statements:
+        preferred[edges.member] = False
+    return preferred
+
+
+def _numbered(site: SiteClusters, nodes: Ints) -> Ints:
+    """Return the page of each node; distrusted nodes of one digest are one page that proves nothing."""
+    page = site.cluster_of_node[nodes].copy()
+    shared = site.distrusted[nodes] & (site.digest[nodes] >= 0)
+    page[shared] = site.cluster_count + site.digest[nodes[shared]]
+    return np.unique(page, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _sample(site: SiteClusters, nodes: Ints, requirements: Requirements) -> Ints:
+    """Return the nodes of some pages, whole pages, as many as there may be."""
+    page = _numbered(site, nodes)
+    urls = site.node_urls.take(pa.array(nodes))
+    order = np.argsort(
+        _fractions(urls, page, int(page.max()) + 1, f"sample {requirements.seed}"), kind="stable"
+    )
+    total = np.cumsum(np.bincount(page)[order])
+    chosen = np.zeros(len(order), np.bool_)
+    chosen[order[total <= requirements.most_urls]] = True
+    return nodes[chosen[page]]
+
+
+def _fractions(urls: pa.Array, page: Ints, count: int, salt: str) -> NDArray[np.float64]:
+    """Return a number between 0 and 1 for each page; it depends on its first URL alone."""
+    first = np.full(count, -1, np.int64)
+    first[page[::-1]] = np.arange(len(page))[::-1]
+    names = urls.take(pa.array(first)).to_pylist()
+    return np.fromiter((_fraction(salt, name) for name in names), np.float64, count)
+
+
+def _fraction(salt: str, name: str) -> float:
+    text = f"{salt}\n{name}".encode(errors="surrogateescape")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64

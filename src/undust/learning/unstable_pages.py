@@ -1,0 +1,135 @@
+"""Pages that are another one at every fetch, wherever on the site they are: their content proves nothing.
+
+If a page shows new text each time, every rule that moves one of its URLs seems to fail. One rule that fails
+there may be wrong; but where no single rule explains why all the URLs of a page differ, and those rules hold
+elsewhere, it is the page. Such pages are silent: they speak neither for a rule nor against it. How many
+pages are so tells how many failures a true rule may show on pages where nobody can tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from undust.rules.applying import program_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from undust.learning.state import State
+    from undust.rules import Rule
+
+    Ints = NDArray[np.int64]
+
+_PAGES, _FAILING = 10, 0.2
+"""Rules are asked that hold for so many pages, and fail for no more than this share."""
+_RULES = 24
+SAME_WORK = 0.9
+"""Two rules do the same if they share so much of the smaller one's URLs."""
+GROUPS, RESTLESS = 30, 3
+"""So many pages must be tried by several rules, and so many of them be restless, before anything is said."""
+_SEVERAL = 3
+MIXED = 2
+"""So many times as many pages may have URLs some of which agree and others not, as where labels are wrong."""
+
+
+@dataclass(frozen=True)
+class UnstablePages:
+    """What is known about restless pages of a site."""
+
+    pages: Ints
+    """Those that are found out."""
+    rate: float
+    """Their share among pages where it can be seen."""
+    calm: Ints
+    """Pages of URLs some of which agree; where a rule fails on them, it is the rule."""
+
+    def excuses(self, lost: int, pages: int) -> bool:
+        """Return whether a rule that fails so often is far likelier to be true than to be false."""
+        trials = lost + pages
+        if not self.rate or lost > _MOST * trials:
+            return False
+        true = lost * log(self.rate) + pages * log1p(-self.rate)
+        false = [exp(lost * log(each) + pages * log1p(-each) - true) for each in FALSE]
+        return sum(false) / len(FALSE) < 1 / LIKELIER
+
+
+_MOST = 0.2
+FALSE = (0.25, 0.35, 0.45, 0.6, 0.8)
+"""How often a false rule fails; one that fails less often is not told from a true one on a restless site."""
+LIKELIER = 20
+CALM = UnstablePages(np.zeros(0, np.int64), 0.0, np.zeros(0, np.int64))
+
+
+def restless_pages(state: State, rules: Sequence[Rule]) -> UnstablePages:
+    """Return the pages whose URLs all differ for no single rule's fault."""
+    probable = _probable(state, rules)
+    if len(probable) < 2:  # noqa: PLR2004 -- two witnesses
+        return CALM
+    whole = _images(state, probable)
+    tested, accused, mixed = _suspects(state, whole)
+    for left_out in range(len(probable)):
+        if not len(tested):
+            break
+        fewer = _images(state, [rule for at, rule in enumerate(probable) if at != left_out])
+        tested = tested[_meet_again(whole, fewer, tested)]
+    accused, mixed = np.intersect1d(accused, tested), np.intersect1d(mixed, tested)
+    # Two wrong rules leave many groups in which some URLs agree; a restless page leaves none, and wrong
+    # labels a few.
+    if len(tested) < GROUPS or len(accused) < RESTLESS or len(mixed) > MIXED * len(accused):
+        return CALM
+    pages = np.unique(state.page_of_image[np.isin(whole, accused)])
+    return UnstablePages(pages, len(accused) / len(tested), _agreeing(state, whole))
+
+
+def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
+    """Return rules that hold in most places and do not do each other's work, the simplest first."""
+    found = []
+    for rule, effect in zip(rules, state.effects(rules), strict=True):
+        failed, tried = int(effect.blamed.sum()), int((effect.blamed | effect.merging).sum())
+        if effect.pages >= _PAGES and failed <= _FAILING * tried:
+            found.append((len(str(rule)), str(rule), rule, effect.touched))
+    chosen: list[Rule] = []
+    work: list[Ints] = []
+    for _, _, rule, rows in sorted(found, key=lambda item: item[:2]):
+        # A second rule for the same URLs would speak for the first where that one is wrong.
+        if all(len(np.intersect1d(rows, other)) < SAME_WORK * min(len(rows), len(other)) for other in work):
+            chosen.append(rule)
+            work.append(rows)
+    return chosen[:_RULES]
+
+
+def _images(state: State, rules: Sequence[Rule]) -> Ints:
+    """Return where rules would send each image, as numbers."""
+    keeps = [rule for rule in state.rules if rule.kind == "keep"]
+    after = pa.array(program_of([*keeps, *rules]).batch(state.images))
+    return np.asarray(after.dictionary_encode().indices, np.int64)
+
+
+def _suspects(state: State, whole: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the groups of several images; those in which no two show one page; those in which some do."""
+    size, count = np.bincount(whole), state.pages.count + 1
+    pages = np.unique(whole * count + state.page_of_image) // count
+    distinct = np.bincount(pages, minlength=len(size))
+    tested = np.flatnonzero(size >= _SEVERAL)
+    differ = distinct[tested] == size[tested]
+    return tested, tested[differ], tested[~differ & (distinct[tested] > 1)]
+
+
+def _agreeing(state: State, whole: Ints) -> Ints:
+    """Return the pages of groups in which several images show one page."""
+    count = state.pages.count + 1
+    pairs, times = np.unique(whole * count + state.page_of_image, return_counts=True)
+    return np.unique(state.page_of_image[np.isin(whole, pairs[times > 1] // count)])
+
+
+def _meet_again(whole: Ints, fewer: Ints, groups: Ints) -> NDArray[np.bool_]:
+    """Return of groups whether two of their images meet without one of the rules too."""
+    parts = np.unique(whole * (int(fewer.max()) + 1) + fewer) // (int(fewer.max()) + 1)
+    return np.bincount(parts, minlength=int(whole.max()) + 1)[groups] < np.bincount(whole)[groups]

@@ -1,0 +1,169 @@
+"""Counts what a canonicalizer did to the URLs of a site, given the page that each shows.
+
+Whole columns at a time: a comparison of methods counts the same pages again for every rule set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undust.measuring.measures import Measures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+NEAR = 29 / 32
+"""Share of minima in which two pages must agree to count as near copies of each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPages:
+    """Which page each URL shows, made once for all the images that are measured against it."""
+
+    names: pa.Array
+    codes: NDArray[np.int64]
+    sketches: Mapping[str, Sequence[int]]
+    """One a page, where there are any; pages without one are never near copies of another."""
+    contents: int
+    """Distinct contents as the sketches tell them."""
+
+    @classmethod
+    def of(cls, pages: Sequence[str], sketches: Mapping[str, Sequence[int]] | None = None) -> LabelledPages:
+        """Return the pages of URLs, one name a URL."""
+        names, codes = coded(pages)
+        return cls(names, codes, sketches or {}, _distinct_contents(names, sketches or {}))
+
+
+def measure(
+    pages: Sequence[str],
+    images: Sequence[str] | pa.Array,
+    sketches: Mapping[str, Sequence[int]] | None = None,
+) -> Measures:
+    """Return the measures of one site: row i is one URL, the page it shows and its image."""
+    return measure_images(LabelledPages.of(pages, sketches), images)
+
+
+def measure_images(pages: LabelledPages, images: Sequence[str] | pa.Array) -> Measures:
+    """Return the measures of one site whose pages are known, given the image of each URL."""
+    if not len(pages.codes):
+        return Measures()
+    image_names, image_codes = coded(images)
+    groups = _ImageCounts.of(image_codes, pages.codes)
+    lost, lost_unlike = _lost(groups, pages)
+    sizes = np.bincount(image_codes, minlength=len(image_names))
+    page_sizes = np.bincount(pages.codes, minlength=len(pages.names))
+    images_of_page = np.bincount(groups.pages, minlength=len(pages.names))
+    return Measures(
+        urls=len(pages.codes),
+        canonical_urls=len(image_names),
+        clusters=len(pages.names),
+        joined_clusters=_components(groups, len(pages.names)),
+        sketches=pages.contents,
+        support_pairs=_pairs(sizes),
+        false_positive_pairs=_pairs(sizes) - _pairs(groups.counts),
+        merged_urls=int(sizes[sizes > 1].sum()),
+        misplaced_urls=int(sizes.sum() - groups.largest.sum()),
+        lost_pages=lost,
+        lost_unlike=lost_unlike,
+        duplicate_clusters=int((page_sizes > 1).sum()),
+        collapsed_clusters=int(((page_sizes > 1) & (images_of_page == 1)).sum()),
+    )
+
+
+def coded(names: Sequence[str] | pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Return the distinct names in order, and of each row the place of its name among them."""
+    column = names if isinstance(names, pa.Array) else pa.array(names, pa.large_string())
+    encoded = column.dictionary_encode()
+    order = np.asarray(pc.sort_indices(encoded.dictionary), np.int64)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return encoded.dictionary.take(pa.array(order)), rank[np.asarray(encoded.indices)]
+
+
+@dataclass(frozen=True, slots=True)
+class _ImageCounts:
+    """How many URLs of each page lie under each image; one row a combination, by image."""
+
+    images: NDArray[np.int64]
+    pages: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    """First row of each image."""
+    largest: NDArray[np.int64]
+    """URLs of each image's main page."""
+
+    @classmethod
+    def of(cls, images: NDArray[np.int64], pages: NDArray[np.int64]) -> _ImageCounts:
+        width = int(pages.max(initial=0)) + 1
+        rows, counts = np.unique(images * width + pages, return_counts=True)
+        image, page = np.divmod(rows, width)
+        starts = np.flatnonzero(np.diff(image, prepend=-1))
+        return cls(image, page, counts, starts, np.maximum.reduceat(counts, starts))
+
+    def mixed(self) -> Iterator[slice]:
+        """Yield the rows of each image that has several pages; on most sites these are few."""
+        ends = np.append(self.starts[1:], len(self.pages))
+        for place in np.flatnonzero(ends - self.starts > 1):
+            yield slice(int(self.starts[place]), int(ends[place]))
+
+
+def _pairs(sizes: NDArray[np.int64]) -> int:
+    return int((sizes.astype(np.int64) * (sizes - 1) // 2).sum())
+
+
+def _lost(groups: _ImageCounts, pages: LabelledPages) -> tuple[int, int]:
+    """Return the pages under another's image, all of them and those that are no near copies.
+
+    The main page of an image is the one with most URLs; of equals, the first by name.
+    """
+    lost = unlike = 0
+    sketches = pages.sketches
+    for rows in groups.mixed():
+        names = pages.names.take(pa.array(groups.pages[rows])).to_pylist()
+        main = names[int(np.argmax(groups.counts[rows]))]
+        others = [name for name in names if name != main]
+        lost += len(others)
+        unlike += sum(not is_near(sketches.get(name), sketches.get(main)) for name in others)
+    return lost, unlike
+
+
+def is_near(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:
+    """Return whether two sketches agree in at least 29 of 32 minima, or as large a share."""
+    if left is None or right is None or len(left) == 0 or len(right) == 0:
+        return False
+    agreeing = sum(a == b for a, b in zip(left, right, strict=False))
+    return agreeing >= NEAR * len(left)
+
+
+def _distinct_contents(page_names: pa.Array, sketches: Mapping[str, Sequence[int]]) -> int:
+    if not sketches:
+        return len(page_names)
+    return len({tuple(sketches.get(name, ())) or name for name in page_names.to_pylist()})
+
+
+def _components(groups: _ImageCounts, pages: int) -> int:
+    """Return how many sets of pages there are when pages under one image belong together."""
+    parent: dict[int, int] = {}
+
+    def root(page: int) -> int:
+        while (above := parent.get(page, page)) != page:
+            parent[page] = parent.get(above, above)
+            page = parent[page]
+        return page
+
+    joined = pages
+    for rows in groups.mixed():
+        first, *others = groups.pages[rows].tolist()
+        for page in others:
+            left, right = root(first), root(page)
+            if left != right:
+                parent[right] = left
+                joined -= 1
+    return joined

@@ -1,0 +1,277 @@
+"""A rule set against labelled URLs: in total, by site, by class of rule and by rule.
+
+URLs are compared by key, as a crawler compares them. The measures of a single rule are those of a
+set that holds this rule and the `keep` rules before it, less what standard normalization merges
+anyway.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from undust.errors import UndustError
+from undust.measuring.counts import LabelledPages, measure_images
+from undust.measuring.measures import Measures, mean
+from undust.rules import RuleSet
+from undust.urls import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from undust.pages.clustering import Duplicates
+    from undust.rules import Rule
+
+_CLASSES = ("substitution", "irrelevant component", "general")
+"""Of rules: tokens for tokens; some part is forgotten or masked; parts are moved (Dasgupta et al.)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The distinct URLs of one site, the page that each shows, and one sketch a page where known."""
+
+    site: str
+    urls: pa.Array
+    pages: tuple[str, ...]
+    sketches: Mapping[str, Sequence[int]]
+
+    @cached_property
+    def known(self) -> LabelledPages:
+        """The pages as numbers."""
+        return LabelledPages.of(self.pages, self.sketches)
+
+    @cached_property
+    def in_duplicates(self) -> NDArray[np.bool_]:
+        """Which URLs are of pages that have two or more."""
+        page = self.known.codes
+        return np.asarray(np.bincount(page)[page] > 1)
+
+    def without_singletons(self) -> Labelled:
+        """Return only the URLs of pages that have two or more, as Dasgupta et al. judge."""
+        return self.only(self.in_duplicates)
+
+    def only(self, chosen: NDArray[np.bool_]) -> Labelled:
+        """Return some of the URLs."""
+        rows = np.flatnonzero(chosen)
+        pages = tuple(self.pages[row] for row in rows)
+        return Labelled(self.site, self.urls.take(pa.array(rows)), pages, self.sketches)
+
+    def measured(self, rules: RuleSet, threads: int = 1) -> Measures:
+        """Return what the rules do to these URLs."""
+        return self.measured_by(rules.compile().batch(self.urls, keys=True, threads=threads))
+
+    def measured_by(self, images: pa.Array) -> Measures:
+        """Return what was done to these URLs, given what became of each."""
+        return measure_images(self.known, images)
+
+
+@dataclass(frozen=True)
+class RuleRow:
+    """One rule, or one class of rules: alone, on the sites it speaks of."""
+
+    name: str
+    kind: str
+    measures: Measures
+    """With these rules alone."""
+    saved: int
+    """URLs removed beyond standard normalization."""
+    lost: int
+    """Pages merged into an unlike one beyond standard normalization."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a rule set does to labelled URLs."""
+
+    total: Measures
+    """All sites added up (micro)."""
+    duplicates_only: Measures
+    """The same without pages that have one URL only."""
+    sites: Mapping[str, Measures]
+    classes: tuple[RuleRow, ...]
+    rules: tuple[RuleRow, ...]
+    unlabelled: int
+    """URLs that nobody knows the page of; they are judged nowhere."""
+    active: int
+    """Rules that are switched on."""
+
+    def macro(self, rate: Callable[[Measures], float]) -> float:
+        """Return the mean of a rate over the sites."""
+        return mean(rate, self.sites.values())
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from undust.showing.measures_html import evaluation_as_html  # noqa: PLC0415 -- only notebooks need it
+
+        return evaluation_as_html(self)
+
+
+def has_labels(seen: pa.Table) -> bool:
+    """Return whether a person's labels tell the page of any URL."""
+    return "cluster" in seen.column_names and seen.column("cluster").null_count < len(seen)
+
+
+def labelled_from_labels(seen: pa.Table) -> tuple[list[Labelled], int]:
+    """Return the URLs with a label of the person's, by site, and how many have none."""
+    rows: dict[str, dict[str, str]] = {}
+    sketches: dict[tuple[str, str], Sequence[int]] = {}
+    unlabelled = set()
+    table = seen.sort_by("url")
+    nothing = [None] * len(table)
+    columns = (
+        table.column(name).to_pylist() if name in table.column_names else nothing
+        for name in ("url", "cluster", "sketch")
+    )
+    for url, site, (label, sketch) in _with_sites(table, columns):
+        if label is None or site is None:
+            unlabelled.add(url)
+            continue
+        known = rows.setdefault(site, {})
+        if known.setdefault(url, label) != label:
+            message = (
+                f"{url} has the labels '{known[url]}' and '{label}'; give each URL one value in 'cluster'"
+            )
+            raise UndustError(message)
+        if sketch:
+            sketches.setdefault((site, label), sketch)
+    sites = [
+        Labelled(
+            site,
+            pa.array(list(urls), pa.string()),
+            tuple(urls.values()),
+            {page: sketches[site, page] for page in set(urls.values()) if (site, page) in sketches},
+        )
+        for site, urls in sorted(rows.items())
+    ]
+    return sites, len(unlabelled - {url for urls in rows.values() for url in urls})
+
+
+def _with_sites(table: pa.Table, columns: Iterable[list[Any]]) -> Iterable[tuple[str, str | None, list[Any]]]:
+    urls, *others = columns
+    sites = site_of(table.column("url")).to_pylist()
+    return ((url, site, list(rest)) for url, site, *rest in zip(urls, sites, *others, strict=True))
+
+
+def labelled_from_duplicates(duplicates: Duplicates) -> tuple[list[Labelled], int]:
+    """Return the URLs whose page the evidence tells, by site, and how many it says nothing about."""
+    sites, unlabelled = [], 0
+    for found in duplicates:
+        cluster = found.cluster
+        told = np.zeros(found.cluster_count, np.bool_)
+        told[found.cluster_of_node[found.known & (found.cluster_of_node >= 0)]] = True
+        told |= found.sizes > 1
+        rows = np.flatnonzero(told[cluster])
+        unlabelled += len(cluster) - len(rows)
+        if not len(rows):
+            continue
+        sketches: dict[str, Sequence[int]] = {}
+        for node in np.flatnonzero((found.sketch_row >= 0) & (found.cluster_of_node >= 0)):
+            sketches.setdefault(str(found.cluster_of_node[node]), found.sketches[found.sketch_row[node]])
+        pages = tuple(str(number) for number in cluster[rows])
+        sites.append(Labelled(found.site, found.urls.take(pa.array(rows)), pages, sketches))
+    return sites, unlabelled
+
+
+def evaluate(rules: RuleSet, sites: Sequence[Labelled], unlabelled: int = 0, threads: int = 1) -> Evaluation:
+    """Return what a rule set does to the labelled URLs of some sites."""
+    require_pages(sites)
+    _require_overlap(rules, sites)
+    by_site = {site.site: site.measured(rules, threads) for site in sites}
+    alone = _Alone([rule for rule in rules if rule.status == "active"], sites, threads)
+    return Evaluation(
+        total=sum(by_site.values(), Measures()),
+        duplicates_only=sum(
+            (site.without_singletons().measured(rules, threads) for site in sites), Measures()
+        ),
+        sites=by_site,
+        classes=tuple(alone.group(name) for name in _CLASSES),
+        rules=tuple(map(alone.rule, alone.acting)),
+        unlabelled=unlabelled,
+        active=len(alone.active),
+    )
+
+
+def require_pages(sites: Sequence[Labelled]) -> None:
+    """Raise if nothing is known to judge by."""
+    if not sites:
+        message = (
+            "the input says of no URL which page it shows; it needs a column 'cluster', 'digest' or 'sketch'"
+        )
+        raise UndustError(message)
+
+
+def class_of(rule: Rule) -> str:
+    """Return which of `CLASSES` a rule belongs to."""
+    if rule.kind == "replace":
+        return _CLASSES[0]
+    forgets = "{*" in rule.source or ":any}" in (rule.target or "")
+    return _CLASSES[1] if forgets else _CLASSES[2]
+
+
+class _Alone:
+    """What a rule, or a class of rules, does without the others; only the `keep` rules before it stay.
+
+    A rule is run on its own site alone, so that many sites with a few rules each stay quick.
+    """
+
+    def __init__(self, active: list[Rule], sites: Sequence[Labelled], threads: int) -> None:
+        self.active = active
+        self.sites = {site.site: site for site in sites}
+        self.threads = threads
+        self.acting = [rule for rule in active if rule.kind != "keep"]
+        self._place = {rule.id: place for place, rule in enumerate(active)}
+        self._keeps: dict[str, list[int]] = {}
+        for place, rule in enumerate(active):
+            if rule.kind == "keep":
+                self._keeps.setdefault(rule.site, []).append(place)
+        self._plain = {site.site: site.measured(RuleSet(), threads) for site in sites}
+
+    def rule(self, rule: Rule) -> RuleRow:
+        """Return what one rule does."""
+        return self._row([rule], str(rule), class_of(rule))
+
+    def group(self, name: str) -> RuleRow:
+        """Return what the rules of a class do together."""
+        return self._row([rule for rule in self.acting if class_of(rule) == name], name, name)
+
+    def _row(self, chosen: Sequence[Rule], name: str, kind: str) -> RuleRow:
+        places = {self._place[rule.id] for rule in chosen}
+        spoken_of = {rule.site for rule in chosen}
+        last = max(places, default=-1)
+        for site in self._keeps if "*" in spoken_of else {*spoken_of, "*"}:
+            places |= {at for at in self._keeps.get(site, ()) if at < last}
+        rules = [self.active[place] for place in sorted(places)]
+        sites = list(self.sites) if "*" in spoken_of else sorted(spoken_of & set(self.sites))
+        run = RuleSet(rules)
+        after = sum((self.sites[site].measured(run, self.threads) for site in sites), Measures())
+        before = sum((self._plain[site] for site in sites), Measures())
+        saved = after.removed_urls - before.removed_urls
+        return RuleRow(name, kind, after, saved, after.lost_unlike - before.lost_unlike)
+
+
+def _require_overlap(rules: RuleSet, sites: Sequence[Labelled]) -> None:
+    spoken_of = {rule.site for rule in rules}
+    if "*" not in spoken_of:
+        require_common_sites("rules", spoken_of, {site.site for site in sites})
+
+
+def require_common_sites(what: str, spoken_of: set[str], seen: set[str]) -> None:
+    """Raise if rules or labels are of other sites than the input."""
+    if spoken_of and not spoken_of & seen:
+        message = (
+            f"the {what} are for {_some(spoken_of)} and the input is of {_some(seen)}; "
+            f"give {what} and URLs of the same sites"
+        )
+        raise UndustError(message)
+
+
+def _some(sites: set[str], most: int = 3) -> str:
+    named = sorted(sites)
+    more = f" and {len(named) - most:,} more" if len(named) > most else ""
+    return ", ".join(named[:most]) + more

@@ -1,0 +1,1 @@
+"""Which URLs show one page."""

@@ -1,0 +1,97 @@
+"""One function per kind of evidence: each gives pairs of nodes that it holds for one page, as stars.
+
+The kinds stand in `KINDS`, cheapest and surest first. Whether a kind speaks the truth on this site
+is not decided here; see `distrust`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from undust.pages.clustering.near_copies import near_stars
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undust.pages.clustering.nodes import Nodes
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+EVIDENCE_KINDS = {
+    "label": "the label that you gave",
+    "redirect": "one redirects to the other, or both to the same URL",
+    "digest": "equal content",
+    "canonical": "rel=canonical",
+    "declared": "the site says that a parameter does not matter (Clean-param, No-Vary-Search)",
+    "sketch": "nearly equal text",
+    "normal": "equal in normal form (RFC 3986)",
+}
+"""What each reason in the column `evidence` means."""
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Pairs of nodes of one kind of evidence: a hub, and what it holds for the same page."""
+
+    kind: str
+    hub: Ints
+    member: Ints
+
+    def __len__(self) -> int:
+        return len(self.hub)
+
+    def only(self, which: Bools) -> Edges:
+        """Return some of the edges."""
+        return Edges(self.kind, self.hub[which], self.member[which])
+
+
+def by_label(nodes: Nodes) -> Edges:
+    """Join the nodes that the person gave one label."""
+    return Edges("label", *stars(nodes.label, np.arange(len(nodes))))
+
+
+def by_digest(nodes: Nodes) -> Edges:
+    """Join the nodes that show exactly the same content."""
+    shown = np.flatnonzero(nodes.has_content)
+    return Edges("digest", *stars(nodes.digest[shown], shown))
+
+
+def by_sketch(nodes: Nodes) -> Edges:
+    """Join the nodes whose sketches nearly agree."""
+    shown = np.flatnonzero(nodes.has_content & (nodes.sketch_row >= 0))
+    left, right = near_stars(nodes.sketches[nodes.sketch_row[shown]])
+    return Edges("sketch", shown[left], shown[right])
+
+
+def by_canonical(nodes: Nodes) -> Edges:
+    """Join each node with the target of its rel=canonical."""
+    return _towards("canonical", np.where(nodes.redirects, -1, nodes.canonical))
+
+
+def by_redirect(nodes: Nodes) -> Edges:
+    """Join each node with the target of its redirect."""
+    return _towards("redirect", nodes.redirect)
+
+
+def _towards(kind: str, target: Ints) -> Edges:
+    source = np.flatnonzero((target >= 0) & (target != np.arange(len(target))))
+    return Edges(kind, target[source], source)
+
+
+def stars(codes: Ints, nodes: Ints) -> tuple[Ints, Ints]:
+    """Return hub and member for all nodes with an equal code; the smallest node is the hub.
+
+    >>> stars(np.array([7, -1, 7, 7]), np.array([0, 1, 2, 3]))
+    (array([0, 0]), array([2, 3]))
+    """
+    known = codes >= 0
+    codes, nodes = codes[known], nodes[known]
+    order = np.lexsort((nodes, codes))
+    codes, nodes = codes[order], nodes[order]
+    is_first = np.concatenate(([True], codes[1:] != codes[:-1])) if len(codes) else np.zeros(0, np.bool_)
+    hub = nodes[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]] if len(codes) else nodes
+    return hub[~is_first], nodes[~is_first]

@@ -1,0 +1,144 @@
+"""Sketches that nearly agree, gathered around hubs, without comparing all with all.
+
+Two sketches of k minima that agree in at least s of them differ in at most k - s places. Cut into
+k - s + 1 bands, at least one band is the same in both: no pair is missed by chance. Sketches with
+an equal band are compared in full. Where very many share a band, each is compared with a few
+representatives instead of with all others.
+
+Near copies are no equivalence: a copy of a copy of a copy may be another page. On real sites,
+joining whatever agrees with anything in a cluster joined thousands of pages that nobody would call
+alike. So every member must agree with the one hub of its cluster: then any two of 32 minima
+agree in 30.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Sketches = NDArray[np.uint32]
+
+SAME_SHARE = 31 / 32
+"""Share of minima that must agree for one page."""
+ALIKE = 29 / 32
+"""Below this share two pages are known to differ; between the two nobody can tell."""
+_ALL_PAIRS = 64
+"""A band shared by more sketches than this is searched through representatives."""
+REPRESENTATIVES = 32
+"""How many of them at most, for one band."""
+COMPARED_AT_ONCE = 1 << 16
+
+
+def needed(size: int, share: float = SAME_SHARE) -> int:
+    """Return how many of `size` minima must agree.
+
+    >>> needed(32), needed(4)
+    (31, 4)
+    """
+    return math.ceil(share * size)
+
+
+def agreement(sketches: Sketches, left: Ints, right: Ints) -> Ints:
+    """Return in how many minima each pair of rows agrees."""
+    counts = np.empty(len(left), np.int64)
+    for start in range(0, len(left), COMPARED_AT_ONCE):
+        part = slice(start, start + COMPARED_AT_ONCE)
+        counts[part] = (sketches[left[part]] == sketches[right[part]]).sum(axis=1)
+    return counts
+
+
+def near_stars(sketches: Sketches, share: float = SAME_SHARE) -> tuple[Ints, Ints]:
+    """Return hub and member for each row that agrees with a hub; equal sketches come first of all."""
+    nothing = np.zeros(0, np.int64)
+    size = sketches.shape[1] if len(sketches) else 0
+    if not size:
+        return nothing, nothing
+    least = needed(size, share)
+    first, copies = _equal(sketches)
+    rows = np.setdiff1d(np.arange(len(sketches)), copies, assume_unique=True)
+    found = [(nothing, nothing)]
+    for band in np.array_split(np.arange(size), size - least + 1):
+        found += _pairs_of_band(sketches, rows, band, least)
+    lefts, rights = zip(*found, strict=True)
+    weight = np.bincount(first, minlength=len(sketches))
+    hub, member = _around_hubs(np.concatenate(lefts), np.concatenate(rights), weight)
+    return np.concatenate((first, hub)), np.concatenate((copies, member))
+
+
+def _around_hubs(left: Ints, right: Ints, weight: Ints) -> tuple[Ints, Ints]:
+    """Choose hubs among the ends of pairs, those with most copies first, and give each other end to one."""
+    # The rank of a row: hubs are chosen in this order, and a row goes to the first hub it is paired with.
+    order = np.lexsort((np.arange(len(weight)), -weight))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    first, second = np.minimum(rank[left], rank[right]), np.maximum(rank[left], rank[right])
+    hubs, members = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    while len(first):
+        # Whoever comes second in no pair that is left is a hub now; what it takes leaves the game.
+        is_second = np.zeros(len(rank), np.bool_)
+        is_second[second] = True
+        taken = np.full(len(rank), len(rank), np.int64)
+        by_hub = ~is_second[first]
+        np.minimum.at(taken, second[by_hub], first[by_hub])
+        members.append(np.flatnonzero(taken < len(rank)))
+        hubs.append(taken[members[-1]])
+        stays = (taken[first] == len(rank)) & (taken[second] == len(rank))
+        first, second = first[stays], second[stays]
+    return order[np.concatenate(hubs)], order[np.concatenate(members)]
+
+
+def _equal(sketches: Sketches) -> tuple[Ints, Ints]:
+    rows, starts = _buckets(sketches, np.arange(len(sketches)), np.arange(sketches.shape[1]))
+    first = rows[np.repeat(starts[:-1], np.diff(starts))]
+    is_copy = (first != rows) & (agreement(sketches, first, rows) == sketches.shape[1])
+    return first[is_copy], rows[is_copy]
+
+
+def _buckets(sketches: Sketches, rows: Ints, band: Ints) -> tuple[Ints, Ints]:
+    """Return the rows ordered so that those with an equal band stand together, and where each starts."""
+    key = np.zeros(len(rows), np.uint64)
+    for column in band.tolist():
+        key = (key ^ sketches[rows, column]) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    order = np.lexsort((rows, key))
+    key = key[order]
+    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
+    return rows[order], np.append(starts, len(rows))
+
+
+def _pairs_of_band(sketches: Sketches, rows: Ints, band: Ints, least: int) -> Iterator[tuple[Ints, Ints]]:
+    ordered, starts = _buckets(sketches, rows, band)
+    sizes = np.diff(starts)
+    is_small = np.repeat(sizes <= _ALL_PAIRS, sizes)
+    end = np.repeat(starts[1:], sizes)
+    place = np.flatnonzero(is_small & (np.repeat(sizes, sizes) > 1))
+    for distance in range(1, _ALL_PAIRS):
+        place = place[place + distance < end[place]]
+        if not len(place):
+            break
+        yield _verified(sketches, ordered[place], ordered[place + distance], least)
+    for bucket in np.flatnonzero(sizes > _ALL_PAIRS).tolist():
+        yield from _through_representatives(sketches, ordered[starts[bucket] : starts[bucket + 1]], least)
+
+
+def _through_representatives(sketches: Sketches, rows: Ints, least: int) -> Iterator[tuple[Ints, Ints]]:
+    for _ in range(REPRESENTATIVES):
+        if len(rows) <= 1:
+            return
+        others = rows[1:]
+        agrees = agreement(sketches, np.broadcast_to(rows[:1], others.shape), others) >= least
+        yield np.broadcast_to(rows[:1], int(agrees.sum())), others[agrees]
+        rows = others[~agrees]
+
+
+def _verified(sketches: Sketches, left: Ints, right: Ints, least: int) -> tuple[Ints, Ints]:
+    agrees = agreement(sketches, left, right) >= least
+    return left[agrees], right[agrees]

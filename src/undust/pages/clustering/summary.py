@@ -1,0 +1,202 @@
+"""What was found, added up over sites: counts, reasons, what was not trusted; and how a person is told."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from undust.display import how_many
+from undust.pages.clustering.evidence import EVIDENCE_KINDS
+from undust.pages.clustering.nodes import SightingCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from undust.pages.clustering.clusters import SiteClusters
+    from undust.pages.clustering.distrust import Distrusted
+
+MOST_KEPT = 200
+"""Groups that are kept with their examples; all are counted."""
+GROUPS_TOLD = 3
+"""Of each kind; the others are counted."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """Counts of one site, or of many added up."""
+
+    sites: int = 0
+    urls: int = 0
+    clusters: int = 0
+    largest: int = 0
+    """URLs in the largest cluster."""
+    known: int = 0
+    """URLs with content that can be compared, their own or their cluster's; only of these is it known that
+    they differ."""
+    not_urls: int = 0
+    counts: SightingCounts = field(default_factory=SightingCounts)
+    evidence: Counter[str] = field(default_factory=Counter)
+    """URLs that each kind of evidence joins with others."""
+    distrusted_groups: Counter[str] = field(default_factory=Counter)
+    distrusted_urls: Counter[str] = field(default_factory=Counter)
+    distrusted: list[tuple[str, Distrusted]] = field(default_factory=list)
+    """The largest groups, each with its site."""
+
+    @property
+    def duplicates(self) -> int:
+        """How many URLs could be spared."""
+        return self.urls - self.clusters
+
+    @classmethod
+    def of(cls, found: SiteClusters) -> Summary:
+        """Return the summary of one site."""
+        summary = cls(
+            sites=1,
+            urls=len(found.urls),
+            clusters=found.cluster_count,
+            largest=int(found.sizes.max(initial=0)),
+            known=int(found.known[found.speakers[found.node]].sum()),
+            counts=found.counts,
+        )
+        for reasons, count in _counted(found.evidence):
+            for reason in reasons.split("+"):
+                summary.evidence[reason] += count
+        for distrusted in found.found:
+            summary.distrusted_groups[distrusted.kind] += 1
+            summary.distrusted_urls[distrusted.kind] += distrusted.urls
+            summary.distrusted.append((found.site, distrusted))
+        return summary
+
+    def add(self, other: Summary) -> None:
+        """Add the counts of other sites."""
+        for name in ("sites", "urls", "clusters", "known", "not_urls"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.largest = max(self.largest, other.largest)
+        self.counts += other.counts
+        self.evidence += other.evidence
+        self.distrusted_groups += other.distrusted_groups
+        self.distrusted_urls += other.distrusted_urls
+        together = sorted([*self.distrusted, *other.distrusted], key=_weight)
+        self.distrusted = together[:MOST_KEPT]
+
+    def text(self, width: int = 100) -> str:
+        """Return what a person is told, in lines of at most `width` characters."""
+        parts = [_headline(self), _evidence(self), _distrusted(self, width), _left_out(self)]
+        return "\n\n".join("\n".join(_wrapped(part, width)) for part in parts if part)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what programs are told."""
+        return {
+            "sites": self.sites,
+            "urls": self.urls,
+            "clusters": self.clusters,
+            "duplicates": self.duplicates,
+            "largest_cluster": self.largest,
+            "comparable_urls": self.known,
+            "evidence": dict(sorted(self.evidence.items())),
+            "distrusted": [{"site": site} | asdict(group) for site, group in self.distrusted],
+            "distrusted_urls": dict(sorted(self.distrusted_urls.items())),
+            "sightings": self.counts.sightings,
+            "failed": self.counts.failed,
+            "not_urls": self.not_urls,
+            "changing": self.counts.changing,
+            "leaving": self.counts.leaving,
+            "odd_sketches": self.counts.odd_sketches,
+        }
+
+
+def _counted(reasons: pa.Array) -> list[tuple[str, int]]:
+    counts = reasons.drop_null().value_counts()
+    return sorted((count["values"], count["counts"]) for count in counts.to_pylist())
+
+
+def _weight(found: tuple[str, Distrusted]) -> tuple[int, str, str, str]:
+    site, group = found
+    return -group.urls, site, group.kind, group.about
+
+
+def _headline(summary: Summary) -> list[str]:
+    share = summary.duplicates / summary.urls if summary.urls else 0.0
+    line = f"{how_many(summary.urls, 'URL')} of {how_many(summary.sites, 'site')}"
+    line += f" in {how_many(summary.clusters, 'cluster')}"
+    if summary.duplicates:
+        line += (
+            f": {summary.duplicates:,} to spare ({share:.0%}), up to {summary.largest:,} URLs in one cluster"
+        )
+    return [line, *_unknown(summary)]
+
+
+def _unknown(summary: Summary) -> Iterator[str]:
+    if not summary.known and summary.urls:
+        yield "content to compare: none; only sizes, where known, can tell that pages differ"
+    elif summary.known < summary.urls:
+        known = f"{how_many(summary.known, 'URL')} ({summary.known / summary.urls:.0%})"
+        yield f"content to compare: {known}; of the others only sizes can tell that they differ"
+
+
+def _evidence(summary: Summary) -> list[str]:
+    rows = [
+        (kind, f"{summary.evidence[kind]:,}", EVIDENCE_KINDS[kind])
+        for kind in EVIDENCE_KINDS
+        if summary.evidence[kind]
+    ]
+    if not rows:
+        return []
+    width = max(4, *(len(count) for _, count, _ in rows))
+    lines = [f"{'evidence':<10} {'URLs':>{width}}"]
+    return lines + [f"{kind:<10} {count:>{width}}  {meaning}" for kind, count, meaning in rows]
+
+
+def _distrusted(summary: Summary, width: int) -> list[str]:
+    lines = []
+    for kind, urls in sorted(summary.distrusted_urls.items(), key=lambda item: (-item[1], item[0])):
+        groups = [(site, group) for site, group in summary.distrusted if group.kind == kind]
+        count = summary.distrusted_groups[kind]
+        lines.append(f"  {kind}: {how_many(urls, 'URL')}" + (f" in {count:,} groups" if count > 1 else ""))
+        for site, group in groups[:GROUPS_TOLD]:
+            lines += _group(site, group, width)
+        if count > GROUPS_TOLD:
+            lines.append(f"    … and {how_many(count - GROUPS_TOLD, 'more group')}")
+    return ["not trusted, and not used", *lines] if lines else []
+
+
+def _group(site: str, group: Distrusted, width: int) -> Iterator[str]:
+    yield f"    {site}: {how_many(group.urls, 'URL')}, {group.why}"
+    if group.about:
+        yield _cut(f"      → {group.about}", width)
+    for example in group.examples:
+        first, *rest = example.split(" → ")
+        yield _cut(f"      {first}", width)
+        yield from (_cut(f"        → {target}", width) for target in rest)
+
+
+def _left_out(summary: Summary) -> list[str]:
+    counts = summary.counts
+    parts = {
+        "sightings with a 4xx or 5xx": counts.failed,
+        "rows that are no URL": summary.not_urls,
+        "redirects to other sites": counts.leaving,
+        "sketches of another size": counts.odd_sketches,
+        "URLs' earlier contents (the latest counts)": counts.changing,
+    }
+    lines = [f"  {count:,} {name}" for name, count in parts.items() if count]
+    return ["left out", *lines] if lines else []
+
+
+def _wrapped(lines: list[str], width: int) -> Iterator[str]:
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        yield from textwrap.wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False,
+            drop_whitespace=True, replace_whitespace=False,
+        )  # fmt: skip
+
+
+def _cut(line: str, width: int) -> str:
+    # Strangers made these URLs; a terminal must not obey them.
+    safe = "".join(char if char.isprintable() else "�" for char in line)
+    return safe if len(safe) <= width else f"{safe[: width - 1]}…"

@@ -1,0 +1,1 @@
+"""Candidate rules for a site: one file for each kind of difference; published methods in `papers`."""

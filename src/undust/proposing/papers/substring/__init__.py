@@ -1,0 +1,207 @@
+"""DustBuster: substitutions of substrings and of parameters, mined from a list of URLs.
+
+Z. Bar-Yossef, I. Keidar, U. Schonfeld: Do Not Crawl in the DUST (2006; WWW 2007). Phases 1 to 3 are
+here; phase 4 proves what they propose, on held-out data or live: `undust.asking.sampling`.
+
+1. Pieces of URLs with a common envelope (what stands before and behind) are a bucket. A small
+   bucket is one recommendation for each pair of its pieces that may be one page; pairs with
+   enough of them are likely rules.
+2. A pair is redundant if another one says the same with more context and about as much support.
+3. A parameter is promising if in enough envelopes some two of its values may be one page. Large
+   buckets are usual here, so they count.
+
+Where the paper leaves a choice, or errs (the numbers are those of the issue list in the docs):
+
+* A1, A8b, A8c concern phase 4. A2, A3 are figures. A4: pieces of length 0 are the gaps between
+  tokens, never before the start or behind the end, and counts of empty or semiperiodic pieces are
+  those of shared envelopes, as printed, though they may exceed the number of instances.
+* A5: lengths count tokens. A6: a support of exactly `min_support` is enough. A7: `delta` is how
+  unlike two pages may be, and the refutation threshold of phase 4 is another parameter.
+* A8: candidates are taken and ranked by the support in small buckets. Elimination compares the supports
+  in larger ones, and goes through the list in their order: in the order of the others its window would
+  end at the first pair that has few. A pair that is gone is still compared with.
+* Order: pieces compare by their number of tokens, then token by token; the list by support, then
+  longer pieces first, then token by token.
+* Phase 3 is not printed. A parameter is `name=value` behind the first `?`, between `&`s; the value
+  that `set` writes is the most frequent one, of equals the smallest, in front of the others or behind
+  them, wherever the name stands more often; the support is the number of
+  envelopes with a likely pair, of a large bucket among evenly spaced values.
+* The pages of a candidate are those with two URLs that it turns into each other, or that differ in the
+  value of the parameter alone, whatever the size of the bucket; where no page is known there are none.
+
+Cost for n URLs of m tokens: O(n·m·S) envelopes, none of which is ever a text: 24 bytes each in
+passes that hold as many as half of `memory_mb` can, and 40 bytes for each distinct pair in the other
+half, in files where it is too small. Besides that, 10 bytes a token and about 80 bytes a URL.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undust._core import (
+    likely_substitutions,
+    pages_of_substitutions,
+    parameter_supports,
+    redundant_substitutions,
+)
+from undust.judging.candidates import Proposal
+from undust.proposing.papers.substring.cues import PAGE, cues_of
+from undust.proposing.papers.substring.options import SubstringOptions
+from undust.proposing.papers.substring.replacements import Saying, TokenPieces
+from undust.urls.views import TokenView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from undust.judging.candidates import Candidate
+    from undust.pages.clustering import SiteClusters
+    from undust.proposing.papers.substring.cues import Cues
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["LikelyPairs", "SubstringOptions", "likely_pairs", "propose_substrings"]
+
+LONGEST_URL = 1 << 16
+"""Bytes; no rule changes a longer URL."""
+NO_TOKEN = 0xFFFFFFFF
+
+
+def propose_substrings(site: SiteClusters, options: SubstringOptions) -> Proposal:
+    """Return the likely substitutions and parameter rules of a site, by falling support."""
+    sampled, notes = _sampled(site, options.max_urls)
+    nodes, cut = _nodes(sampled)
+    urls = sampled.node_urls.take(pa.array(nodes))
+    view = TokenView.of(urls, options.tokens)
+    cues = cues_of(sampled, nodes, options.evidence, options.delta)
+    notes += _notes_on(cues, len(nodes), options)
+    saying = Saying(site.site, TokenPieces(view))
+    found: list[Candidate] = []
+    if options.parameters:
+        found += _parameters(view, cues, options, saying)
+    if options.substitutions:
+        pairs = likely_pairs(view, cues, options)
+        notes.append(pairs.note)
+        left = np.flatnonzero(~pairs.is_redundant)
+        if len(left) > options.max_pairs:
+            cut["pairs below the best that were asked for"] = len(left) - options.max_pairs
+        found += pairs.candidates(left[: options.max_pairs], saying, cues)
+    found.sort(key=lambda each: -each.support)
+    return Proposal(tuple(found), cut | dict(sorted(saying.unsaid.items())), tuple(notes))
+
+
+class LikelyPairs:
+    """The likely pairs of a site, ranked, and which of them are redundant."""
+
+    def __init__(self, view: TokenView, cues: Cues, options: SubstringOptions) -> None:
+        self.rows = rows = _rows(view)
+        with tempfile.TemporaryDirectory(prefix="undust-", dir=options.folder or None) as folder:
+            columns = likely_substitutions(
+                *rows,
+                cues.columns,
+                cues.sketches,
+                cues.agreeing,
+                options.max_length,
+                options.max_bucket,
+                options.max_bucket_compared,
+                options.min_support,
+                options.memory_mb << 20,
+                options.threads,
+                folder,
+            )
+        self.longer, self.shorter, self.support, self.compared = (
+            np.asarray(pa.array(column)) for column in columns[:4]
+        )
+        self.envelopes, self.envelopes_compared, self.passes, self.spilled_bytes = columns[4:]
+        is_redundant = redundant_substitutions(
+            *rows,
+            self.longer,
+            self.shorter,
+            self.compared,
+            options.relative_deficiency,
+            options.absolute_deficiency,
+            options.window,
+        )
+        self.is_redundant = np.asarray(pa.array(is_redundant)) > 0
+
+    def __len__(self) -> int:
+        return len(self.longer)
+
+    @property
+    def note(self) -> str:
+        """What was counted, in one sentence."""
+        left = len(self) - int(self.is_redundant.sum())
+        told = (
+            f"{self.envelopes:,} envelopes, {self.envelopes_compared:,} of them worth comparing, gave "
+            f"{len(self):,} likely pairs, {left:,} of them not redundant"
+        )
+        return f"{told}; {self.spilled_bytes >> 20:,} MB of temporary files" if self.spilled_bytes else told
+
+    def candidates(self, chosen: Ints, saying: Saying, cues: Cues) -> Iterator[Candidate]:
+        """Yield the rules of some pairs."""
+        counts = zip(self.support[chosen].tolist(), self.pages(chosen, cues).tolist(), strict=True)
+        return saying.substitutions(self.longer[chosen], self.shorter[chosen], counts)
+
+    def pages(self, chosen: Ints, cues: Cues) -> Ints:
+        """Return how many pages show each of some pairs."""
+        if not len(cues.columns):
+            return np.zeros(len(chosen), np.int64)
+        known = np.ascontiguousarray(cues.columns[PAGE])
+        counts = pages_of_substitutions(*self.rows, known, self.longer[chosen], self.shorter[chosen])
+        return np.asarray(pa.array(counts)).astype(np.int64)
+
+
+def likely_pairs(view: TokenView, cues: Cues, options: SubstringOptions) -> LikelyPairs:
+    """Return what phases 1 and 2 find."""
+    return LikelyPairs(view, cues, options)
+
+
+def _parameters(
+    view: TokenView, cues: Cues, options: SubstringOptions, saying: Saying
+) -> Iterable[Candidate]:
+    codes = pc.index_in(pa.array(["?", "&", "="], view.vocabulary.type), view.vocabulary).to_pylist()
+    question, ampersand, equals = (NO_TOKEN if code is None else int(code) for code in codes)
+    marks = (question, ampersand, equals)
+    columns = parameter_supports(
+        *_rows(view), cues.columns, cues.sketches, cues.agreeing, marks, options.compared_values
+    )
+    rows = zip(*(pa.array(column).to_pylist() for column in columns), strict=True)
+    for name, value, support, is_last, pages in rows:
+        if support >= options.min_support:
+            yield from saying.parameter(name, value, (support, pages), ends_queries=bool(is_last))
+
+
+def _rows(view: TokenView) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    return np.asarray(view.offsets), np.asarray(view.codes)
+
+
+def _nodes(site: SiteClusters) -> tuple[Ints, dict[str, int]]:
+    seen = site.cluster_of_node >= 0
+    is_long = np.asarray(pc.greater(pc.binary_length(site.node_urls), LONGEST_URL), np.bool_)
+    too_long = int((seen & is_long).sum())
+    return np.flatnonzero(seen & ~is_long), {"URLs of more than 64 KiB": too_long} if too_long else {}
+
+
+def _sampled(site: SiteClusters, most: int) -> tuple[SiteClusters, list[str]]:
+    count = int((site.cluster_of_node >= 0).sum())
+    if count <= most:
+        return site, []
+    # Pages kept for the proof were drawn by a hash already, and this must be another one.
+    sample = site.split(1 - most / count, purpose="sample")[0]
+    taken = int((sample.cluster_of_node >= 0).sum())
+    return sample, [f"learned from {taken:,} of {count:,} URLs: whole clusters, chosen by a stable hash"]
+
+
+def _notes_on(cues: Cues, count: int, options: SubstringOptions) -> list[str]:
+    if options.evidence == "none" or not count:
+        return ["no evidence was looked at: a support counts URLs that differ so, not that they are one page"]
+    if not cues.without:
+        return []
+    who = f"the pages of {cues.without:,} of {count:,} URLs"
+    return [f"nothing is known of {who}: for them a support counts URLs that differ so, no more than that"]

@@ -1,0 +1,225 @@
+"""The pattern tree of Lei et al., *A Pattern Tree-based Approach to Learning URL Normalization Rules*,
+WWW 2010: rules as mappings between the nodes of a tree of all URLs.
+
+The tree is grown (`undust.urls.tree`), nodes that hold the same pages are found through the clusters
+(`pairs.py`), each pair becomes a raw candidate (`operations.py`), each candidate is run on the training
+data and dropped if too many of its pairs are false (`images.py`), and written down (`plan.py`,
+`writing.py`). Of these the graph of all of them selects few to deploy (`undust.proposing.papers.selection`).
+
+The tree and the overlaps are those of URLs in clusters of two and more, as published; the proof counts
+URLs alone on their page as well, since a rule that swallows them is wrong (section 1.1 of the
+specification). `singletons` lets them take part from the beginning.
+"""  # noqa: D205 -- a title of two lines
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from undust.errors import UndustError
+from undust.judging.candidates import Candidate, Proposal
+from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, TrialUrls, deployable
+from undust.proposing.papers.tree.images import Moves, proof_of
+from undust.proposing.papers.tree.operations import Mapper
+from undust.proposing.papers.tree.pairs import duplicate_nodes
+from undust.proposing.papers.tree.plan import CannotSay, Planner
+from undust.proposing.papers.tree.tree_rules import rules_of
+from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
+
+if TYPE_CHECKING:
+    from undust.pages.clustering import SiteClusters
+    from undust.proposing.papers.tree.images import TrainingCounts
+    from undust.proposing.papers.tree.operations import Mapping
+    from undust.rules import Rule
+    from undust.urls.tree import PatternTree, Salience
+
+_PAIR = 2
+ALL = "all"
+_PROVED_AT_ONCE = 8
+"""Candidates whose images are held at a time: each may be as large as the site."""
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """As published, where the paper names a value."""
+
+    min_overlap: float = 0.5
+    """Share of the URLs of two nodes that must lie in common clusters (`o_min`)."""
+    min_common: float = 0.5
+    """More than this share of a target key's values must be in the source key (`sigma_min`)."""
+    max_disagreement: float = 0.5
+    """A key on which more of the duplicates disagree does not matter; the paper names no value."""
+    max_fpr: float = 0.05
+    """Share of false pairs on the training data (`fpr_max`; A16: 0.05, not 0.05 %)."""
+    noise: float = 0.0
+    """Share of URLs believed to have a wrong label; pairs that look false for that alone are forgiven."""
+    salience: Salience = "node"
+    """Whose frequencies make a value salient: the key's in the `node`, or the text's in the whole `site`."""
+    singletons: bool = False
+    """Whether URLs alone on their page take part in the tree."""
+    max_urls: int = 100_000
+    """A larger site is learned from so many of its URLs, whole clusters of them; 0 for all."""
+    max_rules: int = 24
+    """Rules of one candidate: a node of many shapes needs one for each."""
+    selection: str = "graph"
+    """Which candidates are proposed: those that `graph` or `naive` selects, or `all` that are qualified."""
+    residual: bool = False
+    """Whether the share that a rule gets wrong stays behind in the walk of the graph."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("selection", (*STRATEGIES, ALL)), ("salience", SALIENCES)):
+            if (said := getattr(self, name)) not in known:
+                message = f"there is no {name} '{said}'; there are {', '.join(known)}"
+                raise UndustError(message)
+
+
+class Raw(NamedTuple):
+    """A mapping between two nodes and what came of it."""
+
+    mapping: Mapping
+    proof: TrainingCounts | None
+    rules: tuple[Rule, ...]
+    """Those of a qualified one; otherwise there are none."""
+    reason: str
+    """Why it is not."""
+
+
+def allowed_fpr(options: TreeOptions) -> float:
+    """Return which share of false pairs a candidate may show.
+
+    Of a right rule so many pairs look false as have a wrong label on one side or the other.
+    """
+    return 1 - (1 - options.max_fpr) * (1 - options.noise) ** 2
+
+
+def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
+    """Return the candidates of a pattern tree, those that save most first."""
+    sample = sampled(site, options.max_urls)
+    tree, found = raw_candidates(sample, options)
+    cut: Counter[str] = Counter({"raw candidates": len(found)})
+    cut.update(raw.reason for raw in found if not raw.rules)
+    candidates, graph = qualified(tree, found)
+    cut["qualified candidates"] = len(candidates)
+    if options.selection in STRATEGIES:
+        chosen = deployable(
+            candidates,
+            graph,
+            TrialUrls(sample),
+            options.selection,
+            allowed_fpr(options),
+            residual=options.residual,
+        )
+        cut["not selected"] = len(candidates) - len(chosen)
+        candidates = list(chosen)
+    if sample is not site:
+        proved = proved_on_all(candidates, TrialUrls(site), allowed_fpr(options))
+        cut["too many false pairs beyond the sample"] = len(candidates) - len(proved)
+        candidates = proved
+    count = int((tree.leaf >= 0).sum())
+    notes = [f"a tree of {len(tree):,} nodes, {tree.height} high, from {count:,} URLs"]
+    if sample is not site:
+        whole, part = (int((each.cluster_of_node >= 0).sum()) for each in (site, sample))
+        notes.append(f"learned from a sample of {part:,} of {whole:,} URLs, proved on all of them")
+    return Proposal(tuple(candidates), dict(sorted(cut.items())), tuple(notes))
+
+
+def sampled(site: SiteClusters, most: int) -> SiteClusters:
+    """Return a site, or if it is too large a part of its clusters with about so many URLs."""
+    sizes = np.bincount(site.cluster_of_node[site.cluster_of_node >= 0])
+    if not most or sizes.sum() <= most:
+        return site
+    # Any order that has nothing to do with that of the URLs.
+    mixed = np.arange(len(sizes), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    order = np.argsort(mixed ^ (mixed >> np.uint64(32)), kind="stable")
+    chosen = np.zeros(len(sizes), np.bool_)
+    chosen[order[np.cumsum(sizes[order]) <= most]] = True
+    return site.keeps(chosen)
+
+
+def proved_on_all(candidates: list[Candidate], measured: TrialUrls, max_fpr: float) -> list[Candidate]:
+    """Return the candidates that hold on all URLs of a site, too, with their fpr there.
+
+    In a sample the two pages that a rule would mix up are seldom both there: what is harmless among
+    100,000 URLs can be wrong for three million.
+    """
+    found = []
+    for start in range(0, len(candidates), _PROVED_AT_ONCE):
+        some = candidates[start : start + _PROVED_AT_ONCE]
+        images = measured.images([candidate.rules for candidate in some])
+        for candidate, (rows, image) in zip(some, images, strict=True):
+            fpr = measured.fpr_of(rows, image)
+            if fpr <= max_fpr:
+                found.append(replace(candidate, fpr=fpr))
+    return found
+
+
+def qualified(tree: PatternTree, found: list[Raw]) -> tuple[list[Candidate], Graph]:
+    """Return the candidates that passed their proof, the best first, and the graph they make."""
+    best: dict[str, tuple[Candidate, Mapping, TrainingCounts]] = {}
+    for raw in found:
+        if raw.proof is not None and raw.rules:
+            proof = raw.proof
+            candidate = Candidate(raw.rules, proof.urls, "urls", proof.pages, proof.fpr)
+            best.setdefault(candidate.text, (candidate, raw.mapping, proof))
+    ranked = [
+        best[text] for text in sorted(best, key=lambda text: (-best[text][2].saves, best[text][2].fpr, text))
+    ]
+    nodes = sorted({node for _, mapping, _ in ranked for node in (mapping.source, mapping.target)})
+    vertex = {node: number for number, node in enumerate(nodes)}
+    graph = Graph(
+        volumes=[tree.nodes[node].count for node in nodes],
+        edges=[
+            Edge(vertex[mapping.source], vertex[mapping.target], proof.fpr, proof.taken)
+            for _, mapping, proof in ranked
+        ],
+        above=[tuple(vertex[each] for each in tree.ancestors(node) if each in vertex) for node in nodes],
+        wildcards=[sum(value < 0 for value in tree.nodes[node].pattern.values()) for node in nodes],
+        meets=meeting_patterns([tree.nodes[node].pattern for node in nodes]),
+    )
+    return [candidate for candidate, _, _ in ranked], graph
+
+
+def meeting_patterns(patterns: list[dict[int, int]]) -> list[list[int]]:
+    """Return for each pattern those that one URL could fit as well."""
+    keys = sorted({key for pattern in patterns for key in pattern})
+    values = np.array([[pattern.get(key, ABSENT) for key in keys] for pattern in patterns], np.int64)
+    meets = np.ones((len(patterns), len(patterns)), np.bool_)
+    for column in values.T:
+        one, other = column[:, None], column[None, :]
+        is_open = (one == PERHAPS) | (other == PERHAPS)
+        is_open |= ((one == ANYTHING) & (other != ABSENT)) | ((other == ANYTHING) & (one != ABSENT))
+        meets &= (one == other) | is_open
+    return [np.flatnonzero(row).tolist() for row in meets]
+
+
+def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
+    """Return the tree of a site and every mapping between its nodes, qualified or not."""
+    columns = UrlColumns.of(site.node_urls, np.flatnonzero(site.cluster_of_node >= 0))
+    # The URLs of a page stand together, so that what they have in common is counted in passing.
+    columns = columns.ordered(np.argsort(site.cluster_of_node[columns.rows], kind="stable"))
+    cluster = site.cluster_of_node[columns.rows].astype(np.int64)
+    is_shared = np.bincount(cluster, minlength=1)[cluster] >= _PAIR
+    tree = grow(columns, None if options.singletons else is_shared, options.salience)
+    planner, moves = Planner(tree), Moves(columns)
+    mapper = Mapper(tree, cluster, options.min_common, options.max_disagreement)
+
+    def tried(mapping: Mapping) -> Raw:
+        proof = None
+        try:
+            plan = planner.plan(mapping)
+            proof = proof_of(plan, moves, cluster)
+            if proof.support_pairs == 0:
+                return Raw(mapping, proof, (), "merges nothing")
+            if proof.fpr > allowed_fpr(options):
+                return Raw(mapping, proof, (), "too many false pairs")
+            rules = rules_of(plan, site.site, options.max_rules)
+            return Raw(mapping, proof, rules, "")
+        except CannotSay as reason:
+            return Raw(mapping, proof, (), f"cannot be said: {reason}")
+
+    pairs = duplicate_nodes(tree, cluster, options.min_overlap)
+    return tree, [tried(mapper.mapping(source, target)) for source, target in pairs]

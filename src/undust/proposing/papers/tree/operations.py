@@ -1,0 +1,175 @@
+"""What becomes of each key on the way from one node to another (Lei et al., section 5.2.2, algorithm 3).
+
+* **keep**: the target has one value there, and that is written (A12: the target's, not the source's).
+* **replace**: the values are those of some key of the source, and are copied from it. A key of the source
+  takes part if it holds more than half of the target's values (A13: the "rate of common values" is read
+  as the share of the *target's* values, and must exceed the bound); the best is taken, of equal ones the
+  key itself and then the first.
+* **ignore**: no key of the source has them, or most duplicates disagree there (the "fake" replace: in
+  more than half of the pairs of one page, one URL in the source and another in the target).
+
+Where a URL has no such key, that is no value of its own here. Values travel between path and query, and
+from host label to host label; scheme, port and trailing slash can only be what they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from undust._core import meetings, shared_codes
+from undust.urls.tree import ABSENT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undust.urls.tree import PatternTree
+
+    Ints = NDArray[np.int64]
+    Codes = NDArray[np.int32]
+    Counted = tuple[Ints, Ints]
+    """Codes in order, and how often each is there."""
+
+Kind = Literal["keep", "replace", "ignore"]
+
+_CACHED_VALUES = 20_000_000
+
+
+class Operation(NamedTuple):
+    """What is written at one key of the target."""
+
+    key: int
+    kind: Kind
+    value: int = ABSENT
+    """The value that is kept."""
+    source: int = -1
+    """The key of the source whose value is copied; of an ignored key, the one that looked like it."""
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A raw candidate: from one node to another, or a node to its own normal form."""
+
+    source: int
+    target: int
+    operations: tuple[Operation, ...]
+
+    @cached_property
+    def replaced(self) -> tuple[Operation, ...]:
+        """The operations that carry a value over."""
+        return tuple(each for each in self.operations if each.kind == "replace")
+
+    @cached_property
+    def ignored(self) -> tuple[Operation, ...]:
+        """The operations at keys that do not matter."""
+        return tuple(each for each in self.operations if each.kind == "ignore")
+
+
+class Mapper:
+    """Finds the operations between nodes of one tree."""
+
+    def __init__(
+        self, tree: PatternTree, cluster: Ints, min_common: float = 0.5, max_disagreement: float = 0.5
+    ) -> None:
+        self.tree = tree
+        self.cluster = cluster
+        self.min_common = min_common
+        self.max_disagreement = max_disagreement
+        self.kinds = [kind_of(name) for name in tree.columns.key_names]
+        self._values: dict[int, dict[int, Codes]] = {}
+        self._cached = 0
+        self._counts: dict[tuple[int, int | None], Counted] = {}
+        self._cached_counts = 0
+
+    def mapping(self, source: int, target: int) -> Mapping:
+        """Return what becomes of each key of the target, in key order."""
+        pattern = self.tree.nodes[target].pattern
+        like = {key: self._source_key(source, target, key) for key in pattern if pattern[key] < 0}
+        own = self.tree.nodes[source].count if source == target else 0
+        pairs = self._meetings(source, None, target, None) - own if max(like.values(), default=-1) >= 0 else 0
+
+        def disagreement(key: int) -> float:
+            """Return the share of pairs of one page, from one node to the other, that differ in the value."""
+            equal = self._meetings(source, like[key], target, key) - own
+            return 1 - equal / pairs if pairs > 0 else 0.0
+
+        operations = []
+        for key in sorted(pattern):
+            if pattern[key] >= 0:
+                operations.append(Operation(key, "keep", value=pattern[key]))
+                continue
+            is_fake = like[key] < 0 or disagreement(key) > self.max_disagreement
+            operations.append(Operation(key, "ignore" if is_fake else "replace", source=like[key]))
+        return Mapping(source, target, tuple(operations))
+
+    def _source_key(self, source: int, target: int, key: int) -> int:
+        """Return the key of the source that has most of the target's values at a key; -1 for none."""
+        if source == target:
+            return key
+        wanted, held = self._open(target)[key], self._open(source)
+        best, best_key = self.min_common, -1
+        if key in held:
+            best, best_key = self._better(wanted, held[key], best, best_key, key)
+        for other, there in held.items():
+            if other != key and self.kinds[other] == self.kinds[key]:
+                best, best_key = self._better(wanted, there, best, best_key, other)
+        return best_key
+
+    @staticmethod
+    def _better(wanted: Codes, there: Codes, best: float, best_key: int, key: int) -> tuple[float, int]:
+        """Return a key and its share of the wanted values, if that is more than the best so far."""
+        if len(there) <= best * len(wanted):
+            return best, best_key
+        common = shared_codes(wanted, there)
+        return (common / len(wanted), key) if common > best * len(wanted) else (best, best_key)
+
+    def _open(self, node: int) -> dict[int, Codes]:
+        """Return the distinct values of a node at each key that has several, absence left aside."""
+        if node not in self._values:
+            if self._cached > _CACHED_VALUES:
+                self._values.clear()
+                self._cached = 0
+            pattern, rows = self.tree.nodes[node].pattern, self.tree.rows(node)
+            found = {key: self._distinct(key, rows) for key in sorted(pattern) if pattern[key] < 0}
+            self._values[node] = found
+            self._cached += sum(map(len, found.values()))
+        return self._values[node]
+
+    def _distinct(self, key: int, rows: Ints) -> Codes:
+        found = np.unique(self.tree.columns.column(key)[rows])
+        return np.asarray(found[found != ABSENT])
+
+    def _meetings(self, source: int, source_key: int | None, target: int, key: int | None) -> int:
+        """Return how many pairs of one page there are, with one value if keys are given."""
+        return meetings(*self._counted(source, source_key), *self._counted(target, key))
+
+    def _counted(self, node: int, key: int | None) -> Counted:
+        """Return how many URLs of a node each page has, with each value of a key if one is given."""
+        if (node, key) not in self._counts:
+            if self._cached_counts > _CACHED_VALUES:
+                self._counts.clear()
+                self._cached_counts = 0
+            rows = self.tree.rows(node)
+            code = self.cluster[rows]
+            if key is not None:
+                values = len(self.tree.columns.value_texts) + 1
+                code = code * values + self.tree.columns.column(key)[rows] + 1
+            code.sort(kind="stable")  # rows come page by page, so there is little to sort
+            starts = np.flatnonzero(np.diff(code, prepend=-1))
+            self._counts[node, key] = code[starts], np.diff(starts, append=len(code))
+            self._cached_counts += len(starts)
+        return self._counts[node, key]
+
+
+def kind_of(name: str) -> str:
+    """Return what a key holds; a value may be written at another key of the same kind."""
+    part = part_of(name)
+    return "text" if part in {"path", "query"} else part
+
+
+def part_of(name: str) -> str:
+    """Return the part of a URL that a key is in: scheme, host, port, path, slash or query."""
+    return "query" if name.startswith("?") else name.partition("_")[0]

@@ -1,0 +1,179 @@
+"""A planned mapping in undust's rule language: what it takes, the target's own form, and its masks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from undust.errors import UndustError
+from undust.proposing.papers.tree.plan import CannotSay
+from undust.rules import Rule
+from undust.urls.tree import PERHAPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from undust.proposing.papers.tree.forms import Form, RuleShape
+    from undust.proposing.papers.tree.plan import Plan
+
+_OURS = re.compile(r"[hpsv][0-9]*")
+"""Names of segments, labels and the scheme, which parameters must leave alone."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def rules_of(plan: Plan, site: str, most: int) -> tuple[Rule, ...]:
+    """Return the rules of a mapping, the most frequent shapes first; raise `CannotSay` if there are none."""
+    writer = _Writer(plan)
+    sides = [] if plan.is_self else [writer.mapped(shape) for shape in plan.source_shapes]
+    if plan.rewrites_target:
+        sides += [writer.own(shape) for shape in plan.target_shapes]
+    if plan.has_masks:
+        sides += [writer.masked(shape) for shape in dict.fromkeys(plan.target_shapes.values())]
+    sides = [side for side in dict.fromkeys(sides) if side[0] != side[1] or not plan.target.is_in_order]
+    if not sides:
+        message = "nothing to do"
+        raise CannotSay(message)
+    if len(sides) > most:
+        message = "too many shapes"
+        raise CannotSay(message)
+    try:
+        return tuple(Rule(site, "rewrite", left, right, learned_by="tree") for left, right in sides)
+    except UndustError:
+        message = "a form that no rule can say"
+        raise CannotSay(message) from None
+
+
+class _Writer:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.names = plan.planner.columns.key_names
+        self.text = plan.planner.columns.text
+        self.capture_names: dict[int, str] = {}
+
+    def mapped(self, shape: RuleShape) -> tuple[str, str]:
+        """From a shape of the source to the target."""
+        plan = self.plan
+        used, optional = set(plan.sources.values()), set(plan.optional)
+
+        def read(key: int) -> str:
+            value = plan.source.pattern[key]
+            if value >= 0:
+                return self._literal(key, value)
+            if self._is_parameter(key):
+                return self._parameter(
+                    key,
+                    is_used=key in used,
+                    is_optional=value == PERHAPS and (key in optional or key not in used),
+                )
+            return f"{{{self._name(key)}}}" if key in used else "{*}"
+
+        def write(key: int) -> str:
+            if plan.target.pattern[key] >= 0:
+                return self._literal(key, plan.target.pattern[key])
+            source = plan.sources.get(key, -1)
+            if source < 0:
+                return self._literal(key, plan.ignored[key].value)
+            if key in optional:
+                return f"{{{self._name(source)}}}"
+            # A source with one value there has its literal on the left, and so on the right.
+            return self._value(key, f"{{{self._name(source)}}}")
+
+        after = plan.source_shapes[shape]
+        right = [key for key in plan.target.query if key not in plan.dropped]
+        return (
+            self._url(plan.source, shape, plan.source.query, read),
+            self._url(plan.target, after, right, write),
+        )
+
+    def own(self, shape: RuleShape) -> tuple[str, str]:
+        """From a shape of the target to its normal form."""
+        plan = self.plan
+        written = {key for key, each in plan.ignored.items() if each.way == "write"}
+
+        def read(key: int) -> str:
+            value = plan.target.pattern[key]
+            if value >= 0:
+                return self._literal(key, value)
+            if self._is_parameter(key):
+                return self._parameter(key, is_used=key not in written, is_optional=value == PERHAPS)
+            is_kept = key not in written and key not in plan.dropped
+            return f"{{{self._name(key)}}}" if is_kept else "{*}"
+
+        def write(key: int) -> str:
+            value = plan.ignored[key].value if key in written else plan.target.pattern[key]
+            if value >= 0 or key in written:
+                return self._literal(key, value)
+            name = f"{{{self._name(key)}}}"
+            return name if value == PERHAPS and self._is_parameter(key) else self._value(key, name)
+
+        right = [key for key in plan.target.query if key not in plan.dropped]
+        return (
+            self._url(plan.target, shape, plan.target.query, read),
+            self._url(plan.target, plan.target_shapes[shape], right, write),
+        )
+
+    def masked(self, shape: RuleShape) -> tuple[str, str]:
+        """The normal form of the target, compared without the keys that do not matter."""
+        plan = self.plan
+        query = [key for key in plan.target.query if key not in plan.dropped]
+
+        def side(mark: str) -> Callable[[int], str]:
+            def write(key: int) -> str:
+                ignored = plan.ignored.get(key)
+                value = plan.target.pattern[key]
+                if ignored is not None and ignored.way == "write":
+                    value = ignored.value
+                if value >= 0:
+                    return self._literal(key, value)
+                if ignored is not None:
+                    return self._value(key, f"{{{self._name(key)}{mark}}}")
+                if value == PERHAPS and self._is_parameter(key):
+                    stars = "" if mark else f"**:{self.names[key][1:]}"
+                    return f"{{{self._name(key)}{stars}}}"
+                return self._value(key, f"{{{self._name(key)}}}")
+
+            return write
+
+        return self._url(plan.target, shape, query, side("")), self._url(
+            plan.target, shape, query, side(":any")
+        )
+
+    def _url(self, form: Form, shape: RuleShape, query: Iterable[int], write: Callable[[int], str]) -> str:
+        part = self.plan.planner.part
+        by_part: dict[str, list[int]] = {"scheme": [], "host": [], "path": [], "slash": [], "port": []}
+        for key in shape.keys:
+            by_part[part(key)].append(key)
+        scheme = write(by_part["scheme"][0])
+        host = ".".join(write(key) for key in reversed(by_part["host"]))
+        port = f":{self.text(shape.port)}" if shape.port >= 0 else ""
+        path = "/" + "/".join(write(key) for key in by_part["path"]) + "/" * len(by_part["slash"])
+        parameters = "&".join(write(key) for key in query if key in form.pattern)
+        return f"{scheme}://{host}{port}{path}" + (f"?{parameters}" if parameters else "")
+
+    def _is_parameter(self, key: int) -> bool:
+        return self.names[key].startswith("?")
+
+    def _parameter(self, key: int, *, is_used: bool, is_optional: bool) -> str:
+        if is_optional:
+            return f"{{{self._name(key)}**:{self.names[key][1:]}}}"
+        return self._value(key, f"{{{self._name(key)}}}" if is_used else "{**}")
+
+    def _value(self, key: int, text: str) -> str:
+        return f"{self.names[key][1:]}={text}" if self._is_parameter(key) else text
+
+    def _literal(self, key: int, value: int) -> str:
+        if not self._is_parameter(key):
+            return self.text(value)
+        is_bare = value == 0  # a parameter without `=`
+        return self.names[key][1:] if is_bare else self._value(key, self.text(value))
+
+    def _name(self, key: int) -> str:
+        if key not in self.capture_names:
+            name = self.names[key]
+            short = name[1:] if self._is_parameter(key) else name[0] + name.partition("_")[2]
+            taken = set(self.capture_names.values())
+            is_own = not self._is_parameter(key) or (_NAME.fullmatch(short) and not _OURS.fullmatch(short))
+            if short in taken or not is_own:
+                short = f"v{key}"
+            self.capture_names[key] = short
+        return self.capture_names[key]

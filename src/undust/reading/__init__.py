@@ -1,0 +1,1 @@
+"""Bytes to observations: the formats, and the content of pages."""

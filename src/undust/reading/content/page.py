@@ -1,0 +1,147 @@
+"""One response to evidence: what its body says, and where it and its headers point.
+
+A body is read once, however large, in pieces: all of it is hashed, and as much of it is kept as a text can
+need. What a body says does not depend on its URL, so that a body seen before need not be read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from undust.reading.content.links import Canonical, canonical_of, refresh_of
+from undust.reading.content.text import Tag, read_html, read_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Headers = Mapping[str, Sequence[str]]
+    """The values of each header, by its name in lower case."""
+
+HEADERS = (
+    *("content-encoding", "content-type", "link", "location", "no-vary-search", "refresh"),
+    "transfer-encoding",
+)
+"""The headers that tell us something."""
+MOST_TEXT = 32 << 20
+"""Bytes of a body from which a text is made."""
+_MOST_BYTES = 1 << 30
+"""Bytes of a body that are hashed; what unpacks to more was made to harm."""
+
+CUT = "body larger than 32 MiB; its text is cut there, and has no digest"
+ENDLESS = "body larger than 1 GiB; it is not read to its end, and has no digest"
+
+_HTML_TYPES = {"text/html", "application/xhtml+xml"}
+_HTML_START = re.compile(
+    rb"(?is)\s*(?:\xef\xbb\xbf)?\s*(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|h1)[\s>]"
+)
+FIRST_REDIRECT, NOT_MODIFIED, _FIRST_ERROR = 300, 304, 400
+
+
+class Body(NamedTuple):
+    """A body that was read from front to end."""
+
+    start: bytes
+    """The first `MOST_TEXT` bytes of it."""
+    size: int
+    long_md5: str | None = None
+    """Of a body that is longer than that."""
+    is_whole: bool = True
+    """It was read to its end."""
+
+    @classmethod
+    def of(cls, pieces: Iterable[bytes]) -> Body:
+        """Read a body that comes in pieces."""
+        kept: list[bytes] = []
+        size = 0
+        for piece in (rest := iter(pieces)):
+            kept.append(piece)
+            size += len(piece)
+            if size > MOST_TEXT:
+                return cls._of_long(b"".join(kept), rest)
+        return cls(kept[0] if len(kept) == 1 else b"".join(kept), size)
+
+    @classmethod
+    def _of_long(cls, start: bytes, rest: Iterable[bytes]) -> Body:
+        md5 = hashlib.md5(start, usedforsecurity=False)
+        size = len(start)
+        for piece in rest:
+            size += len(piece)
+            md5.update(piece)
+            if size > _MOST_BYTES:
+                return cls(start[:MOST_TEXT], size, is_whole=False)
+        return cls(start[:MOST_TEXT], size, md5.hexdigest())
+
+    def md5(self) -> str:
+        """Return the MD5 of the whole body."""
+        return self.long_md5 or hashlib.md5(self.start, usedforsecurity=False).hexdigest()
+
+
+class Content(NamedTuple):
+    """What a body says, whatever its URL."""
+
+    size: int | None = None
+    digest: str | None = None
+    """MD5 of the visible text of HTML, of the bytes of all else; None of nothing."""
+    text: bytes = b""
+    """What a sketch is made of, in UTF-8."""
+    tags: tuple[Tag, ...] = ()
+    problem: str | None = None
+
+
+class Page(NamedTuple):
+    """What one response tells about its URL."""
+
+    content: Content
+    canonical: Canonical
+    redirect: str | None
+
+
+def page_of(url: str, status: int | None, headers: Headers, content: Content) -> Page:
+    """Return what a response tells; a redirect of its own status goes before one of its body."""
+    if _is_redirect(status):
+        target = next(iter(headers.get("location", ())), None)
+        return Page(content, Canonical(), target.strip() or None if target else None)
+    canonical = canonical_of(url, content.tags, headers.get("link", ()))
+    return Page(content, canonical, refresh_of(url, content.tags, headers.get("refresh", ())))
+
+
+def _is_redirect(status: int | None) -> bool:
+    return status is not None and FIRST_REDIRECT <= status < _FIRST_ERROR and status != NOT_MODIFIED
+
+
+def content_of(body: Body, content_type: str | None) -> Content:
+    """Return what a body says."""
+    if not body.is_whole:
+        return Content(problem=ENDLESS)
+    if not body.size:
+        return Content(size=0)
+    if is_html(content_type, body.start):
+        html = read_html(body.start, content_type)
+        if body.size > MOST_TEXT:
+            return Content(body.size, None, html.text, html.tags, CUT)
+        return Content(body.size, text_digest(html.text), html.text, html.tags)
+    is_text = _media_type(content_type) == "text/plain"
+    return Content(body.size, body.md5(), read_plain(body.start, content_type) if is_text else b"")
+
+
+def text_digest(text: bytes) -> str | None:
+    """Return the URL signature of Soon and Lee: MD5 of the text; none of an empty one, which merges nothing.
+
+    >>> text_digest(b"Hello World")
+    'b10a8db164e0754105b7a99be72e3fe5'
+    """
+    return hashlib.md5(text, usedforsecurity=False).hexdigest() if text else None
+
+
+def is_html(content_type: str | None, start: bytes) -> bool:
+    """Return whether a body is HTML: as the server says, or, where it says nothing, by its first bytes."""
+    media_type = _media_type(content_type)
+    if "/" in media_type and media_type != "application/octet-stream":
+        return media_type in _HTML_TYPES
+    return _HTML_START.match(start) is not None
+
+
+def _media_type(content_type: str | None) -> str:
+    return (content_type or "").partition(";")[0].strip().lower()

@@ -1,0 +1,209 @@
+"""Web archives: WARC and ARC, responses, revisits and redirects, with what their pages say.
+
+A revisit stands for a page that the archive already holds: it has the digest and size of that record if
+that was read, in this file or one before, else the archive's own digest of the payload, marked `payload:`
+so that it is never taken for that of a text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from undust.reading.content.links import clean_param_lines
+from undust.reading.content.page import FIRST_REDIRECT, NOT_MODIFIED, Body, Content, Page, page_of
+from undust.reading.content.seen import PagesSeen
+from undust.reading.content.text import as_utf8
+from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.formats.minima import SKETCH
+from undust.reading.formats.records import (
+    ARC_START,
+    WARC_START,
+    ArchiveRecord,
+    arc_length,
+    arc_records,
+    warc_length,
+    warc_records,
+)
+from undust.reading.formats.resuming import Archive, Damage
+from undust.reading.formats.rows import batch_of
+from undust.reading.formats.values import text_from_bytes
+from undust.reading.formats.window import Window
+from undust.reading.observations import BATCH_ROWS, Statement
+from undust.urls import Url, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.reading.formats.reading import Reading
+
+_OK, _PARTIAL_CONTENT = 200, 206
+READ_KINDS = {"response", "resource", "revisit"}
+TYPES = {
+    "url": pa.binary(),
+    "status": pa.int64(),
+    "size": pa.int64(),
+    "digest": pa.string(),
+    "sketch": SKETCH,
+    "canonical": pa.string(),
+    "redirect": pa.string(),
+    "time": pa.string(),
+}
+"""The columns that an archive fills."""
+
+NO_STATUS = "response without an HTTP status"
+CUT_BY_CRAWLER = "body that the crawler cut short; it has no digest and no size"
+MOST_STATEMENTS = 10_000
+TOO_MANY_STATEMENTS = "one more No-Vary-Search than are kept of a file"
+EMPTY_PAYLOADS = ("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+"""SHA-1 of nothing, in the two ways in which it is written."""
+
+
+def recognises_warc(head: bytes, name: str) -> int:
+    """Return how sure it is that these are the first bytes of a WARC file, unpacked, from 0 to 100."""
+    if WARC_START.match(head.lstrip(b"\r\n")):
+        return 100
+    # Of a file whose first member is damaged nothing but the name is left.
+    return 50 if not head and re.search(r"\.warc(\.gz|\.zst)?$", name) else 0
+
+
+def recognises_arc(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
+    """Return how sure it is that these are the first bytes of an ARC file, unpacked, from 0 to 100."""
+    return 100 if head.startswith(b"filedesc://") else 70 if ARC_START.match(head) else 0
+
+
+def read_warc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
+    """Give the responses, resources and revisits of a WARC file, packed as it is."""
+    seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
+    archive = Archive(warc_records, WARC_START, warc_length, partial(_row_of, seen))
+    return _batches(archive.rows(Window(file)), reading, seen)
+
+
+def read_arc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
+    """Give the responses of an ARC file, packed as it is."""
+    seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
+    archive = Archive(arc_records, ARC_START, arc_length, partial(_row_of, seen))
+    return _batches(archive.rows(Window(file)), reading, seen)
+
+
+class _ReadRecord(NamedTuple):
+    """A record that was read."""
+
+    record: ArchiveRecord
+    page: Page | None
+    problem: str | None
+    statement: Statement | None
+
+
+def _batches(
+    rows: Iterator[_ReadRecord | Damage], reading: Reading, seen: PagesSeen
+) -> Iterator[pa.RecordBatch]:
+    batch = _Batch(reading, seen)
+    for row in rows:
+        if isinstance(row, Damage):
+            reading.skip(row.reason, f"offset {row.offset}", row.sample)
+            continue
+        batch.add(row)
+        if len(batch) == BATCH_ROWS:
+            yield batch.finished()
+            batch = _Batch(reading, seen)
+    yield batch.finished()
+
+
+def _row_of(seen: PagesSeen, record: ArchiveRecord) -> _ReadRecord:
+    if record.kind not in READ_KINDS:
+        return _ReadRecord(record, None, None, None)
+    url = text_from_bytes(record.url)
+    content, problem, statement = Content(), None, None
+    if record.kind == "revisit":
+        content = _revisited(seen, record)
+    elif record.status not in {_PARTIAL_CONTENT, NOT_MODIFIED}:
+        decoding = DecodedBody(record.payload, record.headers)
+        body = Body.of(decoding)
+        content = seen.content_of(body, next(iter(record.headers.get("content-type", ())), None))
+        problem = CUT_BY_CRAWLER if record.is_truncated else decoding.problem
+        if problem not in {None, UNKNOWN_ENCODING}:
+            content = content._replace(size=None, digest=None)
+        if record.payload_digest:
+            seen.remember(record.payload_digest, content)
+        statement = _statement(url, record, body)
+    page = page_of(url, record.status, record.headers, content)
+    return _ReadRecord(record, page, problem or content.problem or page.canonical.problem, statement)
+
+
+def _revisited(seen: PagesSeen, record: ArchiveRecord) -> Content:
+    digest = record.payload_digest
+    if not digest or record.status == NOT_MODIFIED or digest.rpartition(":")[2] in EMPTY_PAYLOADS:
+        return Content()
+    known = seen.payload(digest)
+    return Content(known.size, known.digest) if known else Content(digest=f"payload:{digest}")
+
+
+def _statement(url: str, record: ArchiveRecord, body: Body) -> Statement | None:
+    """Return what a site says here about its parameters."""
+    address = url.partition("?")[0].partition("#")[0]
+    if varying := record.headers.get("no-vary-search"):
+        return Statement(address, "No-Vary-Search", ", ".join(varying))
+    parsed = Url.parse(url) if address.endswith("/robots.txt") and record.status == _OK else None
+    if parsed and parsed.path == "/robots.txt":
+        lines = clean_param_lines(as_utf8(body.start).decode("utf-8", "replace"))
+        return Statement(address, "Clean-param", lines) if lines else None
+    return None
+
+
+class _Batch:
+    """Rows that wait until there are enough of them and their sketches are made."""
+
+    def __init__(self, reading: Reading, seen: PagesSeen) -> None:
+        self._reading, self._sketcher = reading, seen.sketcher
+        self._columns: dict[str, list[Any]] = {name: [] for name in TYPES}
+        self._offsets: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def add(self, row: _ReadRecord) -> None:
+        """Take a row, or count why it is none."""
+        record, page = row.record, row.page
+        place = f"offset {record.offset}"
+        if page is None:
+            self._reading.pass_over(f"{record.kind} record", place, record.url)
+            return
+        if record.kind == "response" and record.status is None and record.url[:4].lower() == b"http":
+            self._reading.skip(NO_STATUS, place, record.url)
+            return
+        if row.problem:
+            self._reading.doubt(row.problem, place, record.url)
+        if row.statement:
+            self._keep(row.statement, place)
+        self._append(record, page)
+
+    def _keep(self, statement: Statement, place: str) -> None:
+        statements = self._reading.statements
+        if statement in statements or len(statements) < MOST_STATEMENTS:
+            statements[statement] = None
+        else:
+            self._reading.doubt(TOO_MANY_STATEMENTS, place, statement.url.encode())
+
+    def _append(self, record: ArchiveRecord, page: Page) -> None:
+        content = page.content
+        sketches = self._columns["sketch"]
+        values = (
+            *(record.url, record.status, content.size, content.digest, None),
+            *(page.canonical.target, page.redirect, record.time),
+        )
+        for column, value in zip(self._columns.values(), values, strict=True):
+            column.append(value)
+        self._offsets.append(record.offset)
+        is_shown = content.text and not page.redirect and (record.status or _OK) < FIRST_REDIRECT
+        if is_shown and (site := site_of(text_from_bytes(record.url))):
+            self._sketcher.add(site, content.text, partial(sketches.__setitem__, len(sketches) - 1))
+
+    def finished(self) -> pa.RecordBatch:
+        """Return the rows, their sketches made."""
+        self._sketcher.settle()
+        raw = {name: pa.array(column, TYPES[name]) for name, column in self._columns.items()}
+        return batch_of(raw, lambda row: f"offset {self._offsets[row]}", self._reading)

@@ -1,0 +1,167 @@
+"""What a person should know about a rule set before it runs on every URL of a crawl.
+
+The promises hold for every set, so nothing here is an error of the file; but a cycle, a rule that never
+gets its turn, or two rules that disagree are seldom what somebody meant. The findings come from running
+the set on URLs made of its own patterns, so each has a URL to show; a set without findings is not proven
+to have none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from undust.rules.reasoning.trial import NumberedRule, Trial, UrlRun, trials_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from undust.rules.language import Rule
+
+FindingKind = Literal["cycle", "inverse", "growth", "conflict", "dead", "shadowed", "redundant"]
+_KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
+"""From what may surprise most to what is merely untidy."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to look at: the rules it is about, in words, with a URL that shows it."""
+
+    kind: FindingKind
+    numbers: tuple[int, ...]
+    """The places of the rules in their set, from 1 on."""
+    rules: tuple[Rule, ...]
+    message: str
+    url: str
+    """A URL that shows it."""
+
+    def __str__(self) -> str:
+        """Return the finding as one sentence."""
+        return f"{self.kind}: {self.message}"
+
+
+def check(rules: Iterable[Rule]) -> tuple[Finding, ...]:
+    """Return the findings about a rule set, the first rule's first."""
+    found: dict[tuple[str, tuple[int, ...]], Finding] = {}
+    for trial in trials_of(rules):
+        for finding in (*_unused(trial), *_surprises(trial)):
+            found.setdefault((finding.kind, tuple(sorted(finding.numbers))), finding)
+    for kind, numbers in list(found):
+        # A rule that never gets its turn disagrees with the one before it, as a matter of course; and a
+        # keep that comes too late should move, not go.
+        if kind == "conflict" and ("shadowed", numbers) in found:
+            del found[kind, numbers]
+        elif kind == "conflict" and found[kind, numbers].rules[-1].kind == "keep":
+            found.pop(("redundant", found[kind, numbers].numbers[-1:]), None)
+    return tuple(sorted(found.values(), key=lambda finding: (finding.numbers, _KINDS.index(finding.kind))))
+
+
+def _surprises(trial: Trial) -> Iterator[Finding]:
+    for each in trial.own:
+        for run in trial.runs[each.number]:
+            yield from _loop(run)
+            yield from _conflict(trial, each, run)
+
+
+def _unused(trial: Trial) -> Iterator[Finding]:
+    """Yield the rules that could go, all of them together; looks at the last first, as they matter least."""
+    gone: list[NumberedRule] = []
+    for each in reversed(trial.own):
+        runs = trial.runs[each.number]
+        if not runs:
+            yield _dead(trial, each)
+        elif not any(run.has(each) for run in runs):
+            gone.append(each)
+            yield _shadowed(each, runs)
+        elif all(run.outcome == "resolved" for run in runs) and trial.is_same_without((*gone, each), runs):
+            gone.append(each)
+            yield _redundant(each, runs)
+
+
+def _loop(run: UrlRun) -> Iterator[Finding]:
+    if run.outcome == "cycle":
+        circle, urls = run.circle
+        rules = tuple(dict.fromkeys(circle))
+        way = " → ".join((*urls, urls[0]))
+        if len(urls) == 2 and len(rules) == 2:  # noqa: PLR2004 -- there and back
+            message = (
+                f"{_named(rules)} undo each other: {way}; both URLs become {run.canonical}; remove one rule"
+            )
+            yield _finding("inverse", rules, message, run.url)
+        else:
+            message = (
+                f"{_named(rules)} lead round in a circle: {way}; all become {run.canonical}; remove a rule"
+            )
+            yield _finding("cycle", rules, message, run.url)
+    elif run.outcome == "unresolved":
+        rules = tuple(dict.fromkeys(step.by for step in run.steps[-len(run.steps) // 2 :]))
+        way = " → ".join((run.url, *(step.url for step in run.steps[:2])))
+        message = (
+            f"{_named(rules)} never come{'s' if len(rules) == 1 else ''} to an end: {way} → …; such URLs "
+            "are left as they are; narrow the left side so that it does not match what it made"
+        )
+        yield _finding("growth", rules, message, run.url)
+
+
+def _conflict(trial: Trial, tested: NumberedRule, run: UrlRun) -> Iterator[Finding]:
+    if run.outcome != "resolved" or not run.steps:
+        return
+    first = run.steps[0].by
+    if first.rule.kind == "keep" or first.number == tested.number:
+        return
+    if tested.rule.kind == "keep":
+        if run.has(tested):
+            return
+        message = (
+            f"{_named([tested])} would keep {run.url}, but {_named([first])} stands before it and changes it "
+            f"to {run.steps[0].url}; move the keep to the front"
+        )
+        yield _finding("conflict", (first, tested), message, run.url)
+        return
+    other = trial.after_alone(tested, run.url)
+    if other != run.canonical:
+        message = (
+            f"{_named((first, tested))} both match {run.url} and disagree: it becomes {run.canonical}, "
+            f"by rule {tested.number} alone it would become {other}; put first the one you mean, "
+            "or narrow the other"
+        )
+        yield _finding("conflict", (first, tested), message, run.url)
+
+
+def _dead(trial: Trial, tested: NumberedRule) -> Finding:
+    url = trial.candidates(tested)[0]
+    message = (
+        f"{_named([tested])} does nothing to any URL made from its left side, such as {url}; see whether it "
+        "is meant for another site, leaves the site, or has conditions that exclude each other"
+    )
+    return _finding("dead", (tested,), message, url)
+
+
+def _shadowed(tested: NumberedRule, runs: Sequence[UrlRun]) -> Finding:
+    first = runs[0].first
+    message = (
+        f"{_named([tested])} never gets its turn: {_named([first])} stands before it and takes "
+        f"{runs[0].url}, and so with all {len(runs)} URLs made from it; move it to the front or remove it"
+    )
+    return _finding("shadowed", (first, tested), message, runs[0].url)
+
+
+def _redundant(tested: NumberedRule, runs: Sequence[UrlRun]) -> Finding:
+    message = (
+        f"{_named([tested])} can be removed: without it {runs[0].url} still becomes {runs[0].canonical}, "
+        f"and so with all {len(runs)} URLs made from it"
+    )
+    return _finding("redundant", (tested,), message, runs[0].url)
+
+
+def _finding(kind: FindingKind, rules: Sequence[NumberedRule], message: str, url: str) -> Finding:
+    return Finding(
+        kind, tuple(each.number for each in rules), tuple(each.rule for each in rules), message, url
+    )
+
+
+def _named(rules: Sequence[NumberedRule]) -> str:
+    numbers = [str(each.number) for each in rules]
+    if len(numbers) == 1:
+        return f"rule {numbers[0]}"
+    return f"rules {', '.join(numbers[:-1])} and {numbers[-1]}"

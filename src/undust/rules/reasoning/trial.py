@@ -1,0 +1,140 @@
+"""The rules of one site, run on URLs made of their own patterns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from undust.rules import ruleset
+from undust.rules.language import ANY_SITE
+from undust.rules.reasoning import witnesses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from undust.rules.compiled import Canonicalizer, Outcome
+    from undust.rules.language import Rule
+
+MOST_PAIRS = 40_000
+"""Pairs of rules of one site for which common URLs are looked for; 200 rules have that many."""
+
+
+class NumberedRule(NamedTuple):
+    """A rule and its place in the set, from 1 on."""
+
+    number: int
+    rule: Rule
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+class Did(NamedTuple):
+    """What one rule did in a run."""
+
+    by: NumberedRule
+    url: str
+
+
+@dataclass(frozen=True)
+class UrlRun:
+    """One URL on its way through all rules of its site."""
+
+    url: str
+    steps: tuple[Did, ...]
+    masks: tuple[Did, ...]
+    canonical: str
+    key: str
+    outcome: Outcome
+
+    def has(self, tested: NumberedRule) -> bool:
+        """Whether a rule did something on the way."""
+        return any(step.by.number == tested.number for step in (*self.steps, *self.masks))
+
+    @property
+    def first(self) -> NumberedRule:
+        """The rule that acted first."""
+        return (*self.steps, *self.masks)[0].by
+
+    @property
+    def circle(self) -> tuple[tuple[NumberedRule, ...], tuple[str, ...]]:
+        """The rules of the cycle at the end of the run, and the URLs between them."""
+        end = self.steps[-1].url
+        urls = [step.url for step in self.steps]
+        start = urls.index(end) if end in urls[:-1] else -1
+        around = self.steps[start + 1 :]
+        return tuple(step.by for step in around), (end, *(step.url for step in around[:-1]))
+
+
+def trials_of(rules: Iterable[Rule]) -> Iterator[Trial]:
+    """Yield the active rules site by site, each site with the rules of all sites behind its own."""
+    by_site: dict[str, list[NumberedRule]] = {}
+    for number, rule in enumerate(rules, 1):
+        if rule.status == "active":
+            by_site.setdefault(rule.site, []).append(NumberedRule(number, rule))
+    shared = by_site.get(ANY_SITE, [])
+    for site, own in by_site.items():
+        behind = [] if site == ANY_SITE else [each for each in shared if site not in each.rule.except_sites]
+        yield Trial(tuple(own), tuple(behind))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One site's own rules, and those of all sites that come behind them."""
+
+    own: tuple[NumberedRule, ...]
+    shared: tuple[NumberedRule, ...]
+
+    @cached_property
+    def rules(self) -> tuple[NumberedRule, ...]:
+        """The rules in the order in which they are tried."""
+        return self.own + self.shared
+
+    @cached_property
+    def canonicalizer(self) -> Canonicalizer:
+        """All rules of the site."""
+        return _compiled(self.rules)
+
+    @cached_property
+    def runs(self) -> dict[int, tuple[UrlRun, ...]]:
+        """For each own rule, by number, the runs of URLs on which it acts when it is alone."""
+        return {each.number: tuple(map(self.run, self._urls_of(each))) for each in self.own}
+
+    def candidates(self, tested: NumberedRule) -> list[str]:
+        """Return the URLs made from a rule, alone and with each other rule of the site."""
+        near = self.rules if len(self.own) * len(self.rules) <= MOST_PAIRS else ()
+        return witnesses.urls_of(tested.rule, [each.rule for each in near if each is not tested])
+
+    def _urls_of(self, tested: NumberedRule) -> Iterator[str]:
+        alone = _compiled([tested])
+        for url in self.candidates(tested):
+            explained = alone.explain(url)
+            if explained.steps or explained.masks:
+                yield explained.normalized
+
+    def run(self, url: str) -> UrlRun:
+        """Return what all rules of the site do to a URL."""
+        explained = self.canonicalizer.explain(url)
+        did = [
+            tuple(Did(self.rules[step.number - 1], step.url) for step in steps)
+            for steps in (explained.steps, explained.masks)
+        ]
+        return UrlRun(
+            explained.normalized, did[0], did[1], explained.canonical, explained.key, explained.outcome
+        )
+
+    def after_alone(self, tested: NumberedRule, url: str) -> str:
+        """Return where a URL would end if this rule acted first."""
+        steps = _compiled([tested]).explain(url).steps
+        return self.canonicalizer(steps[0].url if steps else url)
+
+    def is_same_without(self, gone: Sequence[NumberedRule], runs: Sequence[UrlRun]) -> bool:
+        """Whether all these URLs end in the same place when some rules are gone."""
+        numbers = {each.number for each in gone}
+        rest = _compiled(each for each in self.rules if each.number not in numbers)
+        return all(rest(run.url) == run.canonical and rest.key(run.url) == run.key for run in runs)
+
+
+def _compiled(rules: Iterable[NumberedRule]) -> Canonicalizer:
+    return ruleset.RuleSet(each.rule for each in rules).compile()

@@ -1,0 +1,240 @@
+"""A rule set as a table for people: what each rule says, what it saves, how sure that is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from undust.display import how_many
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from undust.rules.difference import Difference
+    from undust.rules.language import Rule
+    from undust.rules.reasoning.check import Finding
+    from undust.rules.ruleset import RuleSet
+
+_WIDTH = 100
+"""Columns of a table that goes nowhere in particular, such as a string or a pipe."""
+SHORTEST_ID = 8
+_GAP = "  "
+ID_COLUMN = 1
+_OFF = "dim"
+
+
+def short_ids(rules: Iterable[Rule]) -> dict[str, str]:
+    """Return for each id the shortest start, of at least eight digits, that no other id has."""
+    ids = sorted({rule.id for rule in rules})
+    short: dict[str, str] = {}
+    for place, whole in enumerate(ids):
+        beside = (*ids[max(place - 1, 0) : place], *ids[place + 1 : place + 2])
+        size = max((_common(whole, other) + 1 for other in beside), default=SHORTEST_ID)
+        short[whole] = whole[: max(size, SHORTEST_ID)]
+    return short
+
+
+def _common(one: str, other: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), len(one))
+
+
+def as_text(rules: RuleSet) -> str:
+    """Return the rules as plain text."""
+    return "\n".join(listed(list(rules), _WIDTH, lambda text, _style: text))
+
+
+def listed(
+    rules: Sequence[Rule], width: int, styled: Callable[[str, str], str], *, origins: bool = False
+) -> Iterator[str]:
+    """Yield the lines of a table of the rules, and one that counts them; `styled(text, style)` colours.
+
+    A library's table takes a millisecond for a row; a file may have a hundred thousand.
+
+    Args:
+        rules: In their order.
+        width: Of a line.
+        styled: Returns a text in a style.
+        origins: Tell of each rule who proposed it, and an example of what it does.
+
+    """
+    has_evidence = any(rule.saves is not None or rule.fpr_upper is not None for rule in rules)
+    short = short_ids(rules)
+    heads = ["#", "id", *(["saves", "false", "fpr <"] if has_evidence else [])]
+    rows = [
+        [
+            str(number),
+            short[rule.id],
+            *(
+                (_count(rule.saves), _count(rule.false_positives), rate_of(rule.fpr_upper))
+                if has_evidence
+                else ()
+            ),
+        ]
+        for number, rule in enumerate(rules, 1)
+    ]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    rest = max(width - sum(widths) - len(_GAP) * len(widths), 8)
+
+    def cells(row: Sequence[str]) -> str:
+        padded = (
+            text.ljust(size) if place == ID_COLUMN else text.rjust(size)
+            for place, (text, size) in enumerate(zip(row, widths, strict=True))
+        )
+        return _GAP.join(padded) + _GAP
+
+    blank = " " * len(cells([""] * len(widths)))
+    yield styled(cells(heads) + "rule", "bold").rstrip()
+    site = None
+    for row, rule in zip(rows, rules, strict=True):
+        if rule.site != site:
+            site = rule.site
+            yield blank + styled(site_name(site), "bold")
+        style = _OFF if rule.status == "disabled" else ""
+        lines = [(line, style) for line in described(rule).split("\n")]
+        lefts = [cells(row)]
+        if origins:
+            lines += [(line, _OFF) for line in _example(rule)]
+            lefts += [styled(left, _OFF) for left in _proposer(rule, widths[0], len(blank))]
+        beside = iter(lefts)
+        for line, look in lines:
+            for start in range(0, len(line), rest):
+                yield (next(beside, blank) + styled(line[start : start + rest], look)).rstrip()
+        yield from (left.rstrip() for left in beside)
+    yield summary(rules)
+
+
+def site_name(site: str) -> str:
+    """Return how people call a site."""
+    return "all sites" if site == "*" else site
+
+
+def described(rule: Rule) -> str:
+    """Return a rule over a few short lines: left side, right side, conditions."""
+    quote = '"' if rule.kind == "replace" else ""
+    lines = [f"{rule.kind:<8}{quote}{rule.source}{quote}"]
+    if rule.target is not None:
+        lines.append(f"      → {quote}{rule.target}{quote}")
+    conditions = (("when", rule.when), ("unless", rule.unless), ("except", rule.except_sites))
+    lines += [f"{word:>7} {', '.join(texts)}" for word, texts in conditions if texts]
+    if rule.status == "disabled":
+        lines.append(f"    off{_why_off(rule)}")
+    return "\n".join(lines)
+
+
+def _proposer(rule: Rule, number: int, width: int) -> Iterator[str]:
+    """Yield who proposed a rule, to stand under its id, behind so many columns for its number."""
+    if rule.learned_by:
+        said, room = f"{'':{number}}{_GAP}by {rule.learned_by}", width - len(_GAP)
+        yield (said if len(said) <= room else f"{said[: room - 1]}…").ljust(width)
+
+
+def _example(rule: Rule) -> Iterator[str]:
+    """Yield the shortest of a rule's examples."""
+    if rule.examples:
+        url, result = min(rule.examples, key=lambda pair: (len(pair[0]), pair))
+        yield from (f"  as in {url}", f"      → {result}")
+
+
+def _why_off(rule: Rule) -> str:
+    """Return why evidence switched a rule off; nothing where a person did."""
+    said = rule.extra.get("retired")
+    if not isinstance(said, dict):
+        return ""
+    return f"  retired{' ' * ('when' in said)}{said.get('when', '')}: {said.get('reason', 'no reason given')}"
+
+
+def summary(rules: Sequence[Rule]) -> str:
+    """Return how many rules there are, of how many sites, and how many are off."""
+    sites = len({rule.site for rule in rules})
+    off = sum(rule.status == "disabled" for rule in rules)
+    saved = sum(rule.saves or 0 for rule in rules if rule.status == "active")
+    words = [f"{how_many(len(rules), 'rule')} of {how_many(sites, 'site')}"]
+    words += [f"{off:,} off"] if off else []
+    words += [f"saves {how_many(saved, 'URL')} of those held out"] if saved else []
+    return ", ".join(words)
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def rate_of(value: float | None) -> str:
+    """Return a rate as people read it; nothing where it is unknown."""
+    return "" if value is None else f"{value:.2%}"
+
+
+def sheet(rule: Rule) -> RenderableType:
+    """Return one rule with all that is known about it."""
+    grid = _grid("", "", header=False)
+    facts: dict[str, str | Text] = {
+        "id": rule.id,
+        "site": site_name(rule.site),
+        "rule": described(rule),
+        "status": "on" if rule.status == "active" else "off",
+        "learned by": rule.learned_by or "",
+        "support": _count(rule.support),
+        "false positives": _count(rule.false_positives),
+        "fpr": rate_of(rule.fpr),
+        "fpr below": rate_of(rule.fpr_upper),
+        "saves": _count(rule.saves),
+        "examples": "\n".join(f"{url}\n→ {result}" for url, result in rule.examples),
+        "validated": ", ".join(f"{key} {value}" for key, value in (rule.validated or {}).items()),
+        **{key: json.dumps(value, ensure_ascii=False) for key, value in rule.extra.items()},
+    }
+    for name, fact in facts.items():
+        if fact:
+            grid.add_row(Text(name, style="cyan"), fact)
+    return grid
+
+
+def findings_table(findings: Sequence[Finding], count: int) -> RenderableType:
+    """Return findings as paragraphs, one each."""
+    if not findings:
+        return Text(f"{how_many(count, 'rule')}, nothing found")
+    grid = _grid("", "", header=False)
+    for finding in findings:
+        grid.add_row(Text(finding.kind, style="yellow"), finding.message)
+        for number, rule in zip(finding.numbers, finding.rules, strict=True):
+            grid.add_row("", Text(f"{number}: {rule}", style="dim"))
+        grid.add_row("", "")
+    return Group(grid, Text(f"{how_many(len(findings), 'finding')} in {how_many(count, 'rule')}"))
+
+
+def difference_table(difference: Difference) -> RenderableType:
+    """Return what came, went, changed and moved, one rule a row."""
+    grid = _grid("", "id", "rule", header=False)
+    marked = (
+        ("+", "green", difference.added),
+        ("-", "red", difference.removed),
+        ("moved", "", difference.moved),
+    )
+    for mark, style, rules in marked:
+        for rule in rules:
+            grid.add_row(Text(mark, style=style), rule.id[:SHORTEST_ID], f"{site_name(rule.site)}: {rule}")
+    for change in difference.changed:
+        told = "; ".join(f"{key} {_shown(old)} → {_shown(new)}" for key, (old, new) in change.fields.items())
+        grid.add_row(Text("~", style="yellow"), change.after.id[:SHORTEST_ID], f"{change.after}\n{told}")
+    counts = (difference.added, difference.removed, difference.changed, difference.moved)
+    words = ("added", "removed", "changed", "moved")
+    summary_line = ", ".join(
+        f"{len(rules):,} {word}" for rules, word in zip(counts, words, strict=True) if rules
+    )
+    return Group(grid, Text(summary_line or "no difference"))
+
+
+def _grid(*names: str, header: bool) -> Table:
+    grid = Table(box=None, show_header=header, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names[:-1]:
+        grid.add_column(name, no_wrap=True)
+    grid.add_column(names[-1], overflow="fold")
+    return grid
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,160 @@
+"""Facts in, one self-contained page out: no network, nothing to install, nothing that runs but our script.
+
+Everything that strangers wrote travels as JSON inside a block that no browser executes, and becomes text
+nodes only. The policy in the head names our script and style by their hashes, so that even a hole in that
+would find nothing willing to run it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from undust.display import how_many
+from undust.files.streams import open_output
+from undust.showing.figures import figures
+from undust.showing.report.gathering import OVERVIEW
+from undust.showing.report.texts import made_visible, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from undust.measuring import Evaluation
+    from undust.pages.clustering import Summary
+    from undust.rules import Rule
+
+SCRIPTS = ("dom", "charts", "headline", "overview", "tree", "rules", "findings", "search", "review", "page")
+"""In this order, as one script."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that the page says, and the page."""
+
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def of(  # noqa: PLR0913 -- one for each part of the page
+        cls,
+        *,
+        name: str,
+        rows: list[list[Any]],
+        sites: Mapping[str, Any],
+        evaluation: Evaluation | None,
+        summary: Summary,
+        rules: Sequence[Rule],
+        elsewhere: Sequence[Rule],
+        methods: Mapping[str, Any] | None,
+        is_masked: bool,
+    ) -> Report:
+        """Return a report of these parts."""
+        facts = {
+            "name": name.rpartition("/")[2] or name,
+            "seen": summary.urls,
+            "site_count": len(rows),
+            "not_urls": summary.not_urls,
+            "unlabelled": evaluation.unlabelled if evaluation else summary.urls,
+            "figures": None if evaluation is None else _total(evaluation),
+            "left": sum(row[3] for row in rows),
+            "rule_count": len(rules),
+            "active": sum(rule.status == "active" for rule in rules),
+            "elsewhere": len(elsewhere),
+            "masked": is_masked,
+            "columns": OVERVIEW,
+            "overview": rows,
+            "sites": sites,
+            "methods": methods,
+        }
+        return cls(made_visible(facts))
+
+    @property
+    def sentence(self) -> str:
+        """What the page says, in a few words."""
+        found, rules = self.facts["figures"], how_many(self.facts["active"], "rule")
+        sites = how_many(self.facts["site_count"], "site")
+        if found is None:
+            return (
+                f"{how_many(self.facts['seen'], 'URL')} of {sites}, and nothing tells which show one page; "
+                f"{rules} leave {self.facts['left']:,}."
+            )
+        return (
+            f"{how_many(found['urls'], 'URL')} of {sites} show {how_many(found['clusters'], 'page')}; "
+            f"{rules} remove {found['removed']:.1%} of the duplicates "
+            f"and lose {found['lost']:.2%} of the pages."
+        )
+
+    def html(self, served: Mapping[str, Any] | None = None) -> str:
+        """Return the page; `served` is what the review server tells its own page."""
+        assets = _assets()
+        connect = "'self'" if served else "'none'"
+        policy = (
+            f"default-src 'none'; script-src '{assets['script_hash']}'; style-src '{assets['style_hash']}'; "
+            f"img-src data:; connect-src {connect}; base-uri 'none'; form-action 'none'"
+        )
+        return _template().render(  # type: ignore[no-any-return]
+            title=visible(str(self.facts["name"])),
+            policy=policy,
+            facts=embedded(dict(self.facts) | {"served": served}),
+            assets=assets,
+            lead=self.sentence,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page, whole or not at all."""
+        with open_output(str(path)) as output:
+            output.write(self.html().encode())
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page in a frame that may run nothing but it."""
+        from html import escape  # noqa: PLC0415 -- for notebooks only
+
+        style = "width:100%;height:40em;border:0"
+        return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self.html())}"></iframe>'
+
+
+def _total(evaluation: Evaluation) -> dict[str, Any]:
+    total = evaluation.total
+    return figures(total) | {"lost_unlike": total.lost_unlike, "removed_urls": total.removed_urls}
+
+
+def embedded(value: Any) -> str:  # noqa: ANN401 -- any JSON value
+    """Return JSON that cannot leave the script element it stands in, whatever is in it.
+
+    >>> "<" in embedded("</script><!--")
+    False
+    """
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@cache
+def _assets() -> dict[str, str]:
+    folder = files("undust.showing.report") / "assets"
+    scripts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
+    script = '"use strict";\n(() => {\n' + "\n".join(scripts) + "\n})();\n"
+    style = (folder / "page.css").read_text(encoding="utf-8")
+    return {
+        "script": script,
+        "style": style,
+        "script_hash": _hash(script),
+        "style_hash": _hash(style),
+    }
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _template() -> Any:  # noqa: ANN401 -- a jinja2 template
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 -- slow to load, and for pages only
+
+    text = (files("undust.showing.report") / "assets" / "page.html").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(text)

@@ -1,0 +1,109 @@
+"""What a person can do with rules while reviewing them: try a URL, switch rules, save.
+
+The desk knows nothing of the network. It writes one file, the one it was given, and only the status of
+rules in it; what was there before stays beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from undust.errors import UndustError
+from undust.files.streams import open_output
+from undust.measuring import Measures
+from undust.rules import RuleSet
+from undust.showing.figures import figures
+from undust.showing.report.texts import Texts, made_visible
+from undust.showing.words import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from undust.measuring import Labelled
+
+
+class ReviewSession:
+    """The rules under review, and the URLs that tell what they save and lose."""
+
+    def __init__(self, path: str, labelled: Mapping[str, Labelled]) -> None:
+        self.path = Path(path).resolve()
+        self._seen = self.path.read_bytes()
+        self.rules = RuleSet.load(path)
+        self.labelled = labelled
+        self._by_site: dict[str, list[int]] = {}
+        for place, raw in enumerate(self.rules.raw):
+            self._by_site.setdefault(raw["site"], []).append(place)
+        self._measured: dict[tuple[str, str], Measures] = {}
+
+    @property
+    def off(self) -> list[str]:
+        """The ids of the rules that are switched off in the file."""
+        ids = self.rules.ids
+        return [id_ for id_, raw in zip(ids, self.rules.raw, strict=True) if raw.get("status") == "disabled"]
+
+    def switched(self, off: Iterable[str]) -> RuleSet:
+        """Return the rules with exactly these switched off."""
+        chosen, ids = set(off), self.rules.ids
+        if unknown := sorted(chosen - set(ids)):
+            message = f"no rule has the id {unknown[0]!r}; load the page again"
+            raise UndustError(message)
+        # Who leaves a rule off that evidence retired has decided nothing about it.
+        before = set(self.off)
+        return self.rules.enable(*sorted(before - chosen)).disable(*sorted(chosen - before))
+
+    def try_url(self, url: str, off: Iterable[str]) -> dict[str, Any]:
+        """Return each step of a URL, as `undust explain` shows it."""
+        explained = self.switched(off).compile().explain(url)
+        # The person typed it: nothing in it is a secret from them.
+        texts = Texts()
+        steps: list[dict[str, Any]] = []
+        if explained.normalized != explained.url:
+            change = texts.change(explained.url, explained.normalized)
+            steps.append({"rule": None, "change": change})
+        before = explained.normalized
+        for step in (*explained.steps, *explained.masks):
+            told = {
+                "number": step.number,
+                "id": step.rule.id,
+                "rule": str(step.rule),
+                "words": in_words(step.rule),
+            }
+            steps.append(told | {"change": texts.change(before, step.url)})
+            before = step.url
+        told = {"canonical": explained.canonical, "key": explained.key, "outcome": explained.outcome}
+        return made_visible(told | {"steps": steps})  # type: ignore[no-any-return]
+
+    def measure(self, off: Iterable[str], site: str | None = None) -> dict[str, Any]:
+        """Return what the rules would save and lose in total, and every figure of one site."""
+        if not self.labelled:
+            return {"figures": None, "total": None}
+        rules = self.switched(off)
+        by_site = {name: self._of_site(name, rules) for name in self.labelled}
+        total = sum(by_site.values(), Measures())
+        shown = total if site is None or site not in by_site else by_site[site]
+        told = figures(shown) | {"lost_unlike": shown.lost_unlike, "removed_urls": shown.removed_urls}
+        return {"figures": told, "total": {"removed": total.removed, "lost": total.lost}}
+
+    def _of_site(self, site: str, rules: RuleSet) -> Measures:
+        own = [rules.raw[place] for name in (site, "*") for place in self._by_site.get(name, ())]
+        key = site, "".join("0" if raw.get("status") == "disabled" else "1" for raw in own)
+        if key not in self._measured:
+            self._measured[key] = self.labelled[site].measured(RuleSet(own))
+        return self._measured[key]
+
+    def save(self, off: Iterable[str]) -> dict[str, str]:
+        """Write the switches into the rule file; the file before is kept beside it."""
+        decided = self.switched(off)
+        if self.path.read_bytes() != self._seen:
+            message = f"{self.path.name} was changed by somebody else meanwhile; start the review again"
+            raise UndustError(message)
+        # Named for what it holds: a second save cannot bury the first backup.
+        digest = hashlib.sha256(self._seen).hexdigest()[:8]
+        backup = self.path.with_name(f"{self.path.name}.{digest}.bak")
+        with open_output(str(backup)) as output:
+            output.write(self._seen)
+        decided.save(self.path)
+        self.rules, self._seen = decided, self.path.read_bytes()
+        return {"file": self.path.name, "backup": backup.name}

@@ -1,0 +1,195 @@
+"""A small server for one page and one person: loopback only, a token, and nothing but four doors.
+
+A page from elsewhere that is open in the same browser can send requests here. It cannot know the token, it
+cannot hide its Origin, and a name that it points at 127.0.0.1 (DNS rebinding) shows in Host: each of the
+three is checked on its own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from undust.errors import UndustError, file_sentence
+from undust.showing.review.review_session import ReviewSession
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from undust.showing.report import Report
+
+LOOPBACK = "127.0.0.1"
+LONGEST_BODY = 1 << 20
+TOKEN_BYTES = 24
+
+
+class ReviewServer(ThreadingHTTPServer):
+    """Serves one report and the desk behind it."""
+
+    daemon_threads = True
+
+    def __init__(self, desk: ReviewSession, report: Report, port: int = 0) -> None:
+        self.desk = desk
+        self.report = report
+        self._off_in_report = desk.off
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self.one_at_a_time = Lock()
+        super().__init__((LOOPBACK, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- of the base class
+        """Say nothing of a browser that hung up."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """The names under which a browser of this machine may ask for the page."""
+        return f"{LOOPBACK}:{self.server_port}", f"localhost:{self.server_port}"
+
+    @property
+    def address(self) -> str:
+        """Where the page is, token included."""
+        return f"http://{self.hosts[0]}/?token={self.token}"
+
+    def page(self) -> bytes:
+        """Return the page as it is now."""
+        off = self.desk.off
+        served = {"token": self.token, "off": off, "is_older": off != self._off_in_report}
+        return self.report.html(served).encode()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ReviewServer
+    protocol_version = "HTTP/1.1"
+    server_version = "undust"
+    sys_version = ""
+    timeout = 30
+
+    def do_GET(self) -> None:
+        """Give the page to whoever has the token."""
+        asked = urlsplit(self.path)
+        if not self._is_here():
+            return
+        if asked.path != "/":
+            self._refuse(404, "there is only one page here")
+        elif not self._has_token(parse_qs(asked.query).get("token", [""])[0]):
+            self._refuse(403, "this address lacks its token; copy the whole line that undust review printed")
+        else:
+            self._answer(200, self.server.page(), "text/html; charset=utf-8")
+
+    def do_POST(self) -> None:
+        """Let whoever has the token use the desk."""
+        door = _DOORS.get(self.path)
+        if not self._is_here() or not self._is_own_page():
+            return
+        if door is None:
+            self._refuse(404, "there is no such door")
+        elif not self._has_token(self.headers.get("X-Undust-Token", "")):
+            self._refuse(403, "the token is missing or wrong; load the page again")
+        elif (asked := self._body()) is not None:
+            self._open(door, asked)
+
+    def _open(self, door: _Door, asked: dict[str, Any]) -> None:
+        wanted = set(door.fields)
+        if set(asked) != wanted or not all(door.fields[name](asked[name]) for name in wanted):
+            self._refuse(400, f"this takes {', '.join(sorted(wanted))} and nothing else")
+            return
+        try:
+            with self.server.one_at_a_time:
+                told = door.work(self.server.desk, **asked)
+        except UndustError as error:
+            self._refuse(409, str(error))
+            return
+        except OSError as error:
+            self._refuse(409, file_sentence(error))
+            return
+        self._answer(200, json.dumps(told).encode(), "application/json")
+
+    def _is_here(self) -> bool:
+        if self.headers.get_all("Host", []) in ([host] for host in self.server.hosts):
+            return True
+        self._refuse(403, "this server answers to 127.0.0.1 and localhost only")
+        return False
+
+    def _is_own_page(self) -> bool:
+        origins = [f"http://{host}" for host in self.server.hosts]
+        site = self.headers.get("Sec-Fetch-Site", "same-origin")
+        if self.headers.get("Origin") in origins and site == "same-origin":
+            return True
+        self._refuse(403, "requests come from the page of this server or not at all")
+        return False
+
+    def _has_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(errors="replace"), self.server.token.encode())
+
+    def _body(self) -> dict[str, Any] | None:
+        length = self.headers.get("Content-Length", "")
+        is_json = self.headers.get("Content-Type", "").partition(";")[0].strip() == "application/json"
+        if not (length.isascii() and length.isdecimal()) or int(length) > LONGEST_BODY or not is_json:
+            self._refuse(400, "a request is JSON of at most 1 MiB, with its length")
+            return None
+        try:
+            found = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            self._refuse(400, "a request is a JSON object")
+            return None
+        return found
+
+    def _refuse(self, code: int, message: str) -> None:
+        self.close_connection = True
+        self._answer(code, json.dumps({"error": message}).encode(), "application/json")
+
+    def _answer(self, code: int, body: bytes, kind: str) -> None:
+        self.send_response(code)
+        for name, value in (
+            ("Content-Type", kind),
+            ("Content-Length", str(len(body))),
+            ("Cache-Control", "no-store"),
+            ("Content-Security-Policy", "frame-ancestors 'none'"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+            *((("Connection", "close"),) if self.close_connection else ()),
+        ):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- of the base class
+        """Say nothing: the address in a log line would give the token away."""
+
+
+def _is_ids(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_nothing(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+class _Door:
+    """One thing that the page may ask for: what it must say, and what is done."""
+
+    def __init__(self, work: Callable[..., dict[str, Any]], **fields: Callable[[object], bool]) -> None:
+        self.work = work
+        self.fields = fields
+
+
+_DOORS = {
+    "/try": _Door(ReviewSession.try_url, url=_is_text, off=_is_ids),
+    "/measure": _Door(ReviewSession.measure, off=_is_ids, site=_is_text_or_nothing),
+    "/save": _Door(ReviewSession.save, off=_is_ids),
+}
+"""No request names a file: there is one, and the server knows it."""

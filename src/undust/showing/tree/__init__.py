@@ -1,0 +1,1 @@
+"""The tree of URL patterns of a site, as people see it."""

@@ -1,0 +1,95 @@
+"""What a rule does, in a few words, for those who do not read patterns."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from undust.rules.masking import forgotten_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.rules.language import Rule
+
+FORMS = {
+    "lower": "writes lower case",
+    "capital": "writes a capital first",
+    "sorted": "sorts the parameters",
+    "unique": "drops parameters that are repeated",
+    "first": "keeps the first of parameters with one name",
+    "last": "keeps the last of parameters with one name",
+    "amp": "writes & for ;",
+    "plain": "decodes what needs no encoding",
+    "any": "ignores a value when URLs are compared",
+}
+_FORM = re.compile(r"\{\w+:(\w+)\}")
+_ONLY = re.compile(r"\{\w+\*\*:([^}]+)\}&\{\*\*\}")
+_SIDE = re.compile(r"([^:/]+)://([^/?]*)([^?]*)(?:\?(.*))?", re.DOTALL)
+
+
+def in_words(rule: Rule) -> str:
+    """Return what a rule does, without its conditions.
+
+    >>> from undust.rules import Rule
+    >>> in_words(Rule.parse('replace ".php3?" -> "?"', site="shop.test"))
+    'writes “?” for “.php3?”'
+    >>> in_words(Rule.parse("rewrite {s}://www.a.test/{p**}?{r**} -> {s}://a.test/{p}?{r}", site="a.test"))
+    'writes a.test for www.a.test'
+    """
+    if rule.kind == "keep":
+        return "leaves these URLs as they are"
+    if rule.kind == "replace":
+        return f"writes “{rule.target}” for “{rule.source}”" if rule.target else f"removes “{rule.source}”"
+    return "; ".join(_parts(rule)) or "writes the same page in another form"
+
+
+def _parts(rule: Rule) -> Iterator[str]:
+    target = rule.target or ""
+    left, right = _SIDE.fullmatch(rule.source), _SIDE.fullmatch(target)
+    if left and right:
+        yield from (f"writes {right[at]} for {left[at]}" for at in (1, 2) if _is_other(left[at], right[at]))
+    is_mask = ":any}" in target
+    names = [name.removeprefix(";") for name in forgotten_parameters(rule)]
+    if names:
+        yield f"{'ignores the value of' if is_mask else 'forgets'} {', '.join(names)}"
+    yield from (FORMS[form] for form in _FORM.findall(target) if form in FORMS and form != "any")
+    if left and right:
+        yield from _path(left[3], right[3], is_mask=is_mask)
+        yield from _query(left[4] or "", right[4] or "", names)
+
+
+def _path(left: str, right: str, *, is_mask: bool) -> Iterator[str]:
+    if "{*}" in left and not is_mask:
+        yield "forgets a part of the path"
+    elif _fixed(left) != _fixed(right):
+        yield f"writes {_fixed(right) or '/'} for {_fixed(left) or '/'} in the path"
+
+
+def _query(left: str, right: str, forgotten: list[str]) -> Iterator[str]:
+    if only := _ONLY.search(left):
+        yield f"keeps only {only[1].replace('|', ', ')} of the parameters"
+    before, after = _entries(left), _entries(right)
+    gone = [_fixed(one) for one in before if one not in after and one.partition("=")[0] not in forgotten]
+    new = [_fixed(one) for one in after if one not in before]
+    if gone and new:
+        yield f"writes {'&'.join(new)} for {'&'.join(gone)}"
+    elif gone:
+        yield f"drops {'&'.join(gone)}"
+    elif new:
+        yield f"adds {'&'.join(new)}"
+
+
+def _entries(query: str) -> list[str]:
+    """Return the parameters that a side names, without the rest and without their classes."""
+    entries = re.sub(r":\w+\}", "}", query).split("&")
+    return [entry for entry in entries if entry and not re.fullmatch(r"\{[^}]*\}", entry)]
+
+
+def _is_other(left: str, right: str) -> bool:
+    return re.sub(r":\w+\}", "}", left) != re.sub(r":\w+\}", "}", right)
+
+
+def _fixed(text: str) -> str:
+    """Return a part of a URL with its captures as dots."""
+    return re.sub(r"\{[^}]*\}", "…", text)

@@ -1,0 +1,56 @@
+"""The sample under review: a rule file of one's own, and a server for it on a free port."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+import undust
+from tests.browsing import browser, opened
+from undust.jobs.report import ReportInput
+from undust.showing.review import ReviewServer, ReviewSession
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["browser", "opened"]
+
+
+@pytest.fixture(scope="module")
+def gathered(repository: Path) -> ReportInput:
+    """What is known of the sample."""
+    examples = repository / "examples"
+    return ReportInput(undust.load(examples / "rules.json"), undust.read(examples / "shop.jsonl.gz"))
+
+
+@contextmanager
+def serving(path: Path, gathered: ReportInput) -> Iterator[ReviewServer]:
+    """Serve the review of a rule file on a free port."""
+    server = ReviewServer(ReviewSession(str(path), gathered.labelled), gathered.report())
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def rule_file(repository: Path, tmp_path: Path) -> Path:
+    """A rule file of one's own."""
+    path = tmp_path / "rules.json"
+    path.write_bytes((repository / "examples" / "rules.json").read_bytes())
+    return path
+
+
+@pytest.fixture
+def server(rule_file: Path, gathered: ReportInput) -> Iterator[ReviewServer]:
+    """The review of that file."""
+    with serving(rule_file, gathered) as server:
+        yield server

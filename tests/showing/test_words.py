@@ -1,0 +1,61 @@
+"""What a rule does, for those who do not read patterns; and which values it makes nobody see."""
+
+from __future__ import annotations
+
+import pytest
+
+from undust.rules import Rule
+from undust.rules.masking import forgotten_names, without_values
+from undust.showing.words import FORMS, in_words
+
+TOLD = {
+    "keep {s}://{h}/a": "leaves these URLs as they are",
+    'replace "/index.php" -> "/"': "writes “/” for “/index.php”",
+    'replace "/index.php" -> ""': "removes “/index.php”",
+    "rewrite {s}://{h}/{p**}?sid={**}&{r**} -> {s}://{h}/{p}?{r}": "forgets sid",
+    "rewrite {s}://{h}/{p**}?{**:utm_*|ref}&{r**} -> {s}://{h}/{p}?{r}": "forgets utm_*, ref",
+    "rewrite {s}://{h}/{p**}?id={v}&{r**} -> {s}://{h}/{p}?id={v:any}&{r}": "ignores the value of id",
+    "rewrite {s}://{h}/{p**}?{r**} -> {s}://{h}/{p:lower}?{r}": "writes lower case",
+    "rewrite {s}://{h}/{a} -> {s}://{h}/{a:capital}": "writes a capital first",
+    "rewrite {s}://{h}/{a} -> {s}://{h}/{a:plain}": "decodes what needs no encoding",
+    "rewrite http://{h}/{p**}?{r**} -> https://{h}/{p}?{r}": "writes https for http",
+    "rewrite {s}://{h}/p/{*}/{id:int} -> {s}://{h}/p/{id}": "forgets a part of the path",
+    "rewrite {s}://{h}/show.php?t={a:int}&{r**} -> {s}://{h}/thread/{a}?{r}": (
+        "writes /thread/… for /show.php in the path; drops t=…"
+    ),
+    "rewrite {s}://{h}/{p**}?page=1&{r**} -> {s}://{h}/{p}?{r}": "drops page=1",
+    "rewrite {s}://{h}/{p**}?a={x}&{r**} -> {s}://{h}/{p}?b={x}&{r}": "writes b=… for a=…",
+    "rewrite {s}://{h}/a -> {s}://{h}/a?x=1": "adds x=1",
+    "rewrite {s}://{h}/{p**}?{k**:id|page}&{**} -> {s}://{h}/{p}?{k}": (
+        "keeps only id, page of the parameters"
+    ),
+    "rewrite {s}://{h}/{p};jsessionid={*} -> {s}://{h}/{p}": "forgets jsessionid; forgets a part of the path",
+    "rewrite {s}://{h:word}/a/{x:int} -> {s}://{h}/a/{x:lower}": "writes lower case",
+}
+
+
+@pytest.mark.parametrize("text", TOLD)
+def test_a_rule_is_told_in_words(text: str) -> None:
+    """One short sentence, without the language."""
+    assert in_words(Rule.parse(text, site="a.test")) == TOLD[text]
+
+
+@pytest.mark.parametrize("form", ["sorted", "unique", "first", "last", "amp"])
+def test_forms_of_parameters_are_told(form: str) -> None:
+    """Each form has its words."""
+    text = f"rewrite {{s}}://{{h}}/{{p**}}?{{r**}} -> {{s}}://{{h}}/{{p}}?{{r:{form}}}"
+    assert in_words(Rule.parse(text, site="a.test")) == FORMS[form]
+
+
+def test_forgotten_values_are_hidden_and_no_others() -> None:
+    """By name, by the start of a name, and in a path; what is empty or has another name stays."""
+    texts = [
+        "rewrite {s}://{h}/{p};jsessionid={*} -> {s}://{h}/{p}",
+        "rewrite {s}://{h}/{p**}?{**:utm_*|sid}&{r**} -> {s}://{h}/{p}?{r}",
+    ]
+    names = forgotten_names([Rule.parse(text, site="a.test") for text in texts])
+    assert names == (";jsessionid", "utm_*", "sid")
+    url = "http://a.test/x;JSESSIONID=4F/y?id=7&utm_source=me&sid=&sid=9&outm_x=1&utm_=2&side=3"
+    hidden = "http://a.test/x;JSESSIONID=***/y?id=7&utm_source=***&sid=&sid=***&outm_x=1&utm_=***&side=3"
+    assert without_values(url, names) == hidden
+    assert without_values("http://a.test/", names) == "http://a.test/"
