@@ -104,7 +104,7 @@ def _fail_if_skipped(report: Report) -> Report:
     return report
 
 
-LONG = ("engines", "fuzz", "integrations", "live", "reporting", "review", "exports", "validation")
+LONG = ("engines", "fuzz", "integrations", "asking", "report", "review", "exports")
 """Folders whose files take longest; begun first, no worker is left alone with one of them at the end."""
 
 

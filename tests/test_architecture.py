@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,55 +17,48 @@ if TYPE_CHECKING:
 
 MAY_IMPORT = {
     "errors": "",
-    "front": "",
-    "counting": "",
+    "help": "",
+    "display": "",
+    "privacy": "",
+    "statistics": "",
     "extras": "errors",
-    "intervals": "",
-    "notebook": "",
-    "packing": "errors",
-    "replacing": "errors",
-    "resources": "",
-    "secrets": "",
-    "streams": "errors packing replacing",
-    "observations": "errors counting secrets",
-    "urls": "errors _core",
-    "content": "errors _core urls",
-    "sources": "errors _core packing streams observations urls content",
-    "live": "errors urls content sources",
-    "engines": "errors extras streams observations",
-    "duplicates": "errors counting _core observations urls",
-    "rules": "errors counting notebook secrets _core streams urls",
-    "tree": "errors _core urls",
-    "candidates": "rules",
-    "selection": "errors urls duplicates rules candidates",
-    "learners": "errors resources _core urls duplicates rules tree candidates selection",
-    "validation": "errors counting intervals urls content live duplicates rules candidates",
-    "learning": "errors intervals secrets _core urls duplicates rules candidates learners"
-    " validation selection",
-    "single": "errors intervals resources duplicates rules candidates learners validation learning",
-    "evaluation": "errors intervals notebook urls duplicates rules",
-    "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
-    "signatures": "errors evaluation observations urls",
-    "integrations": "errors extras packing streams urls content sources rules",
-    "exports": "errors streams urls rules",
-    "imports": "errors streams urls rules",
-    "reporting": "errors counting intervals secrets streams urls duplicates rules tree evaluation",
-    "review": "errors streams rules evaluation reporting",
-    "pipeline": (
-        "errors intervals streams observations urls content sources live engines duplicates rules tree"
-        " candidates learners validation selection learning single evaluation comparison reporting"
+    "files": "errors",
+    "urls": "_core",
+    "rules": "errors display privacy _core files urls",
+    "reading": "errors display privacy _core files urls",
+    "pages": "display _core urls reading",
+    "judging": "display statistics rules pages",
+    "proposing": "errors _core urls rules pages judging",
+    "learning": "errors privacy statistics _core rules pages judging proposing",
+    "measuring": "errors display statistics urls rules reading pages proposing learning",
+    "showing": "errors display privacy files urls rules pages measuring",
+    "engines": "errors extras files reading",
+    "asking": "errors statistics urls rules reading pages judging",
+    "exchange": "errors files urls rules",
+    "integrations": "errors extras files urls rules reading",
+    "jobs": (
+        "errors statistics files urls rules reading pages judging proposing learning measuring showing"
+        " engines asking"
     ),
     "cli": (
-        "errors counting front replacing streams observations engines urls rules tree signatures live"
-        " learning validation evaluation single comparison exports imports reporting review pipeline"
+        "errors help display files urls rules reading judging learning measuring showing engines asking"
+        " exchange jobs"
     ),
-    "__main__": "cli front",
-    "__init__": "pipeline rules urls errors engines exports imports",
+    "__main__": "cli help",
+    "__init__": "errors display urls rules engines exchange jobs",
 }
-"""Each concept (a file or a folder of the package) with the concepts it may know."""
+"""Each folder or file at the top of the package, with those that it may import."""
 
-SHELVES = ("sources", "engines", "learners", "integrations", "exports", "imports")
+SHELVES = (
+    *("reading.formats", "engines", "proposing.papers", "integrations"),
+    *("exchange.exports", "exchange.imports"),
+)
 """Folders of interchangeable siblings, which a tuple in `__init__` lists and nothing else connects."""
+
+MOST_FOLDERS, MOST_LOOSE_FILES = 20, 8
+
+NOT_OF_THE_PACKAGE = {"bench", "crawls", "fuzz", "golden", "laws", "oracles"}
+"""Folders of tests that are about no single folder of the package."""
 
 SLOW_TO_LOAD = (
     *("datatrove", "duckdb", "fastwarc", "httpcore", "pandas", "polars", "protego", "pyarrow", "pyspark"),
@@ -73,9 +67,15 @@ SLOW_TO_LOAD = (
 )
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file, which many tests look at."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports_of(path: Path) -> Iterator[str]:
     """The modules of ours that a file imports, by their full names, type hints included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "undust")
         elif isinstance(node, ast.ImportFrom):
@@ -104,6 +104,92 @@ def test_imports_follow_the_table(repository: Path) -> None:
     assert wrong == []
 
 
+def test_every_permission_is_used(repository: Path) -> None:
+    """A permission that no import needs any more is taken back."""
+    used: dict[str, set[str]] = {concept: set() for concept in MAY_IMPORT}
+    for module, path in modules(repository).items():
+        used[module.split(".")[0]] |= {name.split(".")[1] for name in imports_of(path)}
+    stale = {concept: set(known.split()) - used[concept] for concept, known in MAY_IMPORT.items()}
+    assert {concept: names for concept, names in stale.items() if names} == {}
+
+
+def test_no_file_imports_itself_through_others(repository: Path) -> None:
+    """There is no circle of files, not even one of type hints or of imports inside functions."""
+    files = {name.removesuffix(".__init__"): path for name, path in modules(repository).items()}
+    known: dict[str, set[str]] = {}
+    for module, path in files.items():
+        names = (name.removeprefix("undust.") for name in imports_of(path))
+        known[module] = {name if name in files else name.rpartition(".")[0] for name in names}
+    while free := [module for module, others in known.items() if not others & known.keys()]:
+        for module in free:
+            del known[module]
+    assert {module: sorted(others & known.keys()) for module, others in known.items()} == {}
+
+
+def test_every_class_has_one_home(repository: Path) -> None:
+    """One class name, one meaning: no name is defined in two files."""
+    homes: dict[str, list[str]] = {}
+    for module, path in modules(repository).items():
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
+def test_a_constant_has_one_meaning(repository: Path) -> None:
+    """A constant that other files can import has one value, wherever a constant of its name stands."""
+    values: dict[str, dict[str, str]] = {}
+    for module, path in modules(repository).items():
+        for name, value in constants_of(path):
+            values.setdefault(name, {})[module] = value
+    several = {name: found for name, found in values.items() if len(set(found.values())) > 1}
+    assert several == {}
+
+
+def constants_of(path: Path) -> Iterator[tuple[str, str]]:
+    """The public constants that a file defines, each with the text of its value."""
+    for node in parsed(path).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        targets = [node.target] if isinstance(node, ast.AnnAssign) and node.value else targets
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        for target in targets:
+            pairs: list[tuple[ast.expr, ast.AST | None]] = [(target, value)]
+            if isinstance(target, ast.Tuple):
+                values = value.elts if isinstance(value, ast.Tuple) else [value] * len(target.elts)
+                pairs = list(zip(target.elts, values, strict=False))
+            for name, own in pairs:
+                if isinstance(name, ast.Name) and name.id.isupper() and not name.id.startswith("_"):
+                    yield name.id, ast.dump(own) if own else ""
+
+
+def test_the_house_stays_small(repository: Path) -> None:
+    """Few folders and few loose files at the top, so that one page can describe them."""
+    package = repository / "src" / "undust"
+    assert len({path.parent for path in package.glob("*/__init__.py")}) <= MOST_FOLDERS
+    assert len(list(package.glob("*.py"))) <= MOST_LOOSE_FILES
+
+
+def test_tests_mirror_the_package(repository: Path) -> None:
+    """The tests of a folder lie in the folder of the same path, and test something of it."""
+    tests, package = repository / "tests", repository / "src" / "undust"
+    wrong = []
+    for path in sorted(tests.rglob("test_*.py")):
+        inner = path.parent.relative_to(tests)
+        if inner.parts and inner.parts[0] not in NOT_OF_THE_PACKAGE and not (package / inner).is_dir():
+            wrong.append(f"{path.relative_to(repository)}: there is no src/undust/{inner}")
+    assert wrong == []
+
+
+def test_rules_draw_nothing(repository: Path) -> None:
+    """Objects do not import what presents them: the folders below `showing` know no table and no HTML."""
+    drawing = {"rich", "jinja2"}
+    for module, path in modules(repository).items():
+        if module.split(".")[0] in {"rules", "measuring", "pages", "judging", "learning"}:
+            nodes = ast.walk(parsed(path))
+            names = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+            assert not {name.split(".")[0] for name in names} & drawing, module
+
+
 def test_the_table_has_no_circle() -> None:
     """Read from the top, the table never points forward: no concept knows one that knows it."""
     seen = {"_core"}
@@ -117,6 +203,7 @@ def test_the_page_about_the_house_has_every_room(repository: Path) -> None:
     page = (repository / "docs" / "architecture.md").read_text(encoding="utf-8")
     told = re.findall(r"^  (\w+)(?:/|\.py) ", page, re.MULTILINE)
     assert set(told) == set(MAY_IMPORT) - {"__init__", "__main__"}
+    assert len(told) == len(set(told))
     for place, concept in enumerate(told):
         assert set(MAY_IMPORT[concept].split()) <= {*told[:place], "_core"}, f"{concept} knows one below it"
 
@@ -138,25 +225,26 @@ def test_siblings_do_not_know_each_other(repository: Path) -> None:
     for shelf in SHELVES:
         siblings = siblings_of(repository, shelf)
         for module, path in modules(repository).items():
-            if module.startswith(f"{shelf}.") and module.split(".")[1] in siblings:
+            own = module.removeprefix(f"{shelf}.").split(".")[0]
+            if module.startswith(f"{shelf}.") and own in siblings:
+                front = f"undust.{shelf}."
                 others = {
-                    name.split(".")[2] for name in imports_of(path) if name.startswith(f"undust.{shelf}.")
+                    name.removeprefix(front).split(".")[0]
+                    for name in imports_of(path)
+                    if name.startswith(front)
                 }
-                wrong += [
-                    f"{module} imports {other}"
-                    for other in sorted(others & siblings - {module.split(".")[1]})
-                ]
+                wrong += [f"{module} imports {other}" for other in sorted(others & siblings - {own})]
     assert wrong == []
 
 
 def siblings_of(repository: Path, shelf: str) -> set[str]:
     """The modules that the tuple in a shelf's `__init__` lists; without a tuple, all modules there are."""
-    folder = repository / "src" / "undust" / shelf
+    folder = repository / "src" / "undust" / shelf.replace(".", "/")
     everything = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     front = folder / "__init__.py"
     body = ast.parse(front.read_text(encoding="utf-8")).body if front.exists() else []
     homes = {
-        alias.asname or alias.name: f"{node.module}.{alias.name}".split(".")[2]
+        alias.asname or alias.name: f"{node.module}.{alias.name}".split(".")[len(shelf.split(".")) + 1]
         for node in body
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"undust.{shelf}")
         for alias in node.names

@@ -2,6 +2,8 @@
 
 from importlib import import_module
 
+from undust.display import DRAWERS as _DRAWERS
+
 TYPE_CHECKING = False  # as checkers of types know it; `typing` takes as long to load as Python itself
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
@@ -63,6 +65,15 @@ _HOMES = {
     "split": "undust.jobs.find_duplicates",
     "validate": "undust.jobs.validate",
 }
+
+_DRAWERS.update(
+    {
+        ("Evaluation", "html"): "undust.showing.measures_html:evaluation_as_html",
+        ("Rule", "html"): "undust.showing.rules_html:rule_as_html",
+        ("RuleSet", "html"): "undust.showing.rules_html:set_as_html",
+        ("RuleSet", "text"): "undust.showing.listing:as_text",
+    }
+)
 
 
 def __getattr__(name: str) -> object:

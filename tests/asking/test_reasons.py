@@ -27,6 +27,7 @@ from undust.asking.answers import Answer, sketch_text
 from undust.asking.rule_file import Judges, Known, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
+from undust.judging.candidates import Candidate
 from undust.judging.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -176,7 +177,5 @@ def test_whoever_asks_is_stopped_when_something_breaks() -> None:
 
 def test_rates_are_kept_to_six_places() -> None:
     """A third is told as precisely as a file needs it."""
-    rule = Verdict(
-        undust.judging.candidates.Candidate((DROP,), 1, "pairs"), support=2, false_pairs=1, pages=400, lost=0
-    ).rules[0]
+    rule = Verdict(Candidate((DROP,), 1, "pairs"), support=2, false_pairs=1, pages=400, lost=0).rules[0]
     assert (rule.fpr, rule.fpr_upper, rule.support, rule.false_positives) == (0.333333, 0.333333, 2, 1)

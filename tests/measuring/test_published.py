@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.measuring.published import PUBLISHED_ORDERS, in_passes, once
+from undust.measuring.published import PUBLISHED_APPLICATIONS, in_passes, once
 
 FORUM = (
     (".co.il/story_", ".co.il/story?id="),
@@ -66,26 +66,26 @@ def test_passes_end_on_a_cycle() -> None:
     )
 
 
-@pytest.mark.parametrize("method", sorted(PUBLISHED_ORDERS))
+@pytest.mark.parametrize("method", sorted(PUBLISHED_APPLICATIONS))
 def test_masks_and_switches_hold_in_every_way(method: str) -> None:
     """An ignored part is compared as `*`, a rule that is off does nothing, no rule leaves the normal form."""
     mask = "rewrite {s}://{h}/{p}?sid={v} → {s}://{h}/{p}?sid={v:any}"
     rules = rules_of(mask, 'replace "/old" → "/new"', 'replace "/new" → "/never"')
     rules = rules.disable(rules.ids[2])
     urls = pa.array(["HTTP://a.test/old?sid=1", "http://a.test/new?sid=2"])
-    assert PUBLISHED_ORDERS[method](rules, urls, 1).to_pylist() == ["http://a.test/new?sid=*"] * 2
-    assert PUBLISHED_ORDERS[method](undust.RuleSet(), urls, 1).to_pylist() == [
+    assert PUBLISHED_APPLICATIONS[method](rules, urls, 1).to_pylist() == ["http://a.test/new?sid=*"] * 2
+    assert PUBLISHED_APPLICATIONS[method](undust.RuleSet(), urls, 1).to_pylist() == [
         "http://a.test/old?sid=1", "http://a.test/new?sid=2",
     ]  # fmt: skip
 
 
 def test_every_published_learner_has_its_reading() -> None:
     """The names are those by which the learners are called."""
-    assert set(PUBLISHED_ORDERS) == {"substring", "rewrite", "tree", "alignment"}
-    assert {name: reading for name, reading in PUBLISHED_ORDERS.items() if reading is in_passes} == {
+    assert set(PUBLISHED_APPLICATIONS) == {"substring", "rewrite", "tree", "alignment"}
+    assert {name: reading for name, reading in PUBLISHED_APPLICATIONS.items() if reading is in_passes} == {
         "substring": in_passes
     }
-    assert all(reading is once for name, reading in PUBLISHED_ORDERS.items() if name != "substring")
+    assert all(reading is once for name, reading in PUBLISHED_APPLICATIONS.items() if name != "substring")
 
 
 def test_a_rule_that_undoes_itself_has_one_turn_in_a_pass() -> None:

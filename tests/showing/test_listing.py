@@ -124,7 +124,7 @@ def test_a_sheet_has_all_that_is_known() -> None:
 def test_findings_are_paragraphs() -> None:
     """The kind, what to do, the rules; and how many. Nothing found is said too."""
     there, back = (Rule("a.test", "replace", *texts) for texts in (("/a/", "/b/"), ("/b/", "/a/")))
-    text = shown(findings_table(check([there, back]), 2))
+    text = shown(findings_table(check(RuleSet([there, back])), 2))
     assert text.startswith("inverse  rules 1 and 2 undo each other:")
     assert (
         '\n         1: replace "/a/" → "/b/"\n         2: replace "/b/" → "/a/"\n\n1 finding in 2 rules\n'

@@ -19,20 +19,19 @@ from coverage import CoverageData
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Sequence
 
-PARTS = ("rules", "selection", "duplicates", "evaluation", "validation")
+PARTS = ("rules", "proposing/papers/selection", "pages", "measuring", "judging", "asking")
 """The folders of `src/undust` whose faults are tried; the tests of each lie in the folder of its name."""
 BY_COMMAND = {
     "rules": ("test_rules_command", "test_explain"),
-    "duplicates": ("test_cluster",),
-    "validation": ("test_validate_command",),
+    "pages": ("test_cluster",),
+    "asking": ("test_validate_command",),
 }
 """Which tests of the command show what a part of the code prints."""
 CORE_TESTS = ("tests/rules/", "tests/urls/", "tests/oracles/", "tests/laws/")
 COLLECTED = (
     *(f"tests/{part}/" for part in PARTS),
-    *("tests/urls/", "tests/oracles/", "tests/laws/", "tests/learning/", "tests/measuring/"),
+    *("tests/urls/", "tests/oracles/", "tests/laws/", "tests/learning/"),
     *(f"tests/cli/{name}.py" for names in BY_COMMAND.values() for name in names),
-    *(f"tests/asking/test_{name}.py" for name in ("journal", "politeness", "hostile")),
     "tests/test_public_api.py",
 )
 """The tests that faults are tried on: those of the parts, and those that lean on them most."""
@@ -180,7 +179,7 @@ class Covering:
         found = self._tests(by_line.get(line, []) if line in self.in_functions.get(path, ()) else [])
         if not found:
             found = set[str]().union(*(self._tests(contexts) for contexts in by_line.values()))
-        part = path.split("/")[2]
+        part = next(part for part in PARTS if path.startswith(f"src/undust/{part}/"))
         own: list[str] = []
         others: list[str] = []
         for test in sorted(found, key=self._order):

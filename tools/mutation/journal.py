@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tools.mutation.covering import PARTS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -76,7 +78,7 @@ def tell(keys: Sequence[str], journal: Journal, least: float) -> int:
 
 def part_of(key: str) -> str:
     """Return the part of the code that a mutant is of."""
-    return "core" if key.startswith("cpp/") else key.split("/")[2]
+    return next((part for part in PARTS if key.startswith(f"src/undust/{part}/")), "core")
 
 
 def _row(name: str, tried: int, killed: int, excused: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from undust.asking.outcome import Validation
 from undust.asking.proof import SiteProof
+from undust.rules.language import ANY_SITE
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from undust.rules import Rule, RuleSet
 
 SITES_AT_ONCE = 8
-ANY_SITE = "*"
 
 
 @dataclass(frozen=True)

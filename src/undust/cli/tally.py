@@ -10,7 +10,8 @@ from undust.cli.distinct import STANDARD_ERROR, Distinct
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from undust.rules import Counts, RuleSet
+    from undust.rules import Counts
+    from undust.rules.compiled import OrderedRules
 
 _MOST_SHOWN = 20
 """Rules that the summary for people names; JSON names all."""
@@ -46,12 +47,12 @@ class Tally:
         self.before.add(before)
         self.after.add(after)
 
-    def used(self, rules: RuleSet) -> list[tuple[int, str, int]]:
+    def used(self, rules: OrderedRules) -> list[tuple[int, str, int]]:
         """Return number, id and uses of the rules that did something."""
         ids = rules.ids if any(self.uses) else ()
         return [(place + 1, ids[place], count) for place, count in enumerate(self.uses) if count]
 
-    def as_json(self, rules: RuleSet, seconds: float, *, is_full: bool) -> dict[str, Any]:
+    def as_json(self, rules: OrderedRules, seconds: float, *, is_full: bool) -> dict[str, Any]:
         """Return the counts for programs."""
         names = ("urls", "changed", "not_urls", "skipped", "unresolved", "too_long")
         told: dict[str, Any] = {name: getattr(self, name) for name in names}
@@ -77,7 +78,7 @@ class Tally:
         speed = self.urls / max(seconds, 1e-6)
         return f"{self.urls:,} URLs: {', '.join(parts)}; {seconds:.1f} s, {speed:,.0f} URLs/s"
 
-    def statistics(self, rules: RuleSet) -> str:
+    def statistics(self, rules: OrderedRules) -> str:
         """Return what `--stats` adds, as a few lines for people."""
         is_exact = self.before.is_exact and self.after.is_exact
         note = "" if is_exact else f" (estimated, give or take {2 * STANDARD_ERROR:.1%})"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.asking.outcome import is_tried
-from undust.asking.rule_file import ANY_SITE, Judges, Known, SiteSamples, run
+from undust.asking.rule_file import Judges, Known, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling, judge_from
 from undust.engines import SITE
@@ -19,6 +19,7 @@ from undust.jobs.find_duplicates import find_duplicates
 from undust.jobs.read import read
 from undust.jobs.sites import with_site
 from undust.reading.observations import Observations, table_of
+from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from undust.display import drawn
 from undust.errors import UndustError
 from undust.measuring.counts import LabelledPages, measure_images
 from undust.measuring.measures import Measures, mean
@@ -107,9 +108,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from undust.showing.measures_html import evaluation_as_html  # noqa: PLC0415 -- only notebooks need it
-
-        return evaluation_as_html(self)
+        return drawn("Evaluation", "html", self)
 
 
 def has_labels(seen: pa.Table) -> bool:

@@ -15,7 +15,7 @@ from undust.errors import UndustError
 from undust.learning import learn_site, requirements_from
 from undust.learning.single import Job, learn_sites
 from undust.measuring.baselines import baselines
-from undust.measuring.published import PUBLISHED_ORDERS
+from undust.measuring.published import PUBLISHED_APPLICATIONS
 from undust.measuring.ranking import Ranking, interleaved
 from undust.proposing import papers
 from undust.rules import RuleSet
@@ -120,7 +120,7 @@ def _learned(
     def under(max_fpr: float) -> Ready:
         again = learned.under(replace(job.demands, max_fpr=max_fpr))
         rules = again.rules
-        published = PUBLISHED_ORDERS.get(learner)
+        published = PUBLISHED_APPLICATIONS.get(learner)
         return Ready(
             partial(_by_rules, rules, job.threads),
             rules=len(rules),

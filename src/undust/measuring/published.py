@@ -99,7 +99,7 @@ def once(rules: RuleSet, urls: pa.Array, threads: int = 1) -> pa.Array:
     return RuleSet(masks).compile().batch(images, keys=True, threads=threads)
 
 
-PUBLISHED_ORDERS: Mapping[str, Callable[[RuleSet, pa.Array, int], pa.Array]] = {
+PUBLISHED_APPLICATIONS: Mapping[str, Callable[[RuleSet, pa.Array, int], pa.Array]] = {
     "substring": in_passes,
     "rewrite": once,
     "tree": once,

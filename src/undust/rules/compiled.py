@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 
 from undust._core import Counts
 from undust.urls.columns import map_column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import pyarrow as pa
 
+    from undust._core import Program
     from undust.rules.language import Rule
-    from undust.rules.ruleset import RuleSet
 
 
-__all__ = ["Canonicalizer", "Counts", "Explanation", "Outcome", "Step"]
+__all__ = ["Canonicalizer", "Counts", "Explanation", "OrderedRules", "Outcome", "Step"]
 
 Outcome = Literal["resolved", "cycle", "unresolved", "skipped", "no URL"]
 """How the way of a URL ends.
@@ -52,6 +54,28 @@ class Explanation:
     outcome: Outcome
 
 
+class OrderedRules(Protocol):
+    """What is asked of a rule set here; `RuleSet` is one, and imports this file."""
+
+    @property
+    def program(self) -> Program:
+        """The rules as the core runs them."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the rules, in order."""
+
+    def dumps(self) -> bytes:
+        """Return the bytes of the rule file."""
+
+    def with_rules(self, rules: Iterable[Rule]) -> Self:
+        """Return a set of other rules."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Rule]: ...
+    def __getitem__(self, place: int, /) -> Rule: ...
+
+
 class Canonicalizer:
     """A function from URLs to canonical URLs; made by `RuleSet.compile()`.
 
@@ -67,7 +91,7 @@ class Canonicalizer:
     'mailto:shop@shop.test'
     """
 
-    def __init__(self, rules: RuleSet) -> None:
+    def __init__(self, rules: OrderedRules) -> None:
         self.rules = rules
         self.program = rules.program
 
@@ -150,6 +174,6 @@ class Canonicalizer:
         ]
         return Explanation(url, normalized, done[0], canonical, done[1], key, cast("Outcome", outcome))
 
-    def __reduce__(self) -> tuple[type[Canonicalizer], tuple[RuleSet]]:
+    def __reduce__(self) -> tuple[type[Canonicalizer], tuple[OrderedRules]]:
         """Travel to other processes as rules; they are compiled again there."""
         return Canonicalizer, (self.rules,)

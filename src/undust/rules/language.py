@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 from urllib.parse import quote
 
 from undust._core import check_rule, parse_rule
+from undust.display import drawn
 from undust.rules import evidence
 from undust.rules.problems import Problem, asked
 
@@ -152,9 +153,7 @@ class Rule:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from undust.showing.rules_html import rule_as_html  # noqa: PLC0415 -- only notebooks need it
-
-        return rule_as_html(self)
+        return drawn("Rule", "html", self)
 
     def __str__(self) -> str:
         """Return the rule as one line of text, without its site."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from undust._core import Program
+from undust.display import drawn
 from undust.errors import RuleError
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
@@ -124,15 +125,11 @@ class RuleSet(Sequence[Rule]):
 
     def __str__(self) -> str:
         """Return a table that a person can read."""
-        from undust.showing.listing import as_text  # noqa: PLC0415 -- loads rich, which a crawler never needs
-
-        return as_text(self)
+        return drawn("RuleSet", "text", self)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from undust.showing.rules_html import set_as_html  # noqa: PLC0415 -- only notebooks need it
-
-        return set_as_html(self)
+        return drawn("RuleSet", "html", self)
 
     def _rule(self, place: int) -> Rule:
         try:

@@ -25,13 +25,13 @@ from undust.reading.formats import SOURCES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "damage.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "damage.md"
 HEAD = """# Damage, format by format
 
 What `undust.read` and every command that reads make of files that are not as they should be.
 Each sample below has four records.
 The right column is what undust says, word for word, with `FILE` for the name of the file.
-`python -m tests.reading.formats.damage` writes this page, and a test fails when it is not what the readers do.
+`python -m tests.reading.formats.damage` writes this page; a test fails when it is not what the readers do.
 [Inputs](inputs.md#damage) tells what the three fates mean.
 
 """

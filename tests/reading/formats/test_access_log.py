@@ -20,7 +20,7 @@ from undust.reading.formats.reading import Reading, ReadOptions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 BASE = "https://shop.test"
 TIME = b"[15/Nov/2026:00:23:57 +0000]"
 

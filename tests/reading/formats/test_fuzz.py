@@ -18,7 +18,7 @@ from undust.errors import UndustError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CRAWLS = Path(__file__).resolve().parent.parent / "crawls"
+CRAWLS = Path(__file__).resolve().parents[2] / "crawls"
 SEEDS = {path.name: path.read_bytes() for path in sorted(CRAWLS.iterdir()) if path.is_file()}
 SEEDS |= {name: write(CRAWL[:50]) for name, write in WRITERS.items()}
 DAMAGES = 6

@@ -10,7 +10,7 @@ import undust
 from tests.reading.formats.rendered import rendered
 from undust import errors
 
-CRAWLS = Path(__file__).resolve().parent.parent / "crawls"
+CRAWLS = Path(__file__).resolve().parents[2] / "crawls"
 NAMES = sorted(path.name for path in CRAWLS.iterdir() if path.is_file())
 WITHOUT_HOST = {"combined_with_odd_requests.log", "tsv_of_a_log_with_quotes.tsv"}
 

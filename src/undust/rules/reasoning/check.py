@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 from undust.rules.reasoning.trial import NumberedRule, Trial, UrlRun, trials_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from undust.rules.compiled import OrderedRules
     from undust.rules.language import Rule
 
 FindingKind = Literal["cycle", "inverse", "growth", "conflict", "dead", "shadowed", "redundant"]
@@ -40,7 +41,7 @@ class Finding:
         return f"{self.kind}: {self.message}"
 
 
-def check(rules: Iterable[Rule]) -> tuple[Finding, ...]:
+def check(rules: OrderedRules) -> tuple[Finding, ...]:
     """Return the findings about a rule set, the first rule's first."""
     found: dict[tuple[str, tuple[int, ...]], Finding] = {}
     for trial in trials_of(rules):

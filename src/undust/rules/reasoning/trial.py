@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.rules import ruleset
+from undust.rules.compiled import Canonicalizer
 from undust.rules.language import ANY_SITE
 from undust.rules.reasoning import witnesses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from undust.rules.compiled import Canonicalizer, Outcome
+    from undust.rules.compiled import OrderedRules, Outcome
     from undust.rules.language import Rule
 
 MOST_PAIRS = 40_000
@@ -67,7 +67,7 @@ class UrlRun:
         return tuple(step.by for step in around), (end, *(step.url for step in around[:-1]))
 
 
-def trials_of(rules: Iterable[Rule]) -> Iterator[Trial]:
+def trials_of(rules: OrderedRules) -> Iterator[Trial]:
     """Yield the active rules site by site, each site with the rules of all sites behind its own."""
     by_site: dict[str, list[NumberedRule]] = {}
     for number, rule in enumerate(rules, 1):
@@ -76,13 +76,15 @@ def trials_of(rules: Iterable[Rule]) -> Iterator[Trial]:
     shared = by_site.get(ANY_SITE, [])
     for site, own in by_site.items():
         behind = [] if site == ANY_SITE else [each for each in shared if site not in each.rule.except_sites]
-        yield Trial(tuple(own), tuple(behind))
+        yield Trial(rules, tuple(own), tuple(behind))
 
 
 @dataclass(frozen=True)
 class Trial:
     """One site's own rules, and those of all sites that come behind them."""
 
+    whole: OrderedRules
+    """The set that they are of."""
     own: tuple[NumberedRule, ...]
     shared: tuple[NumberedRule, ...]
 
@@ -94,7 +96,7 @@ class Trial:
     @cached_property
     def canonicalizer(self) -> Canonicalizer:
         """All rules of the site."""
-        return _compiled(self.rules)
+        return self._compiled(self.rules)
 
     @cached_property
     def runs(self) -> dict[int, tuple[UrlRun, ...]]:
@@ -107,7 +109,7 @@ class Trial:
         return witnesses.urls_of(tested.rule, [each.rule for each in near if each is not tested])
 
     def _urls_of(self, tested: NumberedRule) -> Iterator[str]:
-        alone = _compiled([tested])
+        alone = self._compiled([tested])
         for url in self.candidates(tested):
             explained = alone.explain(url)
             if explained.steps or explained.masks:
@@ -126,15 +128,14 @@ class Trial:
 
     def after_alone(self, tested: NumberedRule, url: str) -> str:
         """Return where a URL would end if this rule acted first."""
-        steps = _compiled([tested]).explain(url).steps
+        steps = self._compiled([tested]).explain(url).steps
         return self.canonicalizer(steps[0].url if steps else url)
 
     def is_same_without(self, gone: Sequence[NumberedRule], runs: Sequence[UrlRun]) -> bool:
         """Whether all these URLs end in the same place when some rules are gone."""
         numbers = {each.number for each in gone}
-        rest = _compiled(each for each in self.rules if each.number not in numbers)
+        rest = self._compiled(each for each in self.rules if each.number not in numbers)
         return all(rest(run.url) == run.canonical and rest.key(run.url) == run.key for run in runs)
 
-
-def _compiled(rules: Iterable[NumberedRule]) -> Canonicalizer:
-    return ruleset.RuleSet(each.rule for each in rules).compile()
+    def _compiled(self, rules: Iterable[NumberedRule]) -> Canonicalizer:
+        return Canonicalizer(self.whole.with_rules(each.rule for each in rules))
