@@ -33,8 +33,8 @@ COMMAND = """
 import os, sys
 from undust.cli import main
 from undust.engines import budget
-from undust.jobs import journal, one_site
-journal.PATIENCE = 0.0
+from undust.jobs import one_site, site_journal
+site_journal.JOURNAL_PATIENCE = 0.0
 budget.HELD_SHARE = float(os.environ.get("HELD", budget.HELD_SHARE))
 real = one_site.learn_site
 failing, greedy = (os.environ.get(name, "").split() for name in ("FAILING", "GREEDY"))

@@ -49,8 +49,8 @@ import os, sys, time
 from pathlib import Path
 from undust.cli import main
 from undust.engines.spark import engine, session
-from undust.jobs import combined, journal
-journal.PATIENCE, engine.AT_A_TIME = 0.0, 0
+from undust.jobs import combined, site_journal
+site_journal.JOURNAL_PATIENCE, engine.AT_A_TIME = 0.0, 0
 session.QUIET.update(eval(os.environ["SETTINGS"]))
 real, name, once = combined.learn_rows, os.environ["KILLED"], Path(os.environ["ONCE"])
 def parent(process):

@@ -152,7 +152,7 @@ class Deaf:
 def test_java_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """What went wrong first is told, and is not waited for; where nothing did, its silence is told."""
     pytest.importorskip("pyspark")
-    monkeypatch.setattr("undust.engines.spark.engine.PATIENCE", 0.05)
+    monkeypatch.setattr("undust.engines.spark.engine.SPARK_PATIENCE", 0.05)
 
     def left(seconds: float) -> undust.SparkEngine:
         engine = undust.SparkEngine(Deaf(seconds))  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No job is too short for a journal."""
-    monkeypatch.setattr(site_journal, "PATIENCE", 0.0)
+    monkeypatch.setattr(site_journal, "JOURNAL_PATIENCE", 0.0)
 
 
 def crowd(sites: int = 6) -> pa.Table:
@@ -136,7 +136,7 @@ def test_two_at_once_are_told(tmp_path: Path) -> None:
 
 def test_a_short_job_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may even fail; and one that ends well takes the journal of a run before with it."""
-    monkeypatch.setattr(site_journal, "PATIENCE", 60.0)
+    monkeypatch.setattr(site_journal, "JOURNAL_PATIENCE", 60.0)
     path = tmp_path / "journal"
     with SiteJournal(path, "job") as kept:
         kept.add("a", "text")

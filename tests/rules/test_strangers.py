@@ -83,7 +83,7 @@ def test_nesting_is_bounded(nested: str) -> None:
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file that unpacks to a large one is refused before it is held."""
-    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(files, "MOST_FILE_BYTES", 1 << 20)
     path = tmp_path / "rules.json.gz"
     path.write_bytes(gzip.compress(b" " * (8 << 20)))
     with pytest.raises(SourceError, match="it holds more than 1 MiB, unpacked; give it in smaller files"):

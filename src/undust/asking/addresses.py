@@ -96,7 +96,7 @@ def connection_from(text: str) -> tuple[HostAndPort, HostAndPort]:
     """Return what `HOST[:PORT]=ADDRESS:PORT` says.
 
     >>> connection_from("www.shop.test=127.0.0.1:8080")
-    (Place(host='www.shop.test', port=None), Place(host='127.0.0.1', port=8080))
+    (HostAndPort(host='www.shop.test', port=None), HostAndPort(host='127.0.0.1', port=8080))
     """
     left, equals, right = text.partition("=")
     host, target = _place(left), _place(right)

@@ -92,7 +92,7 @@ def run(files: Sequence[str], output: str | None, work: Work, *, as_json: bool, 
 def summary(counts: LineCounts, seconds: float) -> str:
     """Return the counts as a person reads them.
 
-    >>> summary(Counts(lines=1200, changed=1, not_urls=3), 0.5)
+    >>> summary(LineCounts(lines=1200, changed=1, not_urls=3), 0.5)
     '1,200 lines: 1 changed, 3 not URLs (unchanged); 0.5 s, 2,400 lines/s'
     """
     parts = [f"{counts.changed:,} changed"]

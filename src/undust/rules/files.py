@@ -27,7 +27,7 @@ _FORMAT = "undust-rules"
 _VERSION = 1
 MOST_FILE_BYTES = 512 << 20
 """What a rule file may hold, unpacked: a small file of a stranger must not fill the memory."""
-_MOST_RULES = 1_000_000
+MOST_RULES = 1_000_000
 EMPTY_HEADER: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
@@ -108,8 +108,8 @@ def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, An
     if not isinstance(rules, list):
         message = f'{name}: no list of rules; add "rules": []'
         raise InvalidRule(message)
-    if len(rules) > _MOST_RULES:
-        message = f"{name}: {len(rules):,} rules, and a file has at most {_MOST_RULES:,}; split it by site"
+    if len(rules) > MOST_RULES:
+        message = f"{name}: {len(rules):,} rules, and a file has at most {MOST_RULES:,}; split it by site"
         raise InvalidRule(message)
     return content, rules
 

@@ -97,7 +97,7 @@ def test_redirects_and_canonicals_of_a_response() -> None:
 def test_body_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of a body is hashed and its start kept; what never ends is left."""
     monkeypatch.setattr(pages, "MOST_TEXT", 10)
-    monkeypatch.setattr(pages, "MOST_BYTES", 100)
+    monkeypatch.setattr(pages, "MOST_BODY_BYTES", 100)
     body = Body.of([b"<p>12", b"34567890", b"x" * 50])
     assert (body.start, body.size, body.is_whole) == (b"<p>1234567", 63, True)
     assert body.md5() == hashlib.md5(b"<p>1234567890" + b"x" * 50).hexdigest()  # noqa: S324

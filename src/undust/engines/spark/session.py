@@ -28,7 +28,7 @@ CLUSTER_PARTITIONS, PARTITIONS = "200", 8
 """What Spark cuts a shuffle into, for a cluster, and what is enough for each core of one machine: each part
 costs a fifth of a second of processor time."""
 STDERR = 2
-_QUIET = {
+QUIET = {
     "spark.log.level": "OFF",
     "spark.sql.warehouse.dir": os.devnull,
     "spark.ui.enabled": "false",
@@ -75,7 +75,7 @@ def started(
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not is_submitted:
         _require_java()
-    said: dict[str, bool | float | int | str | None] = {} if is_submitted else dict(_QUIET)
+    said: dict[str, bool | float | int | str | None] = {} if is_submitted else dict(QUIET)
     if not is_submitted and (master or "local").startswith("local"):
         # Or it would be whichever python3 is first on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

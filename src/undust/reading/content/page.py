@@ -26,7 +26,7 @@ HEADERS = (
 """The headers that tell us something."""
 MOST_TEXT = 32 << 20
 """Bytes of a body from which a text is made."""
-_MOST_BYTES = 1 << 30
+MOST_BODY_BYTES = 1 << 30
 """Bytes of a body that are hashed; what unpacks to more was made to harm."""
 
 CUT = "body larger than 32 MiB; its text is cut there, and has no digest"
@@ -69,7 +69,7 @@ class Body(NamedTuple):
         for piece in rest:
             size += len(piece)
             md5.update(piece)
-            if size > _MOST_BYTES:
+            if size > MOST_BODY_BYTES:
                 return cls(start[:MOST_TEXT], size, is_whole=False)
         return cls(start[:MOST_TEXT], size, md5.hexdigest())
 

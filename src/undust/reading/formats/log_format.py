@@ -128,7 +128,7 @@ def compiled(text: str) -> LineFormat:
     """Return the format that a `LogFormat` or `log_format` string describes.
 
     >>> compiled('$host "$request" $status').parts[1]
-    Part(field=<Field.REQUEST: 1>, until='" ', keeps_until=False, may_be_last=False)
+    LogFormatPart(field=<Field.REQUEST: 1>, until='" ', keeps_until=False, may_be_last=False)
     """
     # A string copied out of a configuration has its quotes behind backslashes.
     plain = text.strip().replace('\\"', '"')
