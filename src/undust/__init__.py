@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from undust.jobs.evaluate import compare, evaluate
     from undust.jobs.find_duplicates import find_duplicates, split
     from undust.jobs.learn import learn, propose, prove
+    from undust.jobs.learn_result import LearnResult
     from undust.jobs.read import read
     from undust.jobs.report import report
     from undust.jobs.validate import validate
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Canonicalizer",
+    "LearnResult",
     "LocalEngine",
     "Rule",
     "RuleSet",
@@ -45,6 +47,7 @@ __all__ = [
 
 _HOMES = {
     "Canonicalizer": "undust.rules",
+    "LearnResult": "undust.jobs.learn_result",
     "LocalEngine": "undust.engines.local",
     "Rule": "undust.rules",
     "RuleSet": "undust.rules",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Literal, overload
 
+from undust.engines.budget import Budget
+from undust.engines.local import LocalEngine
 from undust.errors import UndustError
 from undust.jobs.arguments import names_of, require_demands, require_rules
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import find_duplicates
+from undust.jobs.learn_result import Progress, result_of_methods, result_of_outcome
+from undust.jobs.stages import CLUSTERING, LEARNING, Stages
 from undust.judging.held_out import prove_site
 from undust.judging.verdict import VerdictLimits, limits_from
-from undust.learning import Requirements, masked, requirements_from
+from undust.learning import RefusedRule, Requirements, masked, requirements_from
 from undust.learning.single import HELD_OUT, Job, learn_sites
 from undust.pages.clustering import Duplicates
 from undust.proposing.papers import LEARNERS, learner_named
@@ -18,9 +23,11 @@ from undust.proposing.papers import propose as propose_for_site
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
     from undust.engines import Engine
+    from undust.jobs.learn_result import LearnResult
     from undust.judging.candidates import Proposal
     from undust.judging.verdict import Verdict
     from undust.learning import Outcome
@@ -75,8 +82,44 @@ def prove(
     )
 
 
-def learn(  # noqa: PLR0913 -- one for each thing that a person may say
+@overload
+def learn(
     seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    methods: str | Iterable[str] = ...,
+    options: Mapping[str, object] | None = ...,
+    max_fpr: float = ...,
+    min_support: int | None = ...,
+    seed: int = ...,
+    threads: int = ...,
+    keep_values: bool = ...,
+    update: RuleSet | None = ...,
+    today: str | None = ...,
+    engine: Engine | None = ...,
+    memory: int | str | None = ...,
+    progress: Callable[[int, int, str], object] | None = ...,
+    details: Literal[False] = ...,
+) -> RuleSet: ...
+@overload
+def learn(
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    *,
+    methods: str | Iterable[str] = ...,
+    options: Mapping[str, object] | None = ...,
+    max_fpr: float = ...,
+    min_support: int | None = ...,
+    seed: int = ...,
+    threads: int = ...,
+    keep_values: bool = ...,
+    update: RuleSet | None = ...,
+    today: str | None = ...,
+    engine: Engine | None = ...,
+    memory: int | str | None = ...,
+    progress: Callable[[int, int, str], object] | None = ...,
+    details: Literal[True],
+) -> LearnResult: ...
+def learn(  # noqa: PLR0913 -- one for each thing that a person may say
+    seen: Any,
     *,
     methods: str | Iterable[str] = (COMBINED,),
     options: Mapping[str, object] | None = None,
@@ -88,7 +131,10 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     update: RuleSet | None = None,
     today: str | None = None,
     engine: Engine | None = None,
-) -> RuleSet:
+    memory: int | str | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
+    details: bool = False,
+) -> RuleSet | LearnResult:
     """Return the rules that send the duplicate URLs of each site to one form.
 
     Args:
@@ -104,27 +150,72 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
             retired, what a person switched off stays off, and what is new comes behind them.
         today: The day that is written beside what was proved again or retired, as in `2026-11-15`.
         engine: Where the work runs, if not in this process and others like it: what `read` was given.
+        memory: Bytes that learning may use, or a size such as `4GB`; larger sites are learned from a
+            sample and proved on all their URLs. An engine has a limit of its own instead.
+        progress: Called after each site with the number of finished sites, of all sites, and its name.
+        details: Return a `LearnResult`: the rules with refused candidates, counts by site, the bound of
+            the set, drift, failed sites and seconds by stage. Without it, a failed site is an error.
 
     """
     names = names_of(methods)
     require_methods(names)
     require_demands(max_fpr, min_support)
     require_rules(update)
+    stages = Stages()
     if names == (COMBINED,):
         requirements = requirements_from(max_fpr, min_support, seed)
-        told = {"keep_values": keep_values, "update": update, "today": today, "threads": threads}
-        outcome = learn_combined(seen, requirements, engine=engine, **told)  # type: ignore[arg-type]
+        told: dict[str, Any] = {
+            "keep_values": keep_values,
+            "update": update,
+            "today": today,
+            "threads": threads,
+        }
+        told |= {"stages": stages, "watch": Progress(progress) if progress else None}
+        with _engine_within(memory, engine, threads) as place:
+            outcome = learn_combined(seen, requirements, engine=place, **told)
+        if details:
+            return result_of_outcome(outcome, stages)
         require_all(outcome)
         return outcome.rules
-    for name, given in (("updates rules", update), ("runs on an engine", engine)):
+    unknown = (("updates rules", update), ("runs on an engine", engine), ("reports progress", progress))
+    for name, given in unknown:
         if given is not None:
             message = f"only the method '{COMBINED}' {name}; leave the others out"
             raise UndustError(message)
-    duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    with stages.timed(CLUSTERING):
+        duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
     support = limits_from(min_support).min_support
-    demands = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
-    rules = learn_with(duplicates, names, options=options, **demands).rules  # type: ignore[arg-type]
-    return rules if keep_values else RuleSet(masked(rules))
+    demands: dict[str, Any] = {"max_fpr": max_fpr, "min_support": support, "seed": seed, "threads": threads}
+    demands["memory"] = Budget.of(memory, threads).memory
+    with stages.timed(LEARNING):
+        learned = learn_with(duplicates, names, options=options, **demands)
+        rules = learned.rules if keep_values else RuleSet(masked(learned.rules))
+    return result_of_methods(learned, rules, _refused(learned), stages) if details else rules
+
+
+def _engine_within(
+    memory: int | str | None, engine: Engine | None, threads: int
+) -> AbstractContextManager[Engine | None]:
+    """Return the engine for a limit of memory; None where the job starts one of its own."""
+    if memory is None:
+        return nullcontext(engine)
+    if engine is not None:
+        message = "memory is given beside an engine; give it to the engine, as in LocalEngine(memory='4GB')"
+        raise UndustError(message)
+    return LocalEngine(memory, threads)
+
+
+def _refused(learned: MethodOutcome) -> dict[str, tuple[RefusedRule, ...]]:
+    """Return by site the candidates of single methods whose proof failed."""
+    found: dict[str, list[RefusedRule]] = {site: [] for site in learned.proposals}
+    for verdict in learned.verdicts:
+        if not verdict.accepted:
+            one = (verdict.candidate.rules[0], verdict.reason, verdict.pages, verdict.lost, verdict.saves)
+            found[verdict.site].append(RefusedRule(*one))
+    return {
+        site: tuple(sorted(some, key=lambda one: (-one.pages, -one.lost, str(one.rule))))
+        for site, some in found.items()
+    }
 
 
 def require_all(outcome: Outcome) -> None:

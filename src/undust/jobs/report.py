@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from undust.errors import UndustError
 from undust.jobs.find_duplicates import find_duplicates, tree_of
+from undust.jobs.learn_result import LearnResult
 from undust.measuring import evaluate as judge
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.reading.observations import table_of
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def report(  # noqa: PLR0913 -- one for each thing that a person may say
-    rules: RuleSet,
+    rules: RuleSet | LearnResult,
     seen: Any,  # noqa: ANN401 -- any Arrow object
     path: str | PathLike[str] | None = None,
     *,
@@ -51,7 +52,7 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
     """Return a page about rules and the URLs they are for; write it, if there is a path.
 
     Args:
-        rules: What the page is about.
+        rules: What the page is about; a `LearnResult` brings the candidates that were refused.
         seen: Observations, as for `evaluate`; the figures are those of `evaluate`.
         path: Where to write the page.
         site: The one site to show, instead of all.
@@ -61,6 +62,9 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
         threads: How many to use; the result is the same.
 
     """
+    if isinstance(rules, LearnResult):
+        refusals = refusals_of_result(rules) if refusals is None else refusals
+        rules = rules.rules
     made = ReportInput(rules, seen, site, dict(refusals or {}), keep_values, threads).report(compared)
     if path is not None:
         made.save(path)
@@ -184,6 +188,17 @@ class ReportInput:
             methods=None if compared is None else methods_from(compared),
             is_masked=not self.keep_values,
         )
+
+
+def refusals_of_result(result: LearnResult) -> dict[str, ShownRefusals]:
+    """Return by site what learning did not take."""
+    return {
+        site: ShownRefusals(
+            tuple(ShownRefusal(one.rule, one.reason, one.pages, one.lost) for one in some),
+            dict(result.reasons[site]),
+        )
+        for site, some in result.refused.items()
+    }
 
 
 def refusals_of(outcome: Outcome) -> dict[str, ShownRefusals]:

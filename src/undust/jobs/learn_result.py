@@ -1,0 +1,98 @@
+"""What `undust.learn(..., details=True)` returns: the rules, and how they came about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from undust.jobs.stages import Stages
+    from undust.learning import Drift, Outcome, RefusedRule
+    from undust.learning.single import MethodOutcome
+    from undust.rules import RuleSet
+
+
+@dataclass(frozen=True)
+class LearnResult:
+    """Rules with what was refused, counts by site, the bound of the set, and the time of each stage.
+
+    >>> import undust
+    >>> result = undust.learn(undust.read("examples/shop.jsonl.gz"), details=True)
+    >>> result.rules == undust.learn(undust.read("examples/shop.jsonl.gz"))
+    True
+    >>> sorted(result.sites), sorted(result.sites["teapots.test"])[:3]
+    (['teapots.test'], ['candidates', 'canonical_urls', 'clusters'])
+    """
+
+    rules: RuleSet
+    refused: Mapping[str, tuple[RefusedRule, ...]]
+    """By site: candidates that were not accepted, each with its reason; those of most pages first."""
+    reasons: Mapping[str, Mapping[str, int]]
+    """By site: how many candidates were refused for each reason, also those that `refused` leaves out."""
+    sites: Mapping[str, Mapping[str, int]]
+    """Counts by site, as `undust learn --json` prints them under `by_site`."""
+    fpr_upper: float
+    """The bound of the whole set: with 95 % confidence, at most this share of held-out pairs is false."""
+    seconds: Mapping[str, float]
+    """Processor seconds by stage."""
+    drift: Drift | None = None
+    """What became of the rules that were given as `update`."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Sites without rules because of an error, each with the reason."""
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    """The counts of all sites together, as `undust learn --json` prints them."""
+
+
+@dataclass
+class Progress:
+    """Counts finished sites for a function that wants to know."""
+
+    call: Callable[[int, int, str], object]
+    """Gets the number of finished sites, of all sites, and the name of the one that was finished."""
+    done: int = 0
+    sites: int = 0
+
+    def expect(self, sites: int, rows: int) -> None:  # noqa: ARG002 -- the contract of `Watch`
+        """Note how many sites there are."""
+        self.sites = sites
+
+    def tell(self, site: str, rows: int) -> None:  # noqa: ARG002 -- the contract of `Watch`
+        """Count a finished site."""
+        self.done += 1
+        self.call(self.done, self.sites, site)
+
+
+def result_of_outcome(outcome: Outcome, stages: Stages) -> LearnResult:
+    """Return the result of learning from all evidence together."""
+    return LearnResult(
+        outcome.rules,
+        {site.site: site.refused for site in outcome.sites},
+        {site.site: dict(site.rejected) for site in outcome.sites},
+        outcome.by_site(),
+        outcome.held.fpr_upper,
+        stages.as_json(),
+        outcome.drift,
+        dict(outcome.failed),
+        outcome.as_json(),
+    )
+
+
+def result_of_methods(
+    learned: MethodOutcome, rules: RuleSet, refused: Mapping[str, tuple[RefusedRule, ...]], stages: Stages
+) -> LearnResult:
+    """Return the result of single methods."""
+    summary = learned.as_json()
+    candidates = Counter(verdict.site for verdict in learned.verdicts)
+    own = Counter(rule.site for rule in rules)
+    return LearnResult(
+        rules,
+        refused,
+        {site: dict(Counter(one.reason for one in some)) for site, some in refused.items()},
+        {site: {"candidates": candidates[site], "rules": own[site]} for site in learned.proposals},
+        summary["fpr_upper"],
+        stages.as_json(),
+        summary=summary,
+    )
