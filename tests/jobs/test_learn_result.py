@@ -30,7 +30,7 @@ def result(seen: pa.Table) -> undust.LearnResult:
 
 def test_details_do_not_change_the_rules(seen: pa.Table, result: undust.LearnResult) -> None:
     """The rules are those that come without details, byte for byte."""
-    assert len(result.rules) > 4
+    assert len(result.rules) > 1
     assert result.rules.dumps() == undust.learn(seen).dumps()
 
 

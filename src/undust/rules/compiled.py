@@ -109,7 +109,7 @@ class Canonicalizer:
         return self.program.canonical(url)
 
     def key(self, url: str) -> str:
-        """Return the key of a URL, to compare and deduplicate by; only masks make it differ from the form."""
+        """Return the key of a URL, to compare and deduplicate by; it differs from the form by masks alone."""
         return self.program.key(url)
 
     def batch(self, urls: Any, *, keys: bool = False, threads: int = 1) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
