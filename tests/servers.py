@@ -70,7 +70,7 @@ def _running(command: list[str], port: int, folder: Path) -> Iterator[None]:
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
-        for _ in range(200):
+        for _ in range(2000):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 break
             assert process.poll() is None, (folder / "output").read_text()
@@ -78,4 +78,4 @@ def _running(command: list[str], port: int, folder: Path) -> Iterator[None]:
         yield
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
+        process.wait(timeout=200)

@@ -76,7 +76,7 @@ def run_console(block: Block, page: Path, folder: Path) -> None:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=60,
+            timeout=250,
         )
         assert done.stdout == expected, f"{page.name}:{block.line}: $ {command}"
 

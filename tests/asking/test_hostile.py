@@ -95,7 +95,7 @@ def test_what_never_ends(script: Script, seconds: float) -> None:
     with serving({"/a": script}) as server:
         start = time.monotonic()
         found = outcome(server, ["/a?x=1"], timeout=1.5)
-        assert time.monotonic() - start < seconds + 10
+        assert time.monotonic() - start < seconds + 60
     assert (found.verdict, found.positives, found.negatives, found.unknown) == ("undecided", 0, 0, 1)
     assert [request.path for request in server.log] == ["/robots.txt", "/a?x=1"]
 

@@ -250,7 +250,7 @@ def test_ended_politely(number: int, tmp_path: Path) -> None:
         while not server.log and process.poll() is None:
             threading.Event().wait(0.02)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=200)
     assert process.returncode == 128 + number
     assert re.fullmatch(rb"undust: stopped by (Ctrl-C|SIGTERM); .*\n", err)
     assert [answer["status"] for answer in answers_in(tmp_path / "rules.json.journal")] in ([], [404])

@@ -281,12 +281,16 @@ def test_a_bar_tells_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) ->
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
+    moment = 0.0
+    monkeypatch.setattr("rich.console.monotonic", lambda: moment)
     with long_jobs.watching(is_silent=False) as watch:
         assert watch is not None
         watch.expect(sites=3, rows=600_000)
         for site, rows in (("a.test", 1), ("b.test", 2)):
             watch.tell(site, rows)
-            time.sleep(0.15)
+            moment += 0.15
+            while f"learned {site}" not in terminal.getvalue():
+                time.sleep(0.02)
         shown = terminal.getvalue()
     assert "learned b.test" in shown
     assert "2 of 3 sites" in shown

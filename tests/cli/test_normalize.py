@@ -329,7 +329,7 @@ def test_stopped_in_the_middle(number: signal.Signals, suffix: str, tmp_path: Pa
 
 def wait_until(is_so: Callable[[], bool]) -> None:
     """Wait for another process, not for ever."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 200
     while not is_so():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)

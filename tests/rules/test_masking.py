@@ -117,7 +117,7 @@ def test_hostile_rules_and_urls_are_masked_in_no_time() -> None:
     names = forgotten_names(
         [Rule.parse("rewrite {s}://{h}/" + "{*}-" * 30 + "x/{**}/y -> {s}://{h}/", site="a.test")]
     )
-    start = time.perf_counter()
+    start = time.thread_time()
     for url in ("-" * 60_000, "a." * 30_000 + "@", "a@" * 30_000, "/a" * 30_000, "a@b." * 15_000):
         without_values(f"http://a.test/{url}", [*names, "/{*}-{a}", "/{*:hex}{b}"])
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5

@@ -200,6 +200,6 @@ def test_punycode_of_long_labels_as_python_writes_it() -> None:
 def test_hostile_host_ends_soon(unit: str) -> None:
     """A host of a megabyte costs time in proportion, whatever is in it."""
     url = f"http://{unit * ((1 << 20) // len(unit.encode()))}/"
-    start = time.perf_counter()
+    start = time.thread_time()
     normalize(url)
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2

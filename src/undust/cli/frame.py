@@ -143,9 +143,10 @@ def ending_cleanly() -> Iterator[None]:
     """Let a polite kill end the program like Ctrl-C does, so that half-written files are removed."""
     ended: list[Ended] = []
 
-    def end(number: int, _: object) -> NoReturn:
-        ended.append(Ended(number))
-        raise ended[0]
+    def end(number: int, _: object) -> None:
+        if not ended:  # a second one would end the cleaning up
+            ended.append(Ended(number))
+            raise ended[0]
 
     try:
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}

@@ -13,12 +13,12 @@ import os
 import shutil
 import tempfile
 import time
-import weakref
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from undust.errors import UndustError
+from undust.files.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,27 +34,25 @@ class Scratch:
 
     def __init__(self, parent: str | None = None) -> None:
         self.parent = Path(parent or tempfile.gettempdir())
-        self._folder: Path | None = None
-        self._end: weakref.finalize[..., Scratch] | None = None
+        self._made: TemporaryFolder | None = None
 
     @property
     def folder(self) -> Path:
         """Where files may go."""
-        if self._folder is None:
+        if self._made is None:
             with self.naming():
                 remove_abandoned(self.parent)
-                folder = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=self.parent))
-                lock = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._folder = folder
-            self._end = weakref.finalize(self, _remove, folder, lock)
-        return self._folder
+                made = TemporaryFolder(self.parent, SCRATCH_PREFIX)
+                made.files.append(os.open(made.path / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            fcntl.flock(made.files[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._made = made
+        return self._made.path
 
     def close(self) -> None:
         """Remove the folder."""
-        if self._end is not None:
-            self._end()
-            self._folder = self._end = None
+        if self._made is not None:
+            self._made.close()
+            self._made = None
 
     @contextmanager
     def naming(self) -> Iterator[None]:
@@ -73,11 +71,6 @@ class Scratch:
             else:
                 raise
             raise UndustError(message) from None
-
-
-def _remove(folder: Path, lock: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    os.close(lock)
 
 
 def remove_abandoned(parent: Path) -> None:

@@ -6,6 +6,7 @@ if, on all pages, more are lost than chance and the sample's own uncertainty exp
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
+ALL = sys.maxsize
 FAILED = "failed on all of the site"
 
 
@@ -59,13 +61,13 @@ def site_state_of(
     site: SiteClusters, rules: Sequence[Rule], requirements: Requirements, *, is_all: bool = True
 ) -> SiteState:
     """Return how all URLs of a site stand, or those of the sample that rules are learned from."""
-    pages = SitePages(site, replace(requirements, most_urls=len(site.node_urls)) if is_all else requirements)
-    states = [State(pages, rules[:count]) for count in range(len(rules) + 1)]
-    return SiteState(
-        len(pages.urls),
-        tuple(len(state.images) for state in states),
-        tuple(state.lost() for state in states),
+    pages = SitePages(
+        site, replace(requirements, most_urls=len(site.node_urls), most_bytes=ALL) if is_all else requirements
     )
+    # One after the other: each state holds all images.
+    states = (State(pages, rules[:count]) for count in range(len(rules) + 1))
+    left, lost = zip(*((len(state.images), state.lost()) for state in states), strict=True)
+    return SiteState(len(pages.urls), left, lost)
 
 
 def failing(

@@ -31,7 +31,8 @@ def drops(forms: UrlForms) -> Iterator[Rule | None]:
     for name in names:
         yield rewriting(site, _BY, _having(f"{name}={{**}}"), REST_OF_URL)
     yield from _set(forms, names)
-    sets = Counter(frozenset(pieces.names) for pieces in forms.pieces)
+    # The pairs of a set grow with its square.
+    sets = Counter(frozenset(pieces.names) for pieces in forms.usual.pieces)
     yield from _pairs(site, sets)
     yield from _prefixes(site, names)
     yield from _all_but(site, sets)
@@ -39,10 +40,12 @@ def drops(forms: UrlForms) -> Iterator[Rule | None]:
 
 def _set(forms: UrlForms, names: list[str]) -> Iterator[Rule | None]:
     """Yield that a parameter is set to its most frequent value, for sites that want one to be there."""
-    values: dict[str, Counter[str]] = defaultdict(Counter)
+    values: dict[str, Counter[str]] = {name: Counter() for name in names}
     for pieces in forms.pieces:
         for parameter in set(pieces.query):
-            values[parameter.partition("=")[0]][parameter] += 1
+            name = parameter.partition("=")[0]
+            if name in values:
+                values[name][parameter] += 1
     for name in names:
         usual = frequent(values[name], 2, 1)
         if usual and len(values[name]) > 1 and _may_be_written(usual[0].partition("=")[2]):

@@ -24,18 +24,21 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 300
 """Of each learner, the best so many."""
+BOUNDS = {"tree.max_pairs": 3000}
+"""Options of the learners that bound their work; no real site of ours has as many pairs."""
 _CAPTURE = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 def published(forms: UrlForms) -> Iterator[Rule]:
     """Yield what each learner proposes; of rules that belong together, each by itself."""
+    forms = forms.usual
     if not forms.of_page:
         return
     seen = pa.table({"url": forms.urls, "cluster": [str(page) for page in forms.pages]})
     site = find_in_site(seen, forms.site)
     for learner in LEARNERS:
-        for candidate in propose(site, [learner.name])[learner.name].candidates[:_CANDIDATES]:
+        for candidate in propose(site, [learner.name], BOUNDS)[learner.name].candidates[:_CANDIDATES]:
             yield from (rule for rule in candidate.rules if not _is_odd(rule))
 
 

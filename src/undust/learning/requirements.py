@@ -32,6 +32,8 @@ class Requirements:
     """Of one site."""
     most_urls: int = 60_000
     """Of one site; more are learned from a sample of its pages, drawn by their first URL."""
+    most_bytes: int = 12_000_000
+    """The same for the text of these URLs: 200 bytes for each, several times what is usual."""
     rounds: int = 3
     seed: int = 0
 

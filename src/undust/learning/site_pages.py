@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust.learning.statements import Statements
 from undust.pages.clustering.near_copies import needed
@@ -31,7 +32,9 @@ class SitePages:
     def __init__(self, site: SiteClusters, requirements: Requirements) -> None:
         self.site = site
         nodes = np.flatnonzero(site.cluster_of_node >= 0)
-        self.is_sample = len(nodes) > requirements.most_urls
+        self.is_sample = (
+            len(nodes) > requirements.most_urls or _bytes(site, nodes).sum() > requirements.most_bytes
+        )
         if self.is_sample:
             nodes = _sample(site, nodes, requirements)
         self.nodes = nodes
@@ -82,6 +85,11 @@ def _numbered(site: SiteClusters, nodes: Ints) -> Ints:
     return np.unique(page, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
+def _bytes(site: SiteClusters, nodes: Ints) -> Ints:
+    """Return the length of each URL."""
+    return np.asarray(pc.binary_length(site.node_urls.take(pa.array(nodes))), np.int64)
+
+
 def _sample(site: SiteClusters, nodes: Ints, requirements: Requirements) -> Ints:
     """Return the nodes of some pages, whole pages, as many as there may be."""
     page = _numbered(site, nodes)
@@ -89,9 +97,10 @@ def _sample(site: SiteClusters, nodes: Ints, requirements: Requirements) -> Ints
     order = np.argsort(
         _fractions(urls, page, int(page.max()) + 1, f"sample {requirements.seed}"), kind="stable"
     )
-    total = np.cumsum(np.bincount(page)[order])
+    count = np.cumsum(np.bincount(page)[order])
+    length = np.cumsum(np.bincount(page, _bytes(site, nodes))[order])
     chosen = np.zeros(len(order), np.bool_)
-    chosen[order[total <= requirements.most_urls]] = True
+    chosen[order[(count <= requirements.most_urls) & (length <= requirements.most_bytes)]] = True
     return nodes[chosen[page]]
 
 

@@ -9,8 +9,9 @@ may be wrong of lists. Where nothing is known a page is kept.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
 
 from undust.learning.make_rule import OPEN, is_plain, with_conditions, with_sides
 from undust.learning.url_forms import pieces_of
@@ -29,6 +30,8 @@ OPEN_QUERY = re.compile(r"\{\w+\*\*\}$")
 """What else may stand in a query, and is written again."""
 _COMMON = 0.5
 """A parameter that so many URLs have says nothing about the few that prove a rule."""
+SHARED = 24
+"""So many of the parameters that all proofs have are looked at, in the order of their names."""
 _CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
 """From narrow to wide; a name of letters alone is no other kind of name than one with a hyphen."""
 
@@ -82,12 +85,12 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
         shared.intersection_update(_names(url))
         if not shared:
             return rule
-    among = Counter(name for url in state.texts for name in shared.intersection(_names(url)))
+    among = {name: _having(state, name) for name in sorted(shared)[:SHARED]}
     said = tuple(_named(query, *(condition.rpartition("?")[2] for condition in rule.when)))
     rare = [
         (count, name)
         for name, count in among.items()
-        if count < _COMMON * len(state.texts) and not any(_is_one_of(name, each) for each in said)
+        if count < _COMMON * len(state.images) and not any(_is_one_of(name, each) for each in said)
     ]
     for _, name in sorted(rare):
         narrow = with_conditions(rule, when=(f"?{name}={{**}}",))
@@ -97,6 +100,12 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
         if effect.saved >= does.saved and effect.pages >= does.pages:
             return narrow
     return rule
+
+
+def _having(state: State, name: str) -> int:
+    """Return how many images have a parameter."""
+    pattern = rf"^[^?]*\?(?:.*&)?{re.escape(name)}(?:[=&]|$)"
+    return int(pc.sum(pc.match_substring_regex(state.images, pattern)).as_py() or 0)
 
 
 def _named(*queries: str) -> Iterator[str]:

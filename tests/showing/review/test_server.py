@@ -33,7 +33,7 @@ def ask(
         "X-Undust-Token": server.token,
     }
     said = own | {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=200)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     for name, value in ({"Content-Length": str(len(data))} | said).items():
@@ -231,12 +231,12 @@ def test_the_command_serves_until_it_is_stopped(repository: Path, rule_file: Pat
     assert process.stdout
     address = process.stdout.readline().strip()
     host = address.split("/")[2]
-    connection = http.client.HTTPConnection(host, timeout=20)
+    connection = http.client.HTTPConnection(host, timeout=200)
     connection.request("GET", address.removeprefix(f"http://{host}"))
     assert connection.getresponse().status == 200
     connection.close()
     process.send_signal(2)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=200)
     assert "Traceback" not in said
 
 

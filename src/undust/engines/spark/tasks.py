@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ import pyarrow as pa
 from undust.engines.contract import SITE, File
 from undust.engines.spark.types import restored, stored, to_store
 from undust.errors import UndustError
+from undust.files.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
@@ -51,7 +51,7 @@ def read_contents(
     """Yield the rows of files that Spark has fetched whole."""
     for batch in batches:
         for path, content in zip(*(batch.column(name) for name in FETCHED.names), strict=True):
-            with tempfile.TemporaryDirectory(prefix="undust-", dir=_folder()) as folder:
+            with temporary_folder("undust-", _folder()) as folder:
                 place = Path(folder) / "content"
                 place.write_bytes(content.as_buffer())
                 files = [File(path.as_py(), str(place))]

@@ -36,7 +36,6 @@ half, in files where it is too small. Besides that, 10 bytes a token and about 8
 
 from __future__ import annotations
 
-import tempfile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +52,7 @@ from undust.judging.candidates import Proposal
 from undust.proposing.papers.substring.cues import PAGE, cues_of
 from undust.proposing.papers.substring.options import SubstringOptions
 from undust.proposing.papers.substring.replacements import Saying, TokenPieces
+from undust.files.temporary import temporary_folder
 from undust.urls.views import TokenView
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class LikelyPairs:
 
     def __init__(self, view: TokenView, cues: Cues, options: SubstringOptions) -> None:
         self.rows = rows = _rows(view)
-        with tempfile.TemporaryDirectory(prefix="undust-", dir=options.folder or None) as folder:
+        with temporary_folder("undust-", options.folder or None) as folder:
             columns = likely_substitutions(
                 *rows,
                 cues.columns,

@@ -62,6 +62,8 @@ class TreeOptions:
     """Whether URLs alone on their page take part in the tree."""
     max_urls: int = 100_000
     """A larger site is learned from so many of its URLs, whole clusters of them; 0 for all."""
+    max_pairs: int = 0
+    """Pairs of nodes that become candidates, those with most URLs first; 0 for all."""
     max_rules: int = 24
     """Rules of one candidate: a node of many shapes needs one for each."""
     selection: str = "graph"
@@ -196,6 +198,15 @@ def meeting_patterns(patterns: list[dict[int, int]]) -> list[list[int]]:
     return [np.flatnonzero(row).tolist() for row in meets]
 
 
+def largest(tree: PatternTree, pairs: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """Return the pairs of nodes with most URLs, in their order; all of them if `most` is 0."""
+    if not most or len(pairs) <= most:
+        return pairs
+    volume = [tree.nodes[one].count + tree.nodes[other].count for one, other in pairs]
+    chosen = sorted(range(len(pairs)), key=lambda place: (-volume[place], place))[:most]
+    return [pairs[place] for place in sorted(chosen)]
+
+
 def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
     """Return the tree of a site and every mapping between its nodes, qualified or not."""
     columns = UrlColumns.of(site.node_urls, np.flatnonzero(site.cluster_of_node >= 0))
@@ -221,5 +232,5 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
         except CannotSay as reason:
             return Raw(mapping, proof, (), f"cannot be said: {reason}")
 
-    pairs = duplicate_nodes(tree, cluster, options.min_overlap)
+    pairs = largest(tree, duplicate_nodes(tree, cluster, options.min_overlap), options.max_pairs)
     return tree, [tried(mapper.mapping(source, target)) for source, target in pairs]
