@@ -1,7 +1,5 @@
 """Learns URL rewrite rules that send duplicate URLs to one canonical form."""
 
-from importlib import import_module
-
 TYPE_CHECKING = False  # as checkers of types know it; `typing` takes as long to load as Python itself
 if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
@@ -70,6 +68,8 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
+    from importlib import import_module  # noqa: PLC0415 -- loading this package alone runs nothing
+
     value: object = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
