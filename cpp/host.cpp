@@ -181,6 +181,8 @@ bool decode_triplets(std::string_view host, std::string& out) {
   return true;
 }
 
+constexpr std::size_t kLabelBytes = 63, kHostBytes = 253;  // RFC 1035, 2.3.4
+
 // The one form of a name or an IPv4 address that is not plain already.
 bool append_name(std::string_view host, bool lower_case, std::string& out) {
   std::string decoded, name;
@@ -229,5 +231,21 @@ bool append_host(std::string_view host, unsigned steps, std::string& out) {
 }
 
 bool is_address(std::string_view host) { return host.starts_with('[') || ends_in_number(host); }
+
+bool is_host_name(std::string_view host) {
+  if (is_address(host)) return true;
+  std::size_t label = 0;  // bytes of it so far
+  for (const char c : host) {
+    if (c == '.') {
+      if (label == 0) return false;
+      label = 0;
+    } else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_') {
+      if (++label > kLabelBytes) return false;
+    } else {
+      return false;
+    }
+  }
+  return label > 0 && host.size() <= kHostBytes;
+}
 
 }  // namespace undust

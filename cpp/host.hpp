@@ -16,4 +16,8 @@ namespace undust {
 // Whether a normalized host is an IPv4 address or an IPv6 literal.
 [[nodiscard]] bool is_address(std::string_view host);
 
+// Whether a normalized host is an address or a name that could be registered: letters, digits, hyphens
+// and underscores in labels of 1 to 63 bytes. Browsers take more, such as $(id).
+[[nodiscard]] bool is_host_name(std::string_view host);
+
 }  // namespace undust

@@ -17,10 +17,12 @@ namespace {
 std::string normal_site(std::string_view site, const char* field) {
   if (site == "*") return std::string(site);
   std::string host;
-  if (!append_host(site, kAllSteps, host)) {
-    throw RuleProblem(field, 0, joined({"'", site, "' is no site; write a registered domain, such as example.org"}));
-  }
+  const bool is_host = append_host(site, kAllSteps, host);
   if (host.size() > 1 && host.ends_with('.')) host.pop_back();
+  if (!is_host || !is_host_name(host)) {
+    throw RuleProblem(field, 0,
+                      joined({"'", site, "' is not a site; write a host name such as example.org, an IP address, or *"}));
+  }
   return host;
 }
 

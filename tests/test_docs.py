@@ -1,8 +1,9 @@
 """Every example in the README and the docs is executed, in the order in which it is read.
 
-`python` blocks are doctests or plain code, `console` blocks are commands with their output, `json`
-blocks must be JSON. The blocks of one page share a namespace and a folder that has `examples/`.
-What cannot be run here (`make`, `pip`) stands in `sh` blocks, and drawings in `text` blocks.
+`python` blocks are doctests, plain code, or a file whose name is in the first line; `console` blocks are
+commands with their output, `json` blocks must be JSON. The blocks of one page share a namespace and a folder
+that has `examples/`. What cannot be run here (`make`, `pip`) stands in `sh` blocks, and drawings in `text`
+blocks.
 """
 
 from __future__ import annotations
@@ -97,6 +98,8 @@ def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
     names: dict[str, object] = {"__name__": page.stem}
     for block in blocks_of(page):
         if block.language == "python":
+            if named := re.match(r"# (\w+\.py)\n", block.text):  # a file that the reader saves
+                (tmp_path / named[1]).write_text(block.text, encoding="utf-8")
             run_python(block, page, names)
         elif block.language == "console":
             run_console(block, page, tmp_path)
@@ -137,6 +140,15 @@ def places_of(page: Path) -> set[str]:
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def test_no_page_needs_what_is_not_installed() -> None:
+    """A reader who installed undust can run the examples: `bench` and `tests` stay in the repository."""
+    of_the_repository = {"sites.md"}  # it is about the sites that the benchmarks generate
+    ours = re.compile(r"^(?:>>> |\.\.\. )?(?:from|import) (?:bench|tests|tools)\b", re.MULTILINE)
+    for page in PAGES:
+        for block in blocks_of(page) if page.name not in of_the_repository else ():
+            assert block.language != "python" or not ours.search(block.text), f"{page.name}:{block.line}"
 
 
 def test_the_readme_shows_enough() -> None:

@@ -1,23 +1,37 @@
-"""`undust` and `python -m undust`: the help at once, all else by `undust.cli`."""
+"""`undust` and `python -m undust`: the help at once, all else by `undust.cli`.
 
+Ctrl-C ends the command in one line with exit code 130 whenever it comes. While the command is loaded, and
+after it is done, there is nothing to undo: `_end` ends the process at once. A `KeyboardInterrupt` there
+would end in a traceback, or would be swallowed by whatever is being imported. `undust.cli.frame` lets
+Ctrl-C raise while a command runs.
+"""
+
+import _signal  # type: ignore[import-not-found]  # built in; `signal` takes longer to load than the help
 import os
 import sys
 
 FULL_WIDTH = 80
+INTERRUPTED = 128 + _signal.SIGINT
 
 
 def main() -> None:
     """Run the command."""
+    # Whoever started us may want Ctrl-C to be ignored, as nohup and shell scripts do.
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _end)
     if sys.argv[1:] in (["--help"], ["-h"]) and _has_full_width() and _show_help():
         return
-    import signal  # noqa: PLC0415 -- takes longer than the help
+    from undust.cli import main as run  # noqa: PLC0415 -- takes longer than the help
 
-    # While the command is loaded, Ctrl-C ends it without telling in which import it was.
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from undust.cli import main as run  # noqa: PLC0415
-
-    signal.signal(signal.SIGINT, before)
     run(prog_name="undust")
+
+
+def _end(*_: object) -> None:
+    """End at once, in one line."""
+    try:
+        os.write(2, b"undust: stopped by Ctrl-C; what was not complete was not written\n")
+    finally:
+        os._exit(INTERRUPTED)
 
 
 def _has_full_width() -> bool:

@@ -32,12 +32,12 @@ and leaves alone whatever it cannot be sure of."""
 
 TRIES = """\
 Try these first:
-  echo 'HTTP://Shop.test:80/a/../b' | undust normalize
-  undust normalize urls.txt.gz -o normal.txt.gz
-  undust normalize --json urls.txt"""
+  undust learn crawl.warc.gz -o rules.json
+  undust apply rules.json urls.txt
+  undust normalize urls.txt"""
 
 OPTIONS = {"--version": "Show the version and exit.", "-h, --help": "Show this message and exit."}
-MORE = "Each command explains itself: 'undust normalize --help'."
+MORE = "Each command explains itself: 'undust learn --help'."
 
 
 def help_text() -> str:

@@ -237,7 +237,7 @@ def test_a_name_that_leads_inside(address: str, monkeypatch: pytest.MonkeyPatch)
         rules = undust.RuleSet([DROP])
         found = undust.validate(rules, table, live=True, delay=0).outcomes[0]
     assert found.verdict == "undecided"
-    assert f"leads to {address}, which is no public address" in found.reason
+    assert f"leads to {address}, which is not a public address" in found.reason
     assert (reached, server.connections) == ([], 0)
 
 

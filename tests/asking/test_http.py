@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.asking.servers import Connection, Request
+
 TEXT = b"<p>one page, however it is packed</p>"
 DIGEST = text_digest(b"one page, however it is packed")
 
@@ -209,6 +211,21 @@ def test_the_url_that_is_sent(url: str, path: str) -> None:
     assert server.log[0].path == path
 
 
+def stacked(connection: Connection, _request: Request) -> None:
+    """A body that is said to be packed two thousand times over."""
+    connection.reply(b"<p>x</p>", Content_Encoding=", ".join(["gzip"] * 2000))
+
+
+def test_encodings_are_bounded() -> None:
+    """Two thousand encodings around a body are not undone one inside the other, and the next URL is asked."""
+    with serving({"/a": stacked, "/b": page("b")}) as server:
+        fetcher = fetcher_to(server.port)
+        answers = [fetcher.fetch(f"http://{HOST}/{name}", 0, "sample") for name in "ab"]
+        fetcher.close()
+    assert answers[0].problem == "body in more than 5 encodings, which is not read"
+    assert answers[1].problem is None
+
+
 PUBLIC = ("8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8", "2002:0808:0808::1")
 NOT_PUBLIC = (
     *("127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"),
@@ -232,6 +249,8 @@ def test_public_addresses() -> None:
         ("a.test", None),
         ("=127.0.0.1:80", None),
         ("a.test=127.0.0.1:99999", None),
+        (f"a.test=127.0.0.1:{'9' * 5000}", None),
+        (f"a.test:{'9' * 5000}=127.0.0.1:80", None),
         ("a.test:x=127.0.0.1:80", None),
     ],
 )

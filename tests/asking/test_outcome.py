@@ -39,6 +39,7 @@ def test_a_program_is_told_each_count() -> None:
         "confirmed": 1,
         "refuted": 1,
         "undecided": 2,
+        "retired": 0,
         "fetches": 50,
         "hosts": 2,
     }

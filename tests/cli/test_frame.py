@@ -72,6 +72,17 @@ def test_help_shows_commands_that_exist() -> None:
         assert main.get_command(click.Context(main), words[0]) is not None
 
 
+def test_help_shows_the_main_job_first() -> None:
+    """What people come for is the first command to try, and no command is shown twice."""
+    text = run("--help").out.decode()
+    tries = text.partition("Try these first:\n")[2].partition("\n\n")[0].splitlines()
+    names = [line.partition("undust ")[2].split()[0] for line in tries]
+    assert names[0] == "learn"
+    assert len(set(names)) == len(names)
+    assert next(iter(ENTRIES)) == "learn"
+    assert "'undust learn --help'" in text
+
+
 @pytest.mark.parametrize("name", ENTRIES)
 def test_each_command_explains_itself(name: str) -> None:
     """Each has a help that fits a terminal, and its line in the list."""

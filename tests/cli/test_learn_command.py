@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import undust
-from tests.cli.command import run, sentence
+from tests.cli.command import run, sentence, start
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,6 +104,19 @@ def test_what_a_learner_cannot_prove_is_told(tmp_path: Path, has_sizes: bool) ->
     assert "of them could not be proved" in told
     assert ("nothing is known of the pages" in told) is not has_sizes
     assert len(undust.load(rules)) == 0
+
+
+def test_without_an_output_it_is_told_before_the_work(sample: str, tmp_path: Path) -> None:
+    """Nobody waits for hours to read that nothing was written; who names a file reads nothing of it."""
+    with start("learn", sample, "--method", "substring") as process:
+        assert process.stderr
+        assert process.stdout
+        first = process.stderr.readline().decode()
+        shown = process.stdout.read().decode()
+    assert first == "Without -o the rules are shown and not written; -o rules.json keeps them.\n"
+    assert "Nothing was written" in shown
+    for words in (("-o", tmp_path / "rules.json"), ("--json",), ("-q",)):
+        assert "Without -o" not in run("learn", sample, "--method", "substring", *words).err
 
 
 def test_a_missing_folder_is_told_before_the_work(sample: str, tmp_path: Path) -> None:

@@ -83,6 +83,36 @@ def test_another_file_leaves_the_old_one_alone(crawl: Path, rules: Path, tmp_pat
     assert len(undust.load(other)) == 5
 
 
+def test_the_file_that_is_replaced_is_kept(crawl: Path, rules: Path, tmp_path: Path) -> None:
+    """As rules.json.bak, byte by byte; where nothing is replaced there is none."""
+    before, backup = rules.read_bytes(), tmp_path / "rules.json.bak"
+    run("learn", crawl, "--update", rules, "-o", tmp_path / "other.json", "-q")
+    assert not backup.exists()
+    run("learn", crawl, "--update", rules, "--today", "2026-11-15", "-q")
+    assert backup.read_bytes() == before
+    updated = rules.read_bytes()
+    assert updated != before
+    # The same input on the same day changes nothing, and the older file is worth more than a copy.
+    run("learn", crawl, "--update", rules, "--today", "2026-11-15", "-q")
+    assert rules.read_bytes() == updated
+    assert backup.read_bytes() == before
+
+
+def test_evidence_adds_up(crawl: Path, rules: Path, tmp_path: Path) -> None:
+    """A crawl of six pages does not replace what sixty have shown, and the same crawl counts once."""
+    before = {rule.id: (rule.support, rule.saves) for rule in undust.load(rules)}
+    run("learn", crawl, "--update", rules, "-q")
+    assert {rule.id: (rule.support, rule.saves) for rule in undust.load(rules)} == before
+    rows = [(url, f"{n}") for n in range(900, 906) for url in forms(n)]
+    small = write(tmp_path / "small.jsonl", rows)
+    for _ in range(2):
+        run("learn", small, "--update", rules, "-q")
+        after = {rule.id: rule.support or 0 for rule in undust.load(rules)}
+        assert set(after) == set(before)
+        # Beside the other rules each joins one form of a page with the five others.
+        assert after == {key: (support or 0) + 6 * 5 for key, (support, _) in before.items()}
+
+
 def test_a_flip_stops_and_names_the_consent(flipped: Path, rules: Path) -> None:
     """Where nobody can be asked; the file is as it was."""
     before = rules.read_bytes()

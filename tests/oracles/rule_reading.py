@@ -143,9 +143,15 @@ def read_site(text: str) -> str:
     if text == "*":
         return text
     site = normalize_ipv6(text[1:-1]) if text.startswith("[") and text.endswith("]") else normalize_host(text)
-    if site is None:
+    if site is None or not (site.startswith("[") or is_host_name(site.removesuffix("."))):
         refuse(f"{text!r} is not a site: write a registered domain, a host or *")
     return site.removesuffix(".")
+
+
+def is_host_name(name: str) -> bool:
+    """Letters, digits, hyphens and underscores, in labels of 1 to 63, 253 characters in all."""
+    labels = name.split(".")
+    return len(name) <= 253 and all(re.fullmatch(r"[a-z0-9_-]{1,63}", label) for label in labels)
 
 
 def read_replacement(old: str, new: str) -> Replacement:

@@ -79,7 +79,7 @@ JOBS = (
         "learn",
         ("crawl.jsonl", "--update", "rules.json", "--today", "2026-11-15", "--yes", "-q", "--threads", "1"),
         ("rules.json",),
-        JOURNAL,
+        (*JOURNAL, "rules.json.bak"),
     ),
     Job(
         "learn",

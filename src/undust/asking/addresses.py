@@ -8,19 +8,16 @@ back is judged, and the connection is made to that very address: there is no sec
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from undust.asking.public_ranges import is_public_address
 from undust.errors import UndustError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _LARGEST_PORT = 65_535
+_PORT = re.compile(r"[0-9]{1,5}")
 
 
 class HostAndPort(NamedTuple):
@@ -35,29 +32,17 @@ class ForbiddenAddress(Exception):  # noqa: N818 -- it is an answer, and the mes
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address is one of the open internet, whichever way it is written.
+    """Return whether an address is one of the public internet, whichever way it is written.
 
     >>> [is_public(address) for address in ("1.1.1.1", "127.0.0.1", "::ffff:10.0.0.1", "169.254.169.254")]
     [True, False, False, False]
     """
+    if "%" in address:
+        return False  # a zone names a network of this machine; public addresses have none
     try:
-        ip = ipaddress.ip_address(address.partition("%")[0])
+        return is_public_address(ipaddress.ip_address(address))
     except ValueError:
         return False
-    # What is nothing but another address is that one; Pythons differ in what they call it.
-    is_other = isinstance(ip, ipaddress.IPv6Address) and (ip.ipv4_mapped or ip.sixtofour) is not None
-    judged = _inside(ip) if is_other else (ip, *_inside(ip))
-    return all(each.is_global and not each.is_multicast for each in judged)
-
-
-def _inside(ip: IpAddress) -> Iterable[IpAddress]:
-    """Return the IPv4 addresses that an IPv6 address leads to."""
-    if isinstance(ip, ipaddress.IPv4Address):
-        return ()
-    found: list[IpAddress | None] = [ip.ipv4_mapped, ip.sixtofour, *(ip.teredo or ())]
-    if ip in _NAT64:
-        found.append(ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF))
-    return [each for each in found if each is not None]
 
 
 def addresses_of(host: str, port: int, timeout_s: float, *, allow_private: bool) -> list[str]:
@@ -65,7 +50,7 @@ def addresses_of(host: str, port: int, timeout_s: float, *, allow_private: bool)
     found = _looked_up(host, port, timeout_s)
     allowed = found if allow_private else [address for address in found if is_public(address)]
     if not allowed:
-        message = f"{host} leads to {found[0]}, which is no public address"
+        message = f"{host} leads to {found[0]}, which is not a public address"
         raise ForbiddenAddress(message)
     return allowed
 
@@ -110,7 +95,7 @@ def _place(text: str) -> HostAndPort | None:
     host, colon, port = text.strip().rpartition(":")
     if not colon or text.endswith("]"):
         host, port = text.strip(), ""
-    if port and not (port.isascii() and port.isdigit() and 0 < int(port) <= _LARGEST_PORT):
+    if port and not (_PORT.fullmatch(port) and 0 < int(port) <= _LARGEST_PORT):
         return None
     host = host.removeprefix("[").removesuffix("]")
     return HostAndPort(host, int(port) if port else None) if host else None

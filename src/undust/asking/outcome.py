@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from undust.rules.language import RETIRED
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class RuleOutcome:
     unknown: int = 0
     fetches: int = 0
     """Requests that were made for it; what was fetched for a rule before it counts there."""
+    switched_off: str | None = None
+    """Why the set can do without the rule, if it can."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as an object."""
@@ -44,7 +47,7 @@ class RuleOutcome:
             "unknown": self.unknown,
             "fetches": self.fetches,
             "reason": self.reason,
-        }
+        } | ({"switched_off": self.switched_off} if self.switched_off else {})
 
     def with_evidence(self, how: How, time: float) -> RuleOutcome:
         """Return it with the rule marked: refuted ones are off, those once refuted and now confirmed on."""
@@ -65,6 +68,14 @@ class RuleOutcome:
         status: Status = "disabled" if self.verdict == "refuted" else "active"
         return replace(self, rule=replace(self.rule, validated=validated, status=status))
 
+    def retired(self, reason: str | None, when: str | None) -> RuleOutcome:
+        """Return it with the rule switched off for a reason; as it is without one."""
+        if reason is None:
+            return self
+        said = ({"when": when} if when else {}) | {"reason": reason}
+        rule = replace(self.rule, status="disabled", extra={**self.rule.extra, RETIRED: said})
+        return replace(self, rule=rule, switched_off=reason)
+
 
 def is_tried(rule: Rule) -> bool:
     """Return whether a rule is to be proved: one that is on, or that nothing but an earlier proof put off."""
@@ -83,6 +94,11 @@ class Validation:
     hosts: int = 0
     """Hosts that were asked."""
 
+    @property
+    def retired(self) -> int:
+        """How many rules are off because the set can do without them."""
+        return sum(outcome.switched_off is not None for outcome in self.outcomes)
+
     def count(self, verdict: Verdict) -> int:
         """Return how many rules have a verdict."""
         return sum(outcome.verdict == verdict for outcome in self.outcomes)
@@ -93,6 +109,7 @@ class Validation:
             "confirmed": self.count("confirmed"),
             "refuted": self.count("refuted"),
             "undecided": self.count("undecided"),
+            "retired": self.retired,
             "fetches": self.fetches,
             "hosts": self.hosts,
             "rules": [outcome.to_json() for outcome in self.outcomes],

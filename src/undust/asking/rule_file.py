@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from undust.asking.outcome import Validation
 from undust.asking.proof import SiteProof
+from undust.judging.tidying import dispensable
 from undust.rules.language import ANY_SITE
 from undust.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
     from undust.asking.outcome import How, RuleOutcome
     from undust.asking.proof import CountingJudge
@@ -107,7 +110,20 @@ def run(
     outcomes = [outcome for rule in rules for outcome in by_id[rule.id]]
     judges.done(outcomes)
     proved = rules.with_rules(outcome.rule for outcome in outcomes)
+    outcomes = _tidied(proved, outcomes, {group.site: group.samples.urls for group in single})
+    proved = rules.with_rules(outcome.rule for outcome in outcomes)
     return Validation(proved, tuple(outcomes), judges.fetches, judges.hosts)
+
+
+def _tidied(
+    proved: RuleSet, outcomes: Sequence[RuleOutcome], urls: Mapping[str, pa.Array]
+) -> list[RuleOutcome]:
+    """Return the outcomes with rules switched off that the set can do without."""
+    confirmed = [outcome.rule.id for outcome in outcomes if outcome.verdict == "confirmed"]
+    days = [(outcome.rule.validated or {}).get("when") for outcome in outcomes]
+    when = max((str(day) for day in days if day), default=None)
+    needless = dispensable(proved, confirmed, urls)
+    return [outcome.retired(needless.get(outcome.rule.id), when) for outcome in outcomes]
 
 
 class _General:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 PROBLEM, WRONG_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
+SWALLOWED_FOR_S = 0.01
+"""Until an exception is raised again that Python could only print."""
 INCOMPLETE = "what was not complete was not written"
 
 
@@ -77,6 +79,13 @@ class Frame(click.Group):
             near = get_close_matches(name, self.entries, n=1)
             ctx.fail(f"there is no command '{name}'" + (f". Did you mean '{near[0]}'?" if near else ""))
         return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options of the group, and load the command that is named."""
+        # Before `invoke`, where Ctrl-C starts to raise: an import may swallow that.
+        name = next((arg for arg in args if not arg.startswith("-")), "")
+        self.get_command(ctx, name)
+        return super().parse_args(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:  # noqa: ANN401
         """Parse the options of the group, `--help` among them."""
@@ -140,7 +149,7 @@ def drop_stdout() -> None:
 
 @contextmanager
 def ending_cleanly() -> Iterator[None]:
-    """Let a polite kill end the program like Ctrl-C does, so that half-written files are removed."""
+    """Let Ctrl-C and polite kills raise an exception, so that half-written files are removed."""
     ended: list[Ended] = []
 
     def end(number: int, _: object) -> None:
@@ -148,16 +157,54 @@ def ending_cleanly() -> Iterator[None]:
             ended.append(Ended(number))
             raise ended[0]
 
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: end, signal.SIGHUP: end}
+    before: dict[signal.Signals, Any] = {}
+    with _raised_again():
+        try:
+            for number, handler in handlers.items():
+                # What whoever started us wants to be ignored is ignored: nohup does that with SIGHUP.
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    before[number] = signal.getsignal(number)
+                    signal.signal(number, handler)
+            yield
+        except Exception:
+            if ended:  # Arrow makes an error of its own of whatever happens while it reads
+                raise ended[0] from None
+            raise
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _raised_again() -> Iterator[None]:
+    """Raise what ended the program once more where it was swallowed.
+
+    Python prints an exception that is raised inside a destructor or the callback of a weak reference, and
+    goes on. Imports run many of those.
+    """
+    swallowed: list[BaseException] = []
+    show = sys.unraisablehook
+
+    def hook(what: sys.UnraisableHookArgs) -> None:
+        if isinstance(what.exc_value, KeyboardInterrupt | Ended):
+            swallowed.append(what.exc_value)
+            signal.setitimer(signal.ITIMER_REAL, SWALLOWED_FOR_S)
+        else:
+            show(what)
+
+    def raise_again(_: int, __: object) -> NoReturn:
+        raise swallowed[-1]
+
     try:
-        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    except ValueError:  # not in the main thread, where signals do not arrive
-        before = {}
+        before = signal.signal(signal.SIGALRM, raise_again)
+    except ValueError:
+        yield
+        return
+    sys.unraisablehook = hook
     try:
         yield
-    except Exception:
-        if ended:  # Arrow makes an error of its own of whatever happens while it reads
-            raise ended[0] from None
-        raise
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        sys.unraisablehook = show
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from undust.cli import exchange, options
@@ -10,6 +12,9 @@ from undust.cli.terminal import say, say_json
 from undust.display import how_many
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.files.streams import require_readable
+
+if TYPE_CHECKING:
+    from undust.exchange.imports import Imported
 
 
 @click.command(
@@ -33,8 +38,8 @@ def command(  # noqa: PLR0913 -- one argument per option
 ) -> None:
     """Read the rule list of another system into our language.
 
-    What no rule says exactly is left out, and stderr says what and why. The exit code is 1 if no rule is
-    left.
+    What no rule says is left out; what a rule says for fewer URLs than FILE does is narrowed. stderr says
+    what, why and how much of each. The exit code is 1 if no rule is left.
 
     \b
     Examples:
@@ -47,11 +52,23 @@ def command(  # noqa: PLR0913 -- one argument per option
     found = import_rules(file, source, site=site)
     found.rules.save(output)
     if as_json:
-        skipped = [{"place": each.place, "reason": each.reason} for each in found.skipped]
-        say_json({"file": file, "rules": len(found.rules), "skipped": skipped})
+        skipped, narrowed = (
+            [{"place": each.place, "reason": each.reason} for each in some]
+            for some in (found.skipped, found.narrowed)
+        )
+        say_json({"file": file, "rules": len(found.rules), "skipped": skipped, "narrowed": narrowed})
     else:
-        for each in found.skipped:
-            say(f"left out: {each}", err=True)
-        say(f"{how_many(len(found.rules), 'rule')} from {file}", err=True)
+        for word, some in (("narrowed", found.narrowed), ("left out", found.skipped)):
+            for each in some:
+                say(f"{word}: {each}", err=True)
+        say(_summary(found, file), err=True)
     if found.skipped and not found.rules:
         ctx.exit(1)
+
+
+def _summary(found: Imported, file: str) -> str:
+    """Return how many rules there are now, and how much of the file they do not say."""
+    parts = [f"{how_many(len(found.rules), 'rule')} from {file}"]
+    parts += [f"{len(found.narrowed):,} narrowed"] if found.narrowed else []
+    parts += [f"{len(found.skipped):,} left out"] if found.skipped else []
+    return "; ".join(parts)

@@ -19,7 +19,7 @@ from undust.cli.outcomes import drifted, told, told_of_learners
 from undust.cli.terminal import say_json
 from undust.display import how_many
 from undust.errors import UndustError
-from undust.files.streams import STANDARD
+from undust.files.streams import STANDARD, open_output
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from undust.rules import RuleSet
 
 _SHOWN_RULES = 60
+BACKUP = ".bak"
 FLIPPED = 3
 """Sites that are named in the question whether their rules are retired."""
 
@@ -39,7 +40,8 @@ FLIPPED = 3
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="Write the rules to FILE. It appears, or is replaced, only when complete, never by no rules.",
+    help="Write the rules to FILE. It appears, or is replaced, only when complete, never by no rules. "
+    "Without it the rules are only shown.",
 )
 @options.methods
 @click.option(
@@ -61,7 +63,8 @@ FLIPPED = 3
     "--update",
     metavar="RULES",
     type=click.Path(),
-    help="Prove the rules of this file again, retire what fails, add what is new; written to it unless -o.",
+    help="Prove the rules of this file again, retire what fails, add what is new. Without -o the file is "
+    "replaced, and kept as RULES.bak.",
 )
 @click.option(
     "--today",
@@ -155,6 +158,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         resume=resume,
         is_silent=quiet or as_json,
     )
+    _announce(output, is_silent=asked.is_silent)
     place = long_jobs.EngineChoice(engine_name, master)
     started, stages = perf_counter(), Stages()
     learning = together if methods == (JOB_COMBINED,) else single
@@ -165,7 +169,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         written = None if kept else output
         if written is not None:
             with stages.timed("writing"):
-                found.rules.save(written)
+                _save(found.rules, written, update)
         if found.journal is not None:
             found.journal.is_complete = not found.failed
         if report is not None:
@@ -231,6 +235,22 @@ def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
 
     show(Text("\n".join([*drifted(drift), "", f"{told}."])))
     click.confirm("Retire them?", abort=True)
+
+
+def _announce(output: str | None, *, is_silent: bool) -> None:
+    """Say before the work that its result will not be kept; hours may pass until the end."""
+    if output is None and not is_silent:
+        click.echo("Without -o the rules are shown and not written; -o rules.json keeps them.", err=True)
+
+
+def _save(rules: RuleSet, path: str, update: str | None) -> None:
+    """Write the rules; the file that --update replaces is kept beside them, whole or not at all."""
+    if options.is_one_file(path, update):
+        before = Path(path).read_bytes()
+        if before != rules.dumps():  # a backup of an older file says more than one of the same
+            with open_output(f"{path}{BACKUP}") as output:
+                output.write(before)
+    rules.save(path)
 
 
 def _kept(rules: RuleSet, output: str | None) -> str | None:

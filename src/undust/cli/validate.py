@@ -231,6 +231,8 @@ def _print(done: Validation, seconds: float, target: str) -> None:
 
     show_lines(lambda width, styled: _lines(done, width, styled))
     counts = ", ".join(f"{done.count(name):,} {name}" for name in _STYLES)
+    if done.retired:
+        counts += f"; {done.retired:,} switched off, for others do the same or the opposite"
     hosts = f" from {how_many(done.hosts, 'host')}" if done.hosts else ""
     click.echo(f"\n{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s\nwritten to {target}")
 

@@ -34,7 +34,7 @@ def bytes_of(text: str) -> int:
     >>> bytes_of("4GB"), bytes_of("512 MiB")
     (4294967296, 536870912)
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].lower()]) if match else 0
     if size < LEAST_MEMORY:
         message = f"'{text}' is no size of at least 384MB; write it like 4GB"

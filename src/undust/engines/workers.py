@@ -91,7 +91,12 @@ class Workers:
     def _hired(self) -> Worker:
         line, other_end = self._context.Pipe()
         process = self._context.Process(target=_work, args=(other_end, self._function), daemon=True)
-        process.start()
+        # Ctrl-C reaches a new process before it can say that it ignores it; what is blocked stays blocked.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         other_end.close()
         return Worker(process, line)
 

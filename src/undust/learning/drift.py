@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from undust.learning.accumulated import Seen, accumulated, counted
 from undust.learning.rule_evidence import pairs_of
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
 from undust.rules.language import RETIRED
-from undust.statistics import interval, upper_bound
+from undust.statistics import interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +83,7 @@ def proved_again(
     site: SiteClusters, rules: Sequence[Rule], requirements: Requirements, today: str | None = None
 ) -> list[tuple[Fate, Rule]]:
     """Return the rules of one site, in their order, each with what the new evidence says of it."""
-    pages = SitePages(site, requirements)
+    pages, seen = SitePages(site, requirements), Seen.of(site)
     active = [rule for rule in rules if rule.status == "active"]
     effects = {rule.id: _in_company(rule, active, pages) for rule in active}
     fails = {key: effect for key, (effect, _) in effects.items() if _fails(effect, requirements)}
@@ -96,7 +97,7 @@ def proved_again(
         elif not effects[rule.id][0].moved:
             done.append(("not seen", rule))
         else:
-            done.append(("holds", _measured(rule, *effects[rule.id], today)))
+            done.append(("holds", _measured(rule, *effects[rule.id], seen, today)))
     return done
 
 
@@ -120,9 +121,10 @@ def _in_company(rule: Rule, rules: Sequence[Rule], pages: SitePages) -> tuple[Ef
         return effect, {}
     image = State(pages, rules).image
     before, after = (pairs_of(some, pages.of_url) for some in (without.image, image))
+    false = max(0, after[1] - before[1]) if effect.lost else 0
     return effect, {
-        "support": max(0, after[0] - before[0]),
-        "false_positives": max(0, after[1] - before[1]) if effect.lost else 0,
+        "support": max(0, after[0] - before[0]) + false,
+        "false_positives": false,
         "saves": max(0, len(without.images) - len(np.unique(image))),
     }
 
@@ -150,17 +152,17 @@ def _reason(effect: Effect) -> str:
     return f"{effect.lost:,} of the {seen:,} pages it touches would be lost"
 
 
-def _measured(rule: Rule, effect: Effect, counts: dict[str, int], today: str | None) -> Rule:
-    support, false = counts["support"], counts["false_positives"]
-    return replace(
+def _measured(rule: Rule, effect: Effect, counts: dict[str, int], seen: Seen, today: str | None) -> Rule:
+    """Return a rule with the figures of all inputs so far, the new one included."""
+    validated = {"how": "new evidence", "when": today} if today else rule.validated
+    new = replace(
         rule,
-        support=support,
-        false_positives=false,
+        support=counts["support"],
+        false_positives=counts["false_positives"],
         saves=counts["saves"],
-        fpr=round(false / (support + false), 6) if support + false else 0.0,
-        fpr_upper=round(upper_bound(effect.lost, effect.lost + effect.pages), 6),
-        validated={"how": "new evidence", "when": today} if today else rule.validated,
+        validated=validated,
     )
+    return accumulated(rule, counted(new, seen, effect.pages, effect.lost), seen)
 
 
 def merged(before: Iterable[tuple[Fate, Rule]], learned: Iterable[Rule]) -> list[tuple[Fate, Rule]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.learning.accumulated import Seen, counted
 from undust.rules.language import ANY_SITE
 from undust.rules.masking import forgotten_names, without_values
 from undust.statistics import upper_bound
@@ -34,6 +36,11 @@ class Ledger:
         self.held = np.flatnonzero(pages.is_held[pages.of_url])
         self.rows: dict[str, Rule] = {}
 
+    @cached_property
+    def seen(self) -> Seen:
+        """The URLs that the evidence is of; many a site accepts no rule, and needs it not."""
+        return Seen.of(self.pages.site)
+
     def note(self, rule: Rule, effect: Effect, before: Ints, texts: pa.Array, state: State) -> None:
         """Write down what a rule did when it was accepted."""
         held, pages = self.held, self.pages.of_url[self.held]
@@ -42,7 +49,7 @@ class Ledger:
         false = max(0, false_after - false_before) if effect.lost_held else 0
         support = max(0, support_after - support_before) + false
         saves = len(np.unique(before[held])) - len(np.unique(state.image[held]))
-        self.rows[rule.id] = replace(
+        measured = replace(
             rule,
             support=support,
             false_positives=false,
@@ -51,6 +58,7 @@ class Ledger:
             saves=max(0, saves),
             examples=tuple(self._examples(effect, before, texts, state)),
         )
+        self.rows[rule.id] = counted(measured, self.seen, effect.pages_held, effect.lost_held)
 
     def _examples(
         self, effect: Effect, before: Ints, texts: pa.Array, state: State

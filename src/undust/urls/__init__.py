@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from undust.urls.normalize import STEPS, normalize, normalize_lines, steps_without
-from undust.urls.site import site_of, suffix_list
+from undust.urls.site import are_site_names, site_of, suffix_list
 from undust.urls.url import Url
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ __all__ = [
     "KeyValueView",
     "TokenView",
     "Url",
+    "are_site_names",
     "normalize",
     "normalize_lines",
     "site_of",

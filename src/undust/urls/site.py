@@ -16,6 +16,10 @@ from undust.urls.columns import map_column
 if TYPE_CHECKING:
     import pyarrow as pa
 
+SITE_NAME = r"^(?:\[[0-9a-f:.]+\]|(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63})$"
+LONGEST_NAME = 253
+"""Characters of a host name (RFC 1035, 2.3.4)."""
+
 
 @cache
 def suffix_list() -> bytes:
@@ -46,3 +50,18 @@ def site_of(urls: Any) -> Any:
     if isinstance(urls, str):
         return suffixes().site(urls)
     return map_column(urls, suffixes().sites)
+
+
+def are_site_names(sites: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return of each site whether it is a host name or an IP address, which a rule may be for.
+
+    Browsers take more for a host: `http://$(id)/` is a URL, and nobody can have registered its host.
+
+    >>> import pyarrow as pa
+    >>> are_site_names(pa.array(["shop.test", "[2001:db8::1]", "$(id)", None])).to_pylist()
+    [True, True, False, False]
+    """
+    import pyarrow.compute as pc  # noqa: PLC0415 -- whoever has a column has loaded it
+
+    is_name = pc.match_substring_regex(sites, SITE_NAME)
+    return pc.fill_null(pc.and_(is_name, pc.less_equal(pc.utf8_length(sites), LONGEST_NAME)), False)  # noqa: FBT003

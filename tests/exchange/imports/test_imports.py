@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+import duplicate_url_discarder_rules
 import pytest
+from duplicate_url_discarder.url_canonicalizer import UrlCanonicalizer
 
 from undust import RuleSet, import_rules
 from undust.errors import RuleError
@@ -63,9 +66,9 @@ def test_the_normalizer_becomes_rules() -> None:
 
 
 def test_processors_that_no_rule_says_are_told() -> None:
-    """Patterns with a path, segments by number, exclusions, strange arguments: each with its reason."""
+    """Patterns with a query, segments by number alone, exclusions, odd arguments: each with its reason."""
     entries = [
-        entry("queryRemoval", "shop.test/path", args=["x"]),
+        entry("queryRemoval", "shop.test/path?x=1", args=["x"]),
         entry("subpathRemoval", "shop.test", args=[0]),
         entry("unknown", "shop.test"),
         entry("queryRemoval", "shop.test", args=["", "b"]),
@@ -83,6 +86,83 @@ def test_processors_that_no_rule_says_are_told() -> None:
     ]
     # The site has rules there, though none that we can say, and they switch the universal ones off.
     assert found.rules[0].except_sites == ("shop.test", "a.test")
+
+
+@pytest.mark.parametrize(
+    ("processor", "args", "pattern", "source", "expected"),
+    [
+        ("queryRemoval", ["l"], "a.shop.test", "http://a.shop.test/x?l=1&b=2", "http://a.shop.test/x?b=2"),
+        ("queryRemoval", ["l"], "a.shop.test", "http://z.a.shop.test/?l=1", "http://z.a.shop.test/"),
+        ("queryRemoval", ["l"], "a.shop.test", "http://b.shop.test/?l=1", "http://b.shop.test/?l=1"),
+        (
+            "queryRemovalExcept",
+            [],
+            "shop.test/dp",
+            "http://www.shop.test/dp/7?x=1",
+            "http://www.shop.test/dp/7",
+        ),
+        ("queryRemovalExcept", [], "shop.test/dp", "http://shop.test/dpx?x=1", "http://shop.test/dpx"),
+        ("queryRemovalExcept", [], "shop.test/dp", "http://m.shop.test/dp?x", "http://m.shop.test/dp?x"),
+        (
+            "queryRemovalExcept",
+            ["k"],
+            "shop.test/*/dp",
+            "http://shop.test/a/dp/7?k&x",
+            "http://shop.test/a/dp/7?k",
+        ),
+        ("subpathRemoval", [0], "shop.test/*/dp", "http://shop.test/a-b/dp/7?x", "http://shop.test/dp/7?x"),
+        ("subpathRemoval", [0], "shop.test/*/dp", "http://shop.test/dp/7", "http://shop.test/dp/7"),
+        ("subpathRemoval", [1], "shop.test/en/*/x", "http://shop.test/en/a/x/7", "http://shop.test/en/x/7"),
+        # What a rule would match twice, and the processor changes once, is left alone.
+        ("subpathRemoval", [0], "shop.test/*/dp", "http://shop.test/a/dp/dp/7", "http://shop.test/a/dp/dp/7"),
+    ],
+)
+def test_hosts_and_paths_of_patterns(
+    processor: str, args: list[Any], pattern: str, source: str, expected: str
+) -> None:
+    """A host below its site, the beginning of a path, and a segment by its number where it is known."""
+    found = imported(json.dumps([entry(processor, pattern, args=args)]), "duplicate-url-discarder")
+    assert found.skipped == ()
+    assert len(found.narrowed) == ("/" in pattern)
+    assert found.rules.compile()(source) == expected
+
+
+def published() -> list[str]:
+    """The files of the published rules."""
+    return [str(path) for path in duplicate_url_discarder_rules.RULE_PATHS or []]
+
+
+def test_published_rules_are_imported() -> None:
+    """All but one, whose parameter has no name; each has a reason that counts it."""
+    found = [import_rules(path, "duplicate-url-discarder") for path in published()]
+    skipped = [each for one in found for each in one.skipped]
+    assert [each.reason for each in skipped] == ["no list of names can hold ''"]
+    assert sum(len(one.narrowed) for one in found) == 60
+    sites = {rule.site for one in found for rule in one.rules}
+    assert {"mango.com", "amazon.com", "amazon.co.uk"} <= sites
+
+
+def test_imported_rules_do_what_the_package_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On URLs of shops that its patterns with paths are for, outside what is narrowed."""
+    extraction = importlib.import_module("tldextract.tldextract")
+    # Its own copy of the suffix list; without this it would ask the network first.
+    own_list = extraction.TLDExtract(suffix_list_urls=(), cache_dir=None)
+    monkeypatch.setattr(extraction, "TLD_EXTRACTOR", own_list)
+    titles, ids = ("", "/Some-Title", "/a"), ("B01", "B02/ref=sr_1", "")
+    urls = [
+        f"https://{host}{title}/{word}/{number}{query}"
+        for host in ("amazon.de", "www.amazon.co.uk", "m.amazon.de", "shop.mango.com", "a.shop.mango.com")
+        for title in titles
+        for word in ("dp", "gp", "dpx")
+        for number in ids
+        for query in ("", "?l=1&x=2", "?ref=1")
+    ]
+    for path in published()[1:2] + published()[4:]:
+        ours, theirs = import_rules(path, "duplicate-url-discarder").rules.compile(), UrlCanonicalizer([path])
+        is_narrow = "subpath" in path  # a segment that only begins so
+        for url in urls:
+            if not (is_narrow and "dpx" in url):
+                assert ours(url) == theirs.process_url(url), path
 
 
 def provider(pattern: str, *rules: str, **more: object) -> dict[str, Any]:
@@ -158,13 +238,29 @@ def test_headers_become_rules() -> None:
         'No-Vary-Search: params=("a" "b")': [("shop.test", DROP.format("a|b"))],
         "params": [("shop.test", "rewrite {s}://{h}/{p**}?{**} → {s}://{h}/{p}")],
         'params, except=("id")': [("shop.test", "rewrite {s}://{h}/{p**}?{k**:id}&{**} → {s}://{h}/{p}?{k}")],
+        'except=("id")': [("shop.test", "rewrite {s}://{h}/{p**}?{k**:id}&{**} → {s}://{h}/{p}?{k}")],
+        'except=("a" "b"), params': [
+            ("shop.test", "rewrite {s}://{h}/{p**}?{k**:a|b}&{**} → {s}://{h}/{p}?{k}")
+        ],
+        'params=?1, except=("id")': [
+            ("shop.test", "rewrite {s}://{h}/{p**}?{k**:id}&{**} → {s}://{h}/{p}?{k}")
+        ],
+        "except=()": [("shop.test", "rewrite {s}://{h}/{p**}?{**} → {s}://{h}/{p}")],
+        r'params=("a\"b")': [("shop.test", DROP.format("a%22b"))],
         "key-order": [],
         "params=?0": [],
+        "params=()": [],
+        "except": [],
+        "except=?1": [],
+        'params=("a"), except=("b")': [],
+        'params=?0, except=("b")': [],
         "nonsense=(": [],
     }
     for header, rules in read.items():
-        assert said(imported(header, "no-vary-search", site="shop.test").rules) == rules, header
-    assert imported("key-order", "no-vary-search", site="shop.test").skipped
+        found = imported(header, "no-vary-search", site="shop.test")
+        assert said(found.rules) == rules, header
+        # Nothing is imported as nothing without a word.
+        assert bool(found.skipped) is not bool(rules), header
 
 
 NO_RULES = {"duplicate-url-discarder": ("[]",)}

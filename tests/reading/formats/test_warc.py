@@ -309,6 +309,15 @@ def test_unknown_encoding_is_taken_as_it_stands(tmp_path: Path) -> None:
     assert seen.table["digest"][0].as_py() is not None
 
 
+def test_encodings_are_bounded(tmp_path: Path) -> None:
+    """A body in two thousand encodings has no digest, and the next record is read."""
+    many = [("Content-Type", HTML), ("Content-Encoding", ", ".join(["gzip"] * 2000))]
+    seen = read(tmp_path / "crawl", by_hand(Answer("http://shop.test/", BODY, headers=many)) + RECORDS[0])
+    assert len(seen) == 2
+    assert seen.table["digest"][0].as_py() is None
+    assert remarks(seen) == {bodies.MANY_ENCODINGS: 1}
+
+
 # ---------------------------------------------------------------------------------- redirects, revisits
 
 

@@ -87,6 +87,44 @@ def test_findings(lines: list[str], expected: dict[str, tuple[int, ...]], site: 
     assert checked(*lines, site=site) == expected
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (
+            "rewrite http://{h}/{p**}?{r**} → https://{h}/{p}?{r}",
+            "rewrite {s}://{h}/{p**}/index.php?{r**} → {s}://{h}/{p}/?{r}",
+            "rewrite {s}://{h}/b/{x}?{r**} → {s}://{h}/c/{x}?{r}",
+        ),
+        (
+            "rewrite {s}://{h}/{p**}?{r**} → {s}://{h}/{p}?{r:first}",
+            "rewrite {s}://{h}/{*}/dp/{a}?{r**} → {s}://{h}/dp/{a}?{r}",
+            "rewrite {s}://{h}/{p**}/index.php?{r**} → {s}://{h}/{p}/?{r}",
+        ),
+    ],
+)
+def test_harmless_order_is_not_a_conflict(lines: tuple[str, ...]) -> None:
+    """The first rule acts before two others that disagree; where it stands changes nothing."""
+    rules = RuleSet([Rule.parse(line, site="shop.test") for line in lines])
+    assert {finding.numbers for finding in rules.check() if finding.kind == "conflict"} == {(2, 3)}
+
+
+@settings(max_examples=40)
+@given(rule_sets())
+def test_a_conflict_is_one_of_order(data: list[RuleFields]) -> None:
+    """Whichever of the two rules moves past the other, the URL ends elsewhere."""
+    rules = list({Rule.from_json(fields).id: Rule.from_json(fields) for fields in data}.values())
+    for finding in RuleSet(rules).check():
+        if finding.kind != "conflict" or finding.rules[1].kind == "keep":
+            continue
+        before, after = (number - 1 for number in finding.numbers)
+        up, down = rules.copy(), rules.copy()
+        up.insert(before, up.pop(after))
+        down.insert(after, down.pop(before))
+        ends = [RuleSet(order).compile().explain(finding.url) for order in (rules, up, down)]
+        results = [(end.canonical, end.key) for end in ends]
+        assert results[0] not in results[1:]
+
+
 def test_a_finding_says_which_rules_what_happens_and_what_to_do() -> None:
     """Words, a URL, and the rules themselves."""
     rules = RuleSet(

@@ -144,10 +144,33 @@ def test_saving_takes_switches_and_no_path(server: ReviewServer, rule_file: Path
 
 def test_long_and_strange_requests_are_refused(server: ReviewServer) -> None:
     """A length that is missing, wrong or too large ends the request."""
-    for length in ("-1", "x", "99999999999", "²"):
+    for length in ("-1", "x", "99999999999", "²", "9" * 5000, "0" * 5000):
         assert ask(server, "POST", "/save", None, Content_Length=length.encode().decode("latin-1"))[0] == 400
     assert ask(server, "POST", "/save", {"off": []}, Content_Type="text/plain")[0] == 400
     assert ask(server, "PUT", "/save", {"off": []})[0] == 501
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "http://[", None),
+        ("GET", "/?token=" + "&a" * 5000, None),
+        ("POST", "http://[/save", {"off": []}),
+        ("POST", "/try", b'{"url": "http://shop.test/\\ud800", "off": []}'),
+        ("POST", "/try", b'{"url": "\\u0000", "off": []}'),
+        ("POST", "/measure", b'{"off": [], "site": ' + b"9" * 5000 + b"}"),
+        ("POST", "/measure", b'{"off": ["\\udfff"], "site": "\\ud800"}'),
+        ("POST", "/save", b"\xff\xfe"),
+    ],
+)
+def test_no_request_ends_in_a_traceback(
+    server: ReviewServer, capfd: pytest.CaptureFixture[str], method: str, path: str, body: object
+) -> None:
+    """Whatever comes, there is an answer, and the terminal stays clean."""
+    code, _ = ask(server, method, path, body)
+    assert code in {200, 400, 403, 404, 409}
+    assert ask(server, "POST", "/save", None, Content_Length="9" * 5000)[0] == 400
+    assert capfd.readouterr().err == ""
 
 
 def test_save_keeps_a_backup_and_only_switches(server: ReviewServer, rule_file: Path) -> None:

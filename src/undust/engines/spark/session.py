@@ -110,7 +110,7 @@ def _cores_here(master: str | None, threads: int | None) -> int | None:
     """
     if master is None:
         return threads or os.cpu_count() or 1
-    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?", master)
+    found = re.fullmatch(r"local(?:\[(\d{1,9}|\*)(?:, *\d+)?\])?", master)
     if found is None:
         return None
     return os.cpu_count() or 1 if found[1] == "*" else int(found[1] or 1)

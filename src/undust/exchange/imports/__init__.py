@@ -55,4 +55,4 @@ def imported(text: str, format: str, *, site: str | None = None, name: str = "te
     own = require_site(site, name) if source.needs_site else ""
     found = source.read(text, name, own)
     rules = {rule.id: rule for rule in reversed(found.rules)}
-    return Imported(RuleSet(reversed(rules.values())), tuple(found.skipped))
+    return Imported(RuleSet(reversed(rules.values())), tuple(found.skipped), tuple(found.narrowed))

@@ -6,7 +6,7 @@ import re
 
 from undust.errors import RuleError
 from undust.exchange.imports.contract import ImportedRules, RuleFormat
-from undust.exchange.imports.parameter_rules import ALL_PATHS, dropping, listed
+from undust.exchange.imports.parameter_rules import ALL_PATHS, Place, dropping, listed
 
 _LINE = re.compile(r"clean-param\s*:\s*([^\s#]+)(?:\s+([^\s#]+))?\s*(?:#.*)?", re.IGNORECASE)
 _START = re.compile(r"clean-param\s*:", re.IGNORECASE)
@@ -27,7 +27,7 @@ def read(text: str, name: str, site: str) -> ImportedRules:
         if not paths:
             found.skip(place, f"the path {shape[2]!r} has a `*`, and no pattern says so")
         try:
-            found.rules += [dropping(listed(names), site, path=path) for path in paths]
+            found.rules += [dropping(listed(names), site, place=Place(path=path)) for path in paths]
         except RuleError as error:
             found.skip(place, str(error))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,10 +29,15 @@ class ImportedRules:
 
     rules: list[Rule]
     skipped: list[SkippedPart]
+    narrowed: list[SkippedPart] = field(default_factory=list)
 
     def skip(self, place: str, reason: str) -> None:
         """Note a part that no rule says."""
         self.skipped.append(SkippedPart(place, reason))
+
+    def narrow(self, place: str, reason: str) -> None:
+        """Note a part that our rules say for some of its URLs only."""
+        self.narrowed.append(SkippedPart(place, reason))
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ class Imported:
 
     rules: RuleSet
     skipped: tuple[SkippedPart, ...]
+    """What no rule says."""
+    narrowed: tuple[SkippedPart, ...] = ()
+    """What the rules say for fewer URLs than the file does."""
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from undust.errors import RuleError
 from undust.exchange.imports.contract import ImportedRules, RuleFormat
-from undust.exchange.imports.parameter_rules import dropping, is_site, keeping, listed
+from undust.exchange.imports.parameter_rules import dropping, keeping, listed
+from undust.exchange.imports.url_patterns import EVERY_URL, Where, where_from, without_segments
 from undust.rules import Rule
-from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,20 +38,20 @@ def read(text: str, name: str, site: str) -> ImportedRules:  # noqa: ARG001 -- t
     universal: list[tuple[str, dict[str, Any]]] = []
     for number, entry in enumerate(entries, 1):
         place = f"{name}: rule {number}"
-        for pattern in _patterns(entry, place, found):
-            if pattern:
-                _read(entry, pattern, (), place, found)
-            else:
+        for where in _wheres(entry, place, found):
+            if where is EVERY_URL:
                 universal.append((place, entry))
+            else:
+                _read(entry, where, (), place, found)
     sites = tuple(dict.fromkeys(rule.site for rule in found.rules))
     blocked = tuple(dict.fromkeys(_sites_without_rules(entries, sites)))
     for place, entry in universal:
-        _read(entry, ANY_SITE, sites + blocked, place, found)
+        _read(entry, EVERY_URL, sites + blocked, place, found)
     return found
 
 
-def _patterns(entry: dict[str, Any], place: str, found: ImportedRules) -> list[str]:
-    """Return the sites that an entry is for; what is less or more than a site is skipped."""
+def _wheres(entry: dict[str, Any], place: str, found: ImportedRules) -> list[Where]:
+    """Return the URLs that an entry is for; the empty pattern is for all."""
     pattern = entry.get("urlPattern")
     include = pattern.get("include") if isinstance(pattern, dict) else None
     if not isinstance(include, list) or not all(isinstance(text, str) for text in include):
@@ -60,13 +60,14 @@ def _patterns(entry: dict[str, Any], place: str, found: ImportedRules) -> list[s
     if pattern and pattern.get("exclude"):
         found.skip(place, "it excludes URLs by a pattern, which ignores case and where paths end")
         return []
-    sites = []
+    wheres = []
     for text in include or [""]:
-        if text and not is_site(text):
-            found.skip(place, f"the pattern {text!r} is not a whole site")
+        where = EVERY_URL if not text else where_from(text)
+        if where is None:
+            found.skip(place, f"the pattern {text!r} is not a host name, perhaps with a path")
         else:
-            sites.append(text)
-    return sites
+            wheres.append(where)
+    return wheres
 
 
 def _sites_without_rules(entries: list[dict[str, Any]], sites: tuple[str, ...]) -> Iterable[str]:
@@ -74,31 +75,36 @@ def _sites_without_rules(entries: list[dict[str, Any]], sites: tuple[str, ...]) 
     for entry in entries:
         pattern = entry.get("urlPattern")
         for text in (pattern.get("include") or ()) if isinstance(pattern, dict) else ():
-            if isinstance(text, str) and is_site(text) and text not in sites:
-                yield text
+            where = where_from(text) if isinstance(text, str) else None
+            if where and where.site not in sites:
+                yield where.site
 
 
 def _read(
-    entry: dict[str, Any], site: str, except_sites: tuple[str, ...], place: str, found: ImportedRules
+    entry: dict[str, Any], where: Where, except_sites: tuple[str, ...], at: str, found: ImportedRules
 ) -> None:
     processor, args = entry.get("processor"), entry.get("args") or []
     is_names = isinstance(args, list) and all(isinstance(name, str) for name in args)
+    before = len(found.rules)
     try:
         if processor == "queryRemoval" and is_names:
-            found.rules += [dropping(listed(args), site, except_sites)] if args else []
+            names = listed(args) if args else ""
+            found.rules += [dropping(names, where.site, except_sites, each) for each in where.places if names]
         elif processor == "queryRemovalExcept" and is_names:
-            found.rules.append(keeping(listed(args), site, except_sites))
-        elif processor == "normalizer":
+            found.rules += [keeping(listed(args), where.site, except_sites, each) for each in where.places]
+        elif processor == "normalizer" and where.is_whole_site:
             found.rules += [
-                Rule(site, "rewrite", source, target, except_sites=except_sites)
+                Rule(where.site, "rewrite", source, target, except_sites=except_sites)
                 for source, target in _NORMALIZER
             ]
         elif processor == "subpathRemoval":
-            found.skip(place, "it takes a segment away by its number, and a rule would do so again and again")
+            found.rules += without_segments(where, args)
         else:
-            found.skip(place, f"no rule says what the processor {processor!r} does with {args!r}")
+            found.skip(at, f"no rule says what the processor {processor!r} does with {args!r}")
     except RuleError as error:
-        found.skip(place, str(error))
+        found.skip(at, str(error))
+    if where.narrower and len(found.rules) > before:
+        found.narrow(at, f"{where.text!r}: {where.narrower}")
 
 
 DUPLICATE_URL_DISCARDER_RULES = RuleFormat(

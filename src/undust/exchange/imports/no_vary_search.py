@@ -9,7 +9,8 @@ from undust.exchange.imports.contract import ImportedRules, RuleFormat
 from undust.exchange.imports.parameter_rules import dropping, keeping, listed
 
 _HEADER = re.compile(r"(?:no-vary-search\s*:)?\s*(?P<value>.*)", re.IGNORECASE)
-_PARTS = re.compile(r'\s*(?P<key>[a-z-]+)(?:=(?P<value>\((?:"[^"]*"|\s)*\)|\?[01]))?\s*(?:,|$)')
+_NAME = r'"((?:[^"\\]|\\["\\])*)"'
+_PARTS = re.compile(rf"\s*(?P<key>[a-z-]+)(?:=(?P<value>\((?:{_NAME}|\s)*\)|\?[01]))?\s*(?:,|$)")
 
 
 def read(text: str, name: str, site: str) -> ImportedRules:
@@ -30,16 +31,26 @@ def _read(line: str, place: str, site: str, found: ImportedRules) -> None:
         return
     if parts.get("key-order", "?0") != "?0":
         found.skip(place, "with key-order, values of one name stay in order, and no form says that")
-    names = re.findall(r'"([^"]*)"', parts.get("params") or "")
-    kept = re.findall(r'"([^"]*)"', parts.get("except") or "")
-    is_all = "params" in parts and parts["params"] in {None, "?1"}
+    params, kept = parts.get("params", "?0"), parts.get("except")
+    # "except" alone means all parameters but these; beside a list of parameters it means nothing.
+    is_all = params in {None, "?1"} or ("params" not in parts and kept is not None)
+    if kept is not None and (not is_all or not kept.startswith("(")):
+        found.skip(place, "except is a list of names, alone or beside a params without names")
+        return
+    names = _names(params)
     try:
         if is_all:
-            found.rules.append(keeping(listed(kept), site))
+            found.rules.append(keeping(listed(_names(kept)), site))
         elif names:
             found.rules.append(dropping(listed(names), site))
+        elif "key-order" not in parts:
+            found.skip(place, "it says that all parameters matter")
     except RuleError as error:
         found.skip(place, str(error))
+
+
+def _names(value: str | None) -> list[str]:
+    return [re.sub(r"\\(.)", r"\1", name) for name in re.findall(_NAME, value or "")]
 
 
 NO_VARY_SEARCH_RULES = RuleFormat(

@@ -1,7 +1,9 @@
-"""Rules that take parameters away, in our language."""
+"""Rules that remove parameters, in our language."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undust.errors import RuleError
@@ -25,20 +27,43 @@ def listed(names: Sequence[str], *, prefixes: bool = False) -> str:
     return "|".join(dict.fromkeys(name.translate(_TRIPLETS) for name in names))
 
 
-def dropping(names: str, site: str, except_sites: Iterable[str] = (), path: str = ALL_PATHS) -> Rule:
-    """Return the rule that takes parameters with the listed names away."""
-    start, target = f"{{s}}://{{h}}{path}", f"{{s}}://{{h}}{path.replace('**', '')}"
-    source = f"{start}?{{**:{names}}}&{{rest**}}"
-    return Rule(site, "rewrite", source, f"{target}?{{rest}}", except_sites=tuple(except_sites))
+@dataclass(frozen=True)
+class Place:
+    """The URLs that a rule is for: hosts and paths, as patterns."""
+
+    host: str = "{h}"
+    path: str = ALL_PATHS
+
+    @property
+    def source(self) -> str:
+        """The left side up to the query."""
+        return f"{{s}}://{self.host}{self.path}"
+
+    @property
+    def target(self) -> str:
+        """The right side up to the query, which says the same again."""
+        return f"{{s}}://{_again(self.host)}{_again(self.path)}"
 
 
-def keeping(names: str, site: str, except_sites: Iterable[str] = ()) -> Rule:
-    """Return the rule that takes all parameters away but those with the listed names."""
+def _again(pattern: str) -> str:
+    """Return a pattern as a right side writes it: captures by their names."""
+    return re.sub(r"\{(\w+)(?:\*\*)?(?::[^}]*)?\}", r"{\1}", pattern)
+
+
+EVERYWHERE = Place()
+
+
+def dropping(names: str, site: str, except_sites: Iterable[str] = (), place: Place = EVERYWHERE) -> Rule:
+    """Return the rule that removes parameters with the listed names."""
+    source = f"{place.source}?{{**:{names}}}&{{rest**}}"
+    return Rule(site, "rewrite", source, f"{place.target}?{{rest}}", except_sites=tuple(except_sites))
+
+
+def keeping(names: str, site: str, except_sites: Iterable[str] = (), place: Place = EVERYWHERE) -> Rule:
+    """Return the rule that removes all parameters but those with the listed names."""
     some = f"{{k**:{names}}}&" if names else ""
-    target = "{s}://{h}/{p}" + ("?{k}" if names else "")
-    return Rule(
-        site, "rewrite", f"{{s}}://{{h}}/{{p**}}?{some}{{**}}", target, except_sites=tuple(except_sites)
-    )
+    target = place.target + ("?{k}" if names else "")
+    return Rule(site, "rewrite", f"{place.source}?{some}{{**}}", target, except_sites=tuple(except_sites))
 
 
 def is_site(name: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Self
 
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.misc import load_object
 
 from undust.errors import RefusedStart
 from undust.integrations.scrapy.fingerprinter import RequestFingerprinter
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import Settings
 
+logger = logging.getLogger(__name__)
+
 FINGERPRINTER = "REQUEST_FINGERPRINTER_CLASS"
+REDIS_FILTER = "undust.integrations.scrapy.redis.RedisDupeFilter"
 
 NEXT_TO_THE_DOWNLOADER = 610
 """Before redirects (600) are followed, so that each of them is seen."""
@@ -74,3 +79,21 @@ class Addon:
         # Whoever chose one in the project's settings did so with a higher priority than an add-on has.
         priority = max(settings.getpriority(FINGERPRINTER) or 0, SETTINGS_PRIORITIES["addon"])
         settings.set(FINGERPRINTER, RequestFingerprinter, priority=priority)
+        _warn_of_other_filter(settings)
+
+
+def _warn_of_other_filter(settings: Settings) -> None:
+    """Say that rules have no effect if the duplicate filter is one of scrapy-redis."""
+    chosen = settings.get("DUPEFILTER_CLASS")
+    if chosen is None:
+        return
+    filter_class = load_object(chosen)
+    made_by = getattr(getattr(filter_class, "request_fingerprint", None), "__module__", "")
+    if made_by.partition(".")[0].startswith("scrapy_redis"):
+        name = f"{filter_class.__module__}.{filter_class.__qualname__}"
+        logger.warning(
+            "The rules of undust have no effect: DUPEFILTER_CLASS is %s, which compares URLs by itself; "
+            "set DUPEFILTER_CLASS = %r",
+            name,
+            REDIS_FILTER,
+        )

@@ -73,14 +73,21 @@ def declared_in_header(host: str, path: str, header: str) -> Declaration | None:
     ('sid',)
     """
     members = dict(_members(header))
-    params = members.get("params", "?0")
-    ignored = tuple(re.findall(_NAME, params)) if params.startswith("(") else ()
-    excepted = tuple(re.findall(_NAME, members.get("except", "")))
-    ignores_all = params == "?1"
+    params, kept = members.get("params", "?0"), members.get("except")
+    # "except" alone means all parameters but these; beside a list of parameters it means nothing.
+    ignores_all = params == "?1" or ("params" not in members and kept is not None)
+    if kept is not None and (not ignores_all or not kept.startswith("(")):
+        return None
     ignores_order = members.get("key-order", "?0") == "?1"
+    ignored = _names(params)
     if not (ignored or ignores_all or ignores_order):
         return None
-    return Declaration(host, f"{path}$", ignored, ignores_all, excepted, ignores_order)
+    return Declaration(host, f"{path}$", ignored, ignores_all, _names(kept or ""), ignores_order)
+
+
+def _names(value: str) -> tuple[str, ...]:
+    """Return the strings of a list, without their escapes (RFC 8941, 3.3.3)."""
+    return tuple(re.sub(r"\\(.)", r"\1", name) for name in re.findall(_NAME, value))
 
 
 def _members(header: str) -> Iterator[tuple[str, str]]:

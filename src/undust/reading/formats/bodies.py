@@ -18,6 +18,9 @@ PIECE_BYTES = 1 << 16
 
 DAMAGED = "body is damaged inside its encoding; what can be read of it has no digest"
 UNKNOWN_ENCODING = "body in an encoding that is not known; it is taken as it stands"
+MOST_ENCODINGS = 5
+"""Encodings around one body that are undone; real bodies have one or two, and each costs a reader."""
+MANY_ENCODINGS = f"body in more than {MOST_ENCODINGS} encodings, which is not read"
 
 _CHUNK = re.compile(rb"\s*([0-9A-Fa-f]{1,16})[ \t]*(?:;[^\r\n]*)?\r?\n")
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -83,6 +86,9 @@ class DecodedBody:
         ]
 
     def __iter__(self) -> Iterator[bytes]:
+        if len(self._encodings) > MOST_ENCODINGS:
+            self.problem = MANY_ENCODINGS
+            return
         try:
             stream: Readable = self._payload
             for name in reversed(self._encodings):

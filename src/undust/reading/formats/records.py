@@ -31,6 +31,8 @@ _LARGEST_HEADER = 1 << 20
 """Of an ARC record and its HTTP message; warcio would gather any, and takes hours for a gigabyte."""
 _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
+MOST_DIGITS = 18
+"""Of a number in a header: what fits into 64 bits. Python refuses to read more than 4,300."""
 WRONG_LENGTH = "record whose length is wrong"
 CUT_OFF = "record is cut off"
 NO_HEADER = "no valid record header"
@@ -72,7 +74,8 @@ def arc_length(data: bytes) -> int | None:
     """Return the length of an ARC record by its line; None where there is none."""
     line, end, _ = data.partition(b"\n")
     length = line.rpartition(b" ")[2].strip()
-    return len(line) + 1 + int(length) if end and length.isdigit() else None
+    is_number = length.isdigit() and len(length) <= MOST_DIGITS
+    return len(line) + 1 + int(length) if end and is_number else None
 
 
 def warc_records(window: Window) -> Iterator[ArchiveRecord]:
@@ -201,7 +204,7 @@ def _arc_record(record: ArcWarcRecord, offset: int) -> ArchiveRecord:
         kind="response" if http else record.rec_type,
         url=(fields.get_header("uri") or "").encode("utf-8", "surrogateescape"),
         time=fields.get_header("archive-date"),
-        status=int(status) if status and status.isdecimal() else None,
+        status=int(status) if status and status.isdecimal() and len(status) <= MOST_DIGITS else None,
         headers=headers,
         payload=_ArcPayload(record.raw_stream),
         payload_digest=None,

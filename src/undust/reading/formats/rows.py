@@ -18,7 +18,7 @@ from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
 from undust.reading.formats.times import times
 from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, urls
 from undust.reading.observations import SCHEMA
-from undust.urls import Url, site_of
+from undust.urls import Url, are_site_names, site_of
 
 _SCHEME = r"^\s*[A-Za-z][A-Za-z0-9+.-]*:"
 _HTTP = r"^\s*(?i:https?):"
@@ -29,6 +29,7 @@ METHOD = "method"
 NO_URL = "no url"
 NOT_HTTP = "not an http or https URL"
 BROKEN_URL = "url is no URL"
+BROKEN_HOST = "host is not a host name"
 NO_HOST = "names no host; give one with --base https://your.site"
 OTHER_METHOD = "neither a GET nor a HEAD request"
 
@@ -125,7 +126,9 @@ def absolute(column: pa.Array, reading: Reading, *, is_log: bool) -> pa.Array:
 
 def _sightings(column: pa.Array, raw: Mapping[str, pa.Array], place: Place, reading: Reading) -> pa.Array:
     """Return the numbers of the rows that are kept."""
-    is_url = pc.is_valid(site_of(column))
+    sites = site_of(column)
+    is_named = are_site_names(sites)
+    is_url = pc.is_valid(sites)
     is_other = _holds(column, _SCHEME, _HTTP)
     is_broken = pc.and_not(pc.and_not(pc.is_valid(column), is_url), is_other)
     note_where(pc.is_null(column), reading.skip, NO_URL, column, place)
@@ -133,6 +136,8 @@ def _sightings(column: pa.Array, raw: Mapping[str, pa.Array], place: Place, read
     is_path = _holds(column, "^/")
     note_where(pc.and_(is_broken, is_path), reading.pass_over, NO_HOST, column, place)
     note_where(pc.and_not(is_broken, is_path), reading.skip, BROKEN_URL, column, place)
+    note_where(pc.and_not(is_url, is_named), reading.skip, BROKEN_HOST, column, place)
+    is_url = pc.and_(is_url, is_named)
     if METHOD not in raw:
         return pc.indices_nonzero(is_url)
     is_seen = pc.is_in(texts(raw[METHOD]), pa.array(["GET", "HEAD", None]))

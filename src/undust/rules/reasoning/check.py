@@ -119,14 +119,19 @@ def _conflict(trial: Trial, tested: NumberedRule, run: UrlRun) -> Iterator[Findi
         )
         yield _finding("conflict", (first, tested), message, run.url)
         return
-    other = trial.after_alone(tested, run.url)
-    if other != run.canonical:
-        message = (
-            f"{_named((first, tested))} both match {run.url} and disagree: it becomes {run.canonical}, "
-            f"by rule {tested.number} alone it would become {other}; put first the one you mean, "
-            "or narrow the other"
-        )
-        yield _finding("conflict", (first, tested), message, run.url)
+    # The rule that acted first may only have stood in the way of two others that disagree.
+    for before in dict.fromkeys(step.by for step in run.steps):
+        if not trial.stands_before(before, tested):
+            return
+        swapped = [order.explain(run.url) for order in trial.swapped(before, tested)]
+        if all((each.canonical, each.key) != (run.canonical, run.key) for each in swapped):
+            message = (
+                f"{_named((before, tested))} both match {run.url} and disagree: it becomes {run.canonical}, "
+                f"and with rule {tested.number} before rule {before.number} it becomes "
+                f"{swapped[0].canonical}; put first the one you mean, or narrow the other"
+            )
+            yield _finding("conflict", (before, tested), message, run.url)
+            return
 
 
 def _dead(trial: Trial, tested: NumberedRule) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -87,6 +87,9 @@ class Trial:
     """The set that they are of."""
     own: tuple[NumberedRule, ...]
     shared: tuple[NumberedRule, ...]
+    _swapped: dict[tuple[int, int], tuple[Canonicalizer, Canonicalizer]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @cached_property
     def rules(self) -> tuple[NumberedRule, ...]:
@@ -126,10 +129,23 @@ class Trial:
             explained.normalized, did[0], did[1], explained.canonical, explained.key, explained.outcome
         )
 
-    def after_alone(self, tested: NumberedRule, url: str) -> str:
-        """Return where a URL would end if this rule acted first."""
-        steps = self._compiled([tested]).explain(url).steps
-        return self.canonicalizer(steps[0].url if steps else url)
+    def stands_before(self, first: NumberedRule, second: NumberedRule) -> bool:
+        """Return whether a rule is tried before another one."""
+        places = [each.number for each in self.rules]
+        return places.index(first.number) < places.index(second.number)
+
+    def swapped(self, first: NumberedRule, tested: NumberedRule) -> tuple[Canonicalizer, Canonicalizer]:
+        """Return all rules of the site with `tested` before `first`, in the two ways that move one rule.
+
+        Either `tested` moves up to stand right before `first`, or `first` moves down to stand right behind
+        `tested`. Where one of them changes nothing, the order of the two rules is not what matters.
+        """
+        key = first.number, tested.number
+        if key not in self._swapped:
+            up = _moved(self.rules, tested, first, behind=False)
+            down = _moved(self.rules, first, tested, behind=True)
+            self._swapped[key] = self._compiled(up), self._compiled(down)
+        return self._swapped[key]
 
     def is_same_without(self, gone: Sequence[NumberedRule], runs: Sequence[UrlRun]) -> bool:
         """Whether all these URLs end in the same place when some rules are gone."""
@@ -139,3 +155,11 @@ class Trial:
 
     def _compiled(self, rules: Iterable[NumberedRule]) -> Canonicalizer:
         return Canonicalizer(self.whole.with_rules(each.rule for each in rules))
+
+
+def _moved(
+    rules: Iterable[NumberedRule], moved: NumberedRule, to: NumberedRule, *, behind: bool
+) -> list[NumberedRule]:
+    left = [each for each in rules if each.number != moved.number]
+    place = [each.number for each in left].index(to.number) + behind
+    return [*left[:place], moved, *left[place:]]

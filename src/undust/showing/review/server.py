@@ -14,7 +14,7 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from undust.errors import UndustError, file_sentence
 from undust.showing.review.review_session import ReviewSession
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 LONGEST_BODY = 1 << 20
 TOKEN_BYTES = 24
+MOST_DIGITS = 20
+"""Of a length. Python refuses to read a number of more than 4,300 digits."""
 
 
 class ReviewServer(ThreadingHTTPServer):
@@ -73,12 +75,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Give the page to whoever has the token."""
-        asked = urlsplit(self.path)
         if not self._is_here():
             return
-        if asked.path != "/":
+        path, _, query = self.path.partition("?")
+        if path != "/":
             self._refuse(404, "there is only one page here")
-        elif not self._has_token(parse_qs(asked.query).get("token", [""])[0]):
+        elif not self._has_token(parse_qs(query).get("token", [""])[0]):
             self._refuse(403, "this address lacks its token; copy the whole line that undust review printed")
         else:
             self._answer(200, self.server.page(), "text/html; charset=utf-8")
@@ -129,13 +131,13 @@ class _Handler(BaseHTTPRequestHandler):
         return hmac.compare_digest(given.encode(errors="replace"), self.server.token.encode())
 
     def _body(self) -> dict[str, Any] | None:
-        length = self.headers.get("Content-Length", "")
+        length = _length_from(self.headers.get("Content-Length", ""))
         is_json = self.headers.get("Content-Type", "").partition(";")[0].strip() == "application/json"
-        if not (length.isascii() and length.isdecimal()) or int(length) > LONGEST_BODY or not is_json:
+        if length is None or length > LONGEST_BODY or not is_json:
             self._refuse(400, "a request is JSON of at most 1 MiB, with its length")
             return None
         try:
-            found = json.loads(self.rfile.read(int(length)))
+            found = json.loads(self.rfile.read(length))
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
@@ -165,6 +167,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- of the base class
         """Say nothing: the address in a log line would give the token away."""
+
+
+def _length_from(text: str) -> int | None:
+    """Return the length that a header gives; None for what is not one, or has absurdly many digits."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+    return int(text) if is_number else None
 
 
 def _is_ids(value: object) -> bool:
