@@ -46,7 +46,6 @@ MAY_IMPORT = {
     "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
     "signatures": "errors evaluation observations urls",
     "integrations": "errors extras packing streams urls content sources rules",
-    "exports": "errors streams urls rules",
     "imports": "errors streams urls rules",
     "reporting": "errors counting intervals secrets streams urls duplicates rules tree evaluation",
     "review": "errors streams rules evaluation reporting",
@@ -54,6 +53,7 @@ MAY_IMPORT = {
         "errors intervals streams observations urls content sources live engines duplicates rules tree"
         " candidates learners validation selection learning single evaluation comparison reporting"
     ),
+    "exports": "errors counting streams urls rules evaluation pipeline",
     "cli": (
         "errors counting front replacing streams observations engines urls rules tree signatures live"
         " learning validation evaluation single comparison exports imports reporting review pipeline"
