@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.command import run
 from tests.exchange.exports import shop
+from undust import RuleSet
 from undust.exchange.exports import EXPORTERS
 from undust.exchange.imports import IMPORTERS
 
@@ -104,3 +106,56 @@ def test_import_writes_a_rule_file(tmp_path: Path) -> None:
     )
     assert json.loads(summary.out)["rules"] == 1
     assert len(json.loads(summary.out)["skipped"]) == 2
+
+
+SEEN = """\
+url,cluster
+http://shop.test/a?sid=1&b=1,one
+http://shop.test/a?b=1,one
+http://shop.test/a?b=1&ref=2,one
+http://shop.test/b?y=1&x=2,two
+http://shop.test/b?x=2&y=1,two
+"""
+
+
+def test_the_effect_on_a_sample_is_told(rules: Path, tmp_path: Path) -> None:
+    """The last line compares what the exported rules remove with what all rules remove."""
+    sample = tmp_path / "sample.csv"
+    sample.write_text(SEEN, encoding="utf-8")
+    done = run("export", rules, "--to", "nginx", "-o", tmp_path / "undust.conf", "--sample", sample)
+    assert done.err.splitlines()[-1] == (
+        "these 1 of 2 rules remove 66.7 % of the duplicates instead of 100.0 %, and lose 0.0 % of the pages"
+    )
+    done = run("export", rules, "--to", "nginx", "-o", tmp_path / "undust.conf", "--sample", sample, "--json")
+    effect = json.loads(done.out)["effect"]
+    assert (effect["exported"], effect["active"], effect["left_out"]) == (1, 2, 1)
+    assert effect["sample"]["removed"] == pytest.approx(2 / 3)
+    assert effect["sample"]["removed_by_all"] == pytest.approx(1)
+    assert effect["sample"]["lost"] == 0
+
+
+def test_without_a_sample_the_effect_when_learned_is_told(tmp_path: Path) -> None:
+    """The counts of the rule file are told, nothing is said about lost pages, and nothing is invented."""
+    path = tmp_path / "rules.json"
+    drop, refused = shop.rules_of(DROP, shop.REFUSED[0])
+    RuleSet([replace(drop, saves=3106), replace(refused, saves=1204)]).save(path)
+    last = run("export", path, "--to", "nginx").err.splitlines()[-1]
+    assert last == "the rule left out removed 1,204 of 4,310 URLs when learned; give --sample for the effect"
+    RuleSet([drop, refused]).save(path)
+    done = run("export", path, "--to", "nginx", "-o", tmp_path / "undust.conf", "--json")
+    effect = json.loads(done.out)["effect"]
+    assert effect["text"].startswith("the rule file does not tell what the rule left out removed")
+    assert effect["removed_by_left_out_when_learned"] is None
+    assert effect["sample"] is None
+    RuleSet([drop]).save(path)
+    assert run("export", path, "--to", "nginx").err.splitlines()[-1].startswith("no rule is left out")
+
+
+def test_a_sample_of_other_sites_is_a_problem(rules: Path, tmp_path: Path) -> None:
+    """A sample that says nothing about the rules is an error, and nothing is written."""
+    sample = tmp_path / "sample.csv"
+    sample.write_text(SEEN.replace("shop.test", "other.test"), encoding="utf-8")
+    done = run("export", rules, "--to", "nginx", "-o", tmp_path / "undust.conf", "--sample", sample)
+    assert done.code != 0
+    assert "the sample has no URL" in done.err
+    assert not (tmp_path / "undust.conf").exists()

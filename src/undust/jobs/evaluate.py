@@ -10,14 +10,19 @@ from undust.judging.verdict import VerdictLimits, limits_from
 from undust.learning.single import HELD_OUT, Job
 from undust.measuring import evaluate as judge
 from undust.measuring.compare import Comparison, compare_methods, methods_named
-from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
+from undust.measuring.judged import (
+    has_labels,
+    labelled_from_duplicates,
+    labelled_from_labels,
+    require_pages,
+)
 from undust.measuring.splitting import TEST, require_both_sides, split_by_evidence, split_by_labels
 from undust.reading.observations import arrow_table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from undust.measuring import Evaluation
+    from undust.measuring import Evaluation, Labelled
     from undust.rules import RuleSet
 
 
@@ -36,10 +41,21 @@ def evaluate(
         threads: How many to use; the result is the same.
 
     """
+    return judge(rules, *_labelled(seen), threads=threads)
+
+
+def known_pages(seen: Any) -> list[Labelled]:  # noqa: ANN401 -- any Arrow object
+    """Return the URLs whose pages are known, site by site: by labels if there are any, else by evidence."""
+    sites, _ = _labelled(seen)
+    require_pages(sites)
+    return sites
+
+
+def _labelled(seen: Any) -> tuple[list[Labelled], int]:  # noqa: ANN401 -- any Arrow object
     table = table_of(seen)
     if has_labels(table):
-        return judge(rules, *labelled_from_labels(table), threads=threads)
-    return judge(rules, *labelled_from_duplicates(find_duplicates(seen)), threads=threads)
+        return labelled_from_labels(table)
+    return labelled_from_duplicates(find_duplicates(seen))
 
 
 def compare(  # noqa: PLR0913 -- one for each thing that a person may say

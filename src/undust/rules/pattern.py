@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 _CAPTURE = re.compile(r"\{([^{}]*)\}")
 _PORT = re.compile(r"(.*):([0-9]+)", re.DOTALL)
@@ -62,6 +63,7 @@ class Pattern:
     query: tuple[Parameter, ...] | None
 
     @classmethod
+    @lru_cache(1 << 14)
     def parse(cls, text: str, *, is_condition: bool = False) -> Pattern:
         """Return the structure of a pattern; the unwritten parts of a condition stay open."""
         pieces, query = _cut(_pieces(text), "?")

@@ -8,7 +8,7 @@ Most targets print what `steps.py` makes of a rule: an expression of the URLs it
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from undust.errors import CannotExpress, RuleError
 from undust.exchange.exports.apache import APACHE
@@ -16,6 +16,7 @@ from undust.exchange.exports.clean_param import CLEAN_PARAM
 from undust.exchange.exports.clearurls import CLEARURLS
 from undust.exchange.exports.contract import Exported, ExportedRule, ExportRefusal
 from undust.exchange.exports.duplicate_url_discarder import DUPLICATE_URL_DISCARDER
+from undust.exchange.exports.effect import ExportEffect, SampleEffect, effect_of
 from undust.exchange.exports.heritrix import HERITRIX
 from undust.exchange.exports.literals import host_literal
 from undust.exchange.exports.nginx import NGINX
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from undust.rules import Rule, RuleSet
 
-__all__ = ["EXPORTERS", "ExportRefusal", "Exported", "export"]
+__all__ = ["EXPORTERS", "ExportEffect", "ExportRefusal", "Exported", "SampleEffect", "export"]
 
 EXPORTERS = (
     *(NGINX, APACHE, DUPLICATE_URL_DISCARDER, PYWB, NUTCH, HERITRIX, CLEARURLS, REMOVEPARAM, CLEAN_PARAM),
@@ -43,11 +44,18 @@ EXPORTERS = (
 
 
 def export(
-    rules: RuleSet, to: str, output: str | PathLike[str] | None = None, *, site: str | None = None
+    rules: RuleSet,
+    to: str,
+    output: str | PathLike[str] | None = None,
+    *,
+    site: str | None = None,
+    sample: Any = None,  # noqa: ANN401 -- any Arrow object
 ) -> Exported:
     """Return the active rules in the language of another system, and write them to `output` if it is given.
 
     With `site`, only the rules that concern this site. What the system cannot say exactly is in `refused`.
+    What the exported rules keep of the effect of all is in `effect`; with a `sample` of observations (what
+    `read` returned) also what they remove and lose there.
 
     >>> from undust import Rule, RuleSet
     >>> text = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
@@ -76,10 +84,11 @@ def export(
     )
     numbers = {refusal.number for refusal in refused}
     kept = tuple(rule for number, rule in active.items() if number not in numbers)
+    effect = effect_of(kept, tuple(active.values()), sample, site)
     if output is not None:
         with open_output(str(output)) as stream:
             stream.write(written.text.encode())
-    return Exported(to, written.text, kept, refused, target.exact_for)
+    return Exported(to, written.text, kept, refused, target.exact_for, effect)
 
 
 def _standard(rule: Rule) -> Rule:

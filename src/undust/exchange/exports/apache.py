@@ -14,7 +14,7 @@ from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedText, Target
 from undust.exchange.exports.dialects import expression, replacement, require_single_digits
 from undust.exchange.exports.expressible import said, without
-from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM, CaptureGroup
+from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM_AT_ONCE, CaptureGroup
 from undust.exchange.exports.queries import OPTIONAL_REST
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _HEAD = f"""\
 RewriteEngine On
 RewriteCond "%{{THE_REQUEST}}" "^[A-Z]+ (/[^ ]*) HTTP/[0-9.]+$"
 RewriteRule "^" "-" [E=UNDUST_URL:%{{REQUEST_SCHEME}}://%{{HTTP_HOST}}%1]
-RewriteCond "%{{ENV:UNDUST_URL}}" "!^(?!{NOT_STANDARD}|{_EMPTY}){STANDARD_FORM}$"
+RewriteCond "%{{ENV:UNDUST_URL}}" "!^(?!{NOT_STANDARD}|{_EMPTY}){STANDARD_FORM_AT_ONCE}$"
 RewriteRule "^" "-" [E=!UNDUST_URL]
 """
 

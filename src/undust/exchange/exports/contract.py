@@ -11,6 +11,7 @@ from undust.errors import CannotExpress
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from undust.exchange.exports.effect import ExportEffect
     from undust.rules import Rule
 
 
@@ -71,6 +72,8 @@ class Exported:
     refused: tuple[ExportRefusal, ...]
     exact_for: str
     """The URLs for which the text does exactly what these rules do."""
+    effect: ExportEffect
+    """What these rules keep of the effect of all active rules."""
 
 
 STANDARD_SCOPE = "http(s) URLs in standard form; any other spelling is left alone"

@@ -17,7 +17,7 @@ from undust.exchange.exports.overlap import captured_as, is_listed
 from undust.rules.pattern import Capture, Pattern, Text, is_stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Sides = tuple[Pattern, Pattern]
 
@@ -56,37 +56,48 @@ Measure = tuple["Callable[[Sides], int | None]", "Callable[[TextSides], int | No
 
 
 def endless(
-    sides: Sequence[Sides | TextSides],
+    sides: Mapping[int, Sides | TextSides],
     edges: Sequence[frozenset[int]],
-    known: Sequence[Sequence[int | None]] = (),
+    known: Callable[[list[int]], list[list[int | None]]] = lambda _: [],
 ) -> list[int]:
     """Return rules that may go round in circles, or nothing if all come to an end.
 
-    `edges` tells for each rule which rules may act on its result; `known` are further things to count, each
-    with what every rule adds to it at most.
+    `edges` tells for each rule which rules may act on its result; `known` returns further things to count for
+    some rules, each with what every one of them adds to it at most.
     """
-    waiting = [list(range(len(sides)))]
+    waiting = [list(sides)]
     while waiting:
         for circle in _circles(waiting.pop(), edges):
-            left = _without_shrinking(
-                [sides[place] for place in circle], [[row[place] for place in circle] for row in known]
-            )
+            left = _without_shrinking([sides[place] for place in circle], known, circle)
             if left is None:
                 return circle
             waiting.append([circle[place] for place in left])
     return []
 
 
-def _without_shrinking(sides: list[Sides | TextSides], known: list[list[int | None]]) -> list[int] | None:
+def _without_shrinking(
+    sides: list[Sides | TextSides],
+    known: Callable[[list[int]], list[list[int | None]]],
+    circle: list[int],
+) -> list[int] | None:
     """Return the rules that do not make something less, or None if there is nothing to count."""
     return next(
         (
             [place for place, delta in enumerate(deltas) if delta == 0]
-            for deltas in (*_counted(sides), *known)
+            for deltas in _all_counted(sides, known, circle)
             if all(delta is not None and delta <= 0 for delta in deltas) and any(deltas)
         ),
         None,
     )
+
+
+def _all_counted(
+    sides: list[Sides | TextSides],
+    known: Callable[[list[int]], list[list[int | None]]],
+    circle: list[int],
+) -> Iterator[list[int | None]]:
+    yield from _counted(sides)
+    yield from known(circle)
 
 
 def _counted(sides: list[Sides | TextSides]) -> Iterator[list[int | None]]:
@@ -114,23 +125,43 @@ def _measures(sides: list[Sides]) -> Iterator[Measure]:
 def _circles(places: list[int], edges: Sequence[frozenset[int]]) -> Iterator[list[int]]:
     """Yield the groups of rules that can follow each other round, and those that can follow themselves."""
     among = set(places)
-    reached = {place: _reached(place, edges, among) for place in places}
-    seen: set[int] = set()
-    for place in places:
-        if place not in seen and place in reached[place]:
-            circle = [other for other in places if other in reached[place] and place in reached[other]]
-            seen.update(circle)
-            yield circle
+    groups = [sorted(group) for group in _strongly_connected(places, edges, among)]
+    yield from sorted(group for group in groups if len(group) > 1 or group[0] in edges[group[0]])
 
 
-def _reached(start: int, edges: Sequence[frozenset[int]], among: set[int]) -> set[int]:
-    found: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for other in edges[waiting.pop()] & among - found:
-            found.add(other)
-            waiting.append(other)
-    return found
+def _strongly_connected(
+    places: list[int], edges: Sequence[frozenset[int]], among: set[int]
+) -> Iterator[list[int]]:
+    """Yield the strongly connected components of the rules (Tarjan 1972, without recursion)."""
+    number: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    stack: list[int] = []
+    done: set[int] = set()
+    for start in places:
+        if start in number:
+            continue
+        way = [(start, iter(edges[start] & among))]
+        number[start] = lowest[start] = len(number)
+        stack.append(start)
+        while way:
+            place, others = way[-1]
+            for other in others:
+                if other not in number:
+                    number[other] = lowest[other] = len(number)
+                    stack.append(other)
+                    way.append((other, iter(edges[other] & among)))
+                    break
+                if other not in done:
+                    lowest[place] = min(lowest[place], number[other])
+            else:
+                way.pop()
+                if way:
+                    lowest[way[-1][0]] = min(lowest[way[-1][0]], lowest[place])
+                if lowest[place] == number[place]:
+                    group = stack[stack.index(place) :]
+                    del stack[-len(group) :]
+                    done.update(group)
+                    yield group
 
 
 def parameters(sides: Sides) -> int | None:

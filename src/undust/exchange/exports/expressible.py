@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
 from undust.exchange.exports import ending, parts
+from undust.exchange.exports.circles import Circles
 from undust.exchange.exports.contract import ExportRefusal
-from undust.exchange.exports.intermediate_states import without_half_done
-from undust.exchange.exports.overlap import EVERYTHING, image, may_meet
+from undust.exchange.exports.intermediate_states import Before, without_half_done
+from undust.exchange.exports.overlap import EVERYTHING, image
 from undust.exchange.exports.parts import Parts
-from undust.exchange.exports.replacing import replaced, texts
-from undust.exchange.exports.rule_order import edges_between, may_wake
-from undust.exchange.exports.statements import ExpressedRule, by_site, in_order, share_sites
+from undust.exchange.exports.replacing import replaced
+from undust.exchange.exports.shields import LostKeeps
+from undust.exchange.exports.statements import ExpressedRule, by_site, in_order
 from undust.exchange.exports.steps import compiled
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Pattern
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
     from undust.exchange.exports.contract import ExportedRule
     from undust.rules import Rule
 
-MOST_TRIED = 20
-"""Rules of a circle that are tried, one by one, as the one to leave out."""
+MOST_NAMED = 20
+"""Rules of a circle that a reason names."""
 CHANGES_KEY_ONLY = "it changes the key of a URL, not the URL"
-_SHIELD = "the keep of rule {} is left out, and this rule would act on what it keeps"
 _CIRCLE = "it is not certain that {} to an end, and a URL must not go round in circles"
 
 
@@ -42,17 +42,20 @@ def said(
     """Return the rules that can be said, in the order in which they are tried, and the others."""
     refused: list[ExportRefusal] = []
     found: list[ExpressedRule] = []
-    lost_keeps: list[ExportedRule] = []
-    sites: defaultdict[str, list[ExpressedRule]] = defaultdict(list)
+    lost_keeps = LostKeeps()
+    every_site = Before()
+    sites: defaultdict[str, Before] = defaultdict(Before)
     for each in in_order(rules):
         try:
-            require_shield(each, lost_keeps)
-            before = found if each.rule.site == ANY_SITE else sites[each.rule.site]
+            lost_keeps.require_none_for(each)
+            before = every_site if each.rule.site == ANY_SITE else sites[each.rule.site]
             found.append(_said(each, before, lean=lean))
-            sites[each.rule.site].append(found[-1])
+            every_site.add(found[-1])
+            sites[each.rule.site].add(found[-1])
         except CannotExpress as error:
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
-            lost_keeps += [each] if each.rule.kind == "keep" else []
+            if each.rule.kind == "keep":
+                lost_keeps.add(each)
     return _ending(found, refused), refused
 
 
@@ -61,31 +64,22 @@ def _ending(found: list[ExpressedRule], refused: list[ExportRefusal]) -> list[Ex
     gone: set[int] = set()
     for places in by_site(found):
         own = [found[place] for place in places if found[place].numbered.number not in gone]
-        while circle := _endless(own):
-            last = _breaking(circle, own)
-            own = [each for each in own if each is not last]
+        for last, circle in Circles([each for each in own if each.image is not None]).broken():
             gone.add(last.numbered.number)
             numbers = sorted(each.numbered.number for each in circle)
-            if len(numbers) == 1:
-                what = f"rule {numbers[0]} comes"
-            else:
-                what = f"rules {', '.join(map(str, numbers))} together come"
-            refused.append(ExportRefusal(last.numbered.number, last.rule, _CIRCLE.format(what)))
+            refused.append(ExportRefusal(last.numbered.number, last.rule, _CIRCLE.format(_named(numbers))))
     return [each for each in found if each.numbered.number not in gone]
 
 
-def _breaking(circle: list[ExpressedRule], own: list[ExpressedRule]) -> ExpressedRule:
-    """Return the rule of a circle without which the fewest rules are left in one."""
-    # Of a `replace` the least is known; of others, the last is preferred least.
-    likely = sorted(
-        circle, key=lambda each: (each.rule.kind == "replace", each.numbered.number), reverse=True
-    )
-    return min(
-        likely[:MOST_TRIED], key=lambda each: len(_endless([other for other in own if other is not each]))
-    )
+def _named(numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return f"rule {numbers[0]} comes"
+    shown = ", ".join(map(str, numbers[:MOST_NAMED]))
+    more = f" and {len(numbers) - MOST_NAMED} more" if len(numbers) > MOST_NAMED else ""
+    return f"rules {shown}{more} together come"
 
 
-def _said(each: ExportedRule, before: Sequence[ExpressedRule], *, lean: bool) -> ExpressedRule:
+def _said(each: ExportedRule, before: Before, *, lean: bool) -> ExpressedRule:
     rule = each.rule
     if ":any}" in (rule.target or ""):
         raise CannotExpress(CHANGES_KEY_ONLY)
@@ -126,43 +120,20 @@ def _without_idle_checks(found: ExpressedRule) -> ExpressedRule:
     return replace(found, compiled=replace(found.compiled, steps=steps, one_by_one=single))
 
 
-def _endless(found: Sequence[ExpressedRule]) -> list[ExpressedRule]:
-    writing = [each for each in found if each.image is not None]
-    sides = [_sides(each) for each in writing]
-    known = [_settled(each, writing) for each in writing if each.settles]
-    return [writing[place] for place in ending.endless(sides, edges_between(writing), known)]
-
-
-def _settled(rule: ExpressedRule, found: Sequence[ExpressedRule]) -> list[int | None]:
-    """Return what each rule adds to the turns of one that is done after its turn, if none wakes it."""
-    return [-1 if each is rule else None if may_wake(each, rule) else 0 for each in found]
-
-
-def _sides(found: ExpressedRule) -> ending.Sides | ending.TextSides:
-    return ending.TextSides(*texts(found.rule)) if found.target is None else (found.source, found.target)
-
-
 def without(
     found: Sequence[ExpressedRule], require: Callable[[ExpressedRule], None]
 ) -> tuple[list[ExpressedRule], list[ExportRefusal]]:
     """Return the rules without those that a target refuses, and those behind a `keep` that it refuses."""
     left: list[ExpressedRule] = []
     refused: list[ExportRefusal] = []
-    lost_keeps: list[ExportedRule] = []
+    lost_keeps = LostKeeps()
     for each in found:
         try:
-            require_shield(each.numbered, lost_keeps)
+            lost_keeps.require_none_for(each.numbered)
             require(each)
             left.append(each)
         except CannotExpress as error:
             refused.append(ExportRefusal(each.numbered.number, each.rule, str(error)))
-            lost_keeps += [each.numbered] if each.rule.kind == "keep" else []
+            if each.rule.kind == "keep":
+                lost_keeps.add(each.numbered)
     return left, refused
-
-
-def require_shield(each: ExportedRule, lost_keeps: Sequence[ExportedRule]) -> None:
-    """Refuse a rule that stands behind a `keep` which was left out."""
-    source = EVERYTHING if each.rule.kind == "replace" else Pattern.parse(each.rule.source)
-    for keep in lost_keeps:
-        if share_sites(keep.rule, each.rule) and may_meet(Pattern.parse(keep.rule.source), source):
-            raise CannotExpress(_SHIELD.format(keep.number))

@@ -1,7 +1,8 @@
 """The parts of a pattern as regular expressions over a URL in standard form.
 
-Everything is written in the common part of the dialects of Python, PCRE, Java and RE2: no named groups,
-no possessive quantifiers. A triplet is one character, so a run beside other text takes triplets whole.
+There are two ways to write them. RE2 knows no look around and needs none: it never goes back. Python, PCRE
+and Java do, so for them quantifiers are possessive and groups atomic where nothing is to be tried again (see
+`runs.py`). A triplet is one character, so a run beside other text takes triplets whole.
 """
 
 from __future__ import annotations
@@ -21,12 +22,20 @@ SCHEME = "https?"
 AUTHORITY = r"[^/?#@\[\]]+|\[[0-9a-f:]+\](?::[0-9]+)?"
 _TRIPLET = "%(?:[01][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[BCDE]|60|7[BCDF]|[89A-F][0-9A-F])"
 """The triplets that standard form keeps."""
-_PATH = rf"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|{_TRIPLET})*)+"
-_QUERY = rf"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|{_TRIPLET})*"
-_NAME = r"[a-z0-9_.~!$&'()*+,;=-]+"
+_NAME = "[a-z0-9_.~!$&'()*+,;=-]+"
+_PATH = "[A-Za-z0-9._~!$&'()*+,;=:@-]"
+_QUERY = "[A-Za-z0-9._~!$&'()*+,;=:@/?-]"
 
-STANDARD_FORM = rf"{SCHEME}://(?:{_NAME}|\[[0-9a-f:]+\])(?::[0-9]+)?{_PATH}(?:\?{_QUERY})?"
-"""Matches a whole URL in standard form, but for dot segments and default ports."""
+STANDARD_FORM = (
+    rf"{SCHEME}://(?:{_NAME}|\[[0-9a-f:]+\])(?::[0-9]+)?"
+    rf"(?:/(?:{_PATH}|{_TRIPLET})*)+(?:\?(?:{_QUERY}|{_TRIPLET})*)?"
+)
+"""Matches a whole URL in standard form, but for dot segments and default ports; for RE2."""
+STANDARD_FORM_AT_ONCE = (
+    rf"{SCHEME}://(?:{_NAME}+|\[[0-9a-f:]++\])(?::[0-9]++)?+"
+    rf"(?:/(?:{_PATH}++|{_TRIPLET})*+)++(?:\?(?:{_QUERY}++|{_TRIPLET})*+)?+"
+)
+"""The same for engines that go back: each quantifier is possessive."""
 NOT_STANDARD = r"http://[^/?]*:80/|https://[^/?]*:443/|https?://[^?]*/\.\.?(?:[/?]|$)"
 """Matches the beginning of a URL with a default port or a dot segment."""
 
@@ -54,15 +63,27 @@ Pieces = tuple[str | CaptureGroup, ...]
 
 @dataclass(frozen=True)
 class UrlPart:
-    """A part of a URL in which runs stand: what a run may not contain, and how literals are normalized."""
+    """A part of a URL in which runs stand: what a run may not contain, what ends it, how literals look."""
 
     stops: str
+    end: str
+    """Looks ahead to where the part ends."""
     normalize: Callable[[str], str]
 
+    @property
+    def run(self) -> str:
+        """The expression of one character of a run."""
+        return f"[^{''.join(map(in_class, self.stops))}]"
 
-LABEL = UrlPart(r"./:?@&;\[\]", label_literal)
-SEGMENT = UrlPart("/?&;", path_literal)
-VALUE = UrlPart("&;", query_literal)
+
+def in_class(character: str) -> str:
+    """Return a character as it stands between square brackets."""
+    return f"\\{character}" if character in r"\[]^-" else character
+
+
+LABEL = UrlPart("./:?@&;[]", "(?=[.:/]|$)", label_literal)
+SEGMENT = UrlPart("/?&;", "(?=[/?]|$)", path_literal)
+VALUE = UrlPart("&;", "(?=&|$)", query_literal)
 
 
 def is_of_class(detail: str | None) -> bool:
@@ -75,8 +96,8 @@ def run_of_class(detail: str) -> str:
     return _CLASSES[detail]
 
 
-def pieces_of(text: Text, place: UrlPart, used: Collection[str]) -> Pieces:
-    """Return a label, a segment or a value as an expression; captures that are `used` become groups."""
+def plain_pieces(text: Text, place: UrlPart, used: Collection[str]) -> Pieces:
+    """Return a label, a segment or a value for RE2; captures that are `used` become groups."""
     is_alone = len(text) == 1
     pieces: list[str | CaptureGroup] = []
     for piece in text:
@@ -101,8 +122,8 @@ def run(capture: Capture, place: UrlPart, *, is_alone: bool) -> str:
         items = sorted(map(place.normalize, capture.detail.split("|")), key=len, reverse=True)
         return f"(?:{'|'.join(map(escaped, items))})"
     if is_alone or place is LABEL:
-        return f"[^{place.stops}]+"
-    return f"(?:[^{place.stops}%]|%[0-9A-F][0-9A-F])+"
+        return f"{place.run}+"
+    return f"(?:{place.run[:-1]}%]|%[0-9A-F][0-9A-F])+"
 
 
 def without_groups(pieces: Pieces) -> str:

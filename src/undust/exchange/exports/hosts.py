@@ -11,9 +11,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.expressions import AUTHORITY, LABEL, SCHEME, CaptureGroup, pieces_of
+from undust.exchange.exports.expressions import AUTHORITY, LABEL, SCHEME, CaptureGroup
 from undust.exchange.exports.literals import escaped, host_literal, label_literal
 from undust.exchange.exports.references import Ref, as_refs
+from undust.exchange.exports.runs import component
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, is_stretch
 from undust.urls import site_of
@@ -32,8 +33,8 @@ _NO_LIST = "it changes the host on all sites, and whether a site stays needs the
 
 
 @cache
-def hosts_of(site: str) -> str:
-    """Return the expression of the hosts, without port, that belong to a site."""
+def hosts_of(site: str, *, lean: bool = True) -> str:
+    """Return the expression of the hosts, without port, that belong to a site; for RE2 if `lean`."""
     if site_of(f"http://{site}/") != site:
         message = f"{site} is no site by the public suffix list, so the rule never acts"
         raise CannotExpress(message)
@@ -41,7 +42,10 @@ def hosts_of(site: str) -> str:
         message = f"some hosts below {site} are sites of their own by the public suffix list"
         raise CannotExpress(message)
     dot = r"\.?" if site_of(f"http://{site}./") == site else ""
-    return (r"(?:[^./:?@]+\.)*" if has_subdomains(site) else "") + escaped(site) + dot
+    name = escaped(site) + dot
+    if not has_subdomains(site):
+        return name
+    return rf"(?:[^./:?@]+\.)*{name}" if lean else rf"(?:(?!{name}(?:[:/]|$))[^./:?@]++\.)*+{name}"
 
 
 def has_subdomains(site: str) -> bool:
@@ -62,16 +66,19 @@ def _sites_with_suffixes() -> frozenset[str]:
     return frozenset(names)
 
 
-def on_site(site: str) -> str:
+def on_site(site: str, *, lean: bool = True) -> str:
     """Return the expression of the beginning of a URL of a site, up to its path."""
-    return rf"{SCHEME}://{hosts_of(site)}(?::[0-9]+)?/"
+    return rf"{SCHEME}://{hosts_of(site, lean=lean)}(?::[0-9]+)?/"
 
 
 class HostPatterns:
     """What a rule matches as the host, and what it writes."""
 
-    def __init__(self, site: str, source: Pattern, target: Pattern | None, used: Collection[str]) -> None:
+    def __init__(
+        self, site: str, source: Pattern, target: Pattern | None, used: Collection[str], *, lean: bool
+    ) -> None:
         self.site = site
+        self.lean = lean
         self.source = source
         self.target = target
         self.used = used
@@ -110,7 +117,11 @@ class HostPatterns:
         pieces: list[str | CaptureGroup] = []
         for place, label in enumerate(self.labels):
             pieces += [r"\."] if place else []
-            pieces += self._stretch(label) if is_stretch(label) else pieces_of(label, LABEL, self.used)
+            pieces += (
+                self._stretch(label)
+                if is_stretch(label)
+                else component(label, LABEL, self.used, lean=self.lean)
+            )
         return (*pieces, port)
 
     def _whole(self) -> Pieces:
@@ -124,12 +135,12 @@ class HostPatterns:
         if self.source.port or capture.is_many:
             port = f":{self.source.port}" if self.source.port else ""
             return (*self._grouped(capture, self._name()), port)
-        whole = AUTHORITY if self.site == ANY_SITE else rf"{hosts_of(self.site)}(?::[0-9]+)?"
+        whole = AUTHORITY if self.site == ANY_SITE else rf"{hosts_of(self.site, lean=self.lean)}(?::[0-9]+)?"
         return self._grouped(capture, whole)
 
     def _name(self) -> str:
         """Return the expression of a host without its port."""
-        return ANY_NAME if self.site == ANY_SITE else hosts_of(self.site)
+        return ANY_NAME if self.site == ANY_SITE else hosts_of(self.site, lean=self.lean)
 
     def _grouped(self, capture: Capture, expression: str) -> Pieces:
         if capture.name is not None and capture.name in self.used:
@@ -141,7 +152,9 @@ class HostPatterns:
         is_last = label is self.labels[-1]
         # What is written as a host must be of the site itself.
         expression = (
-            hosts_of(self.site) if is_last and self.site != ANY_SITE else r"[^./:?@]+(?:\.[^./:?@]+)*"
+            hosts_of(self.site, lean=self.lean)
+            if is_last and self.site != ANY_SITE
+            else r"[^./:?@]+(?:\.[^./:?@]+)*"
         )
         return self._grouped(capture, expression)
 

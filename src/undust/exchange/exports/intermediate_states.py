@@ -6,6 +6,7 @@ between two URLs. No other rule that is tried before may be able to tell them ap
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,51 @@ if TYPE_CHECKING:
 _BETWEEN = "rule {} may act on a URL that is half done"
 
 
-def without_half_done(found: ExpressedRule, before: Sequence[ExpressedRule]) -> ExpressedRule:
+class Before:
+    """The rules that are tried before another one, by the names of the parameters that they look at."""
+
+    def __init__(self) -> None:
+        self._all: list[ExpressedRule] = []
+        self._named: defaultdict[str, list[int]] = defaultdict(list)
+        self._wide: list[int] = []
+        """Rules that look at any number of names, or at the text of the query."""
+
+    def add(self, each: ExpressedRule) -> None:
+        """Remember a rule."""
+        place = len(self._all)
+        self._all.append(each)
+        names = _names_in(each)
+        if names is None:
+            self._wide.append(place)
+        else:
+            for name in names:
+                self._named[name].append(place)
+
+    def looking_at(self, names: Sequence[str]) -> list[ExpressedRule]:
+        """Return the rules that may look at some of these parameters, in order."""
+        if any(name.endswith("*") for name in names):
+            return self._all
+        places = {place for name in names for place in self._named.get(name, ())}
+        return [self._all[place] for place in sorted(places.union(self._wide))]
+
+
+def _names_in(each: ExpressedRule) -> set[str] | None:
+    """Return the names of parameters that a rule looks at, or None if they cannot be written out."""
+    if each.rule.kind == "replace" and _looks_at(each, (), values=False):
+        return None
+    conditions = (Pattern.parse(text, is_condition=True) for text in (*each.rule.when, *each.rule.unless))
+    names: set[str] = set()
+    sources = () if each.rule.kind == "replace" else (each.source,)
+    for pattern in (*sources, *conditions):
+        for entry in pattern.query or ():
+            listed = (entry.several.detail or "").split("|") if entry.several else [entry.name]
+            if any(name.endswith("*") for name in listed):
+                return None
+            names.update(query_literal(name) for name in listed if name)
+    return names
+
+
+def without_half_done(found: ExpressedRule, before: Before) -> ExpressedRule:
     """Make sure that no rule before, nor the rule's own conditions, can tell a half done URL from another."""
     made = found.compiled
     if made.dropped is None and made.moved is None:
@@ -32,7 +77,7 @@ def without_half_done(found: ExpressedRule, before: Sequence[ExpressedRule]) -> 
     number = next(
         (
             each.numbered.number
-            for each in before
+            for each in before.looking_at(names)
             if may_meet(each.source, found.source) and _looks_at(each, names, values=made.dropped is None)
         ),
         None,

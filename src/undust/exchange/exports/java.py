@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from undust.exchange.exports.dialects import expression, replacement
-from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM
+from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM_AT_ONCE
 
 if TYPE_CHECKING:
     from undust.exchange.exports.steps import ExpressionStep
 
-STANDARD_GUARD = f"(?!{NOT_STANDARD})(?={STANDARD_FORM}$)"
+STANDARD_GUARD = f"(?!{NOT_STANDARD})(?={STANDARD_FORM_AT_ONCE}$)"
 
 
 def pair(step: ExpressionStep, shields: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from undust.errors import CannotExpress
 from undust.exchange.exports.contract import STANDARD_SCOPE, ExportedText, Target
 from undust.exchange.exports.dialects import expression, replacement, require_single_digits
 from undust.exchange.exports.expressible import said, without
-from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM
+from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ geo $undust_dollar {{ default "$"; }}
 map "$scheme://$http_host$request_uri" $undust_url {{
     default "";
     "~^(?:{NOT_STANDARD})" "";
-    "~^{STANDARD_FORM}$" "$scheme://$http_host$request_uri";
+    "~^{STANDARD_FORM_AT_ONCE}$" "$scheme://$http_host$request_uri";
 }}
 
 map $undust_url $undust_to {{

@@ -77,9 +77,9 @@ def _without(each: ExpressedRule, one: str, away: str) -> tuple[str, str]:
     step = each.compiled.steps[0]
     url = without_groups(step.pieces[:-1])
     start = f"^{STANDARD_GUARD}{away}{guard(step)}"
-    nothing_left = rf"\?(?:{one}(?:&{one})*(?:&(?:&{one})*)?|(?:&{one})+)$"
-    others = rf"[^&]*(?:&(?!(?:{one})(?:&|$))[^&]*)*"
-    pattern = rf"{start}({url}){nothing_left}|{start}({url}\?)(?:{one}&)*|\G(?!^)({others})(?:&{one})+(?=&|$)"
+    nothing_left = rf"\?(?:{one}(?:&{one})*+(?:&(?:&{one})*+)?|(?:&{one})++)$"
+    others = rf"[^&]*(?:&(?!(?:{one})(?:&|$))[^&]*)*+"
+    pattern = rf"{start}({url}){nothing_left}|{start}({url}\?)(?:{one}&)*+|\G(?!^)({others})(?:&{one})++"
     return pattern, "$1$2$3"
 
 

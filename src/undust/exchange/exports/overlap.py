@@ -12,7 +12,7 @@ from functools import lru_cache
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from undust.exchange.exports.expressions import LABEL, SEGMENT, VALUE, pieces_of, without_groups
+from undust.exchange.exports.expressions import LABEL, SEGMENT, VALUE, plain_pieces, without_groups
 from undust.exchange.exports.literals import host_literal, query_literal
 from undust.rules.pattern import ANY_NUMBER, ANY_TEXT, Capture, Parameter, Pattern, Text, is_stretch
 
@@ -145,7 +145,7 @@ def _host_fits(host: tuple[str, str | None], pattern: Pattern) -> bool:
     if not labels or (len(labels) == 1 and len(labels[0]) == 1):
         return True
     expressions = [
-        r"[^./:]+(?:\.[^./:]+)*" if is_stretch(label) else without_groups(pieces_of(label, LABEL, ()))
+        r"[^./:]+(?:\.[^./:]+)*" if is_stretch(label) else without_groups(plain_pieces(label, LABEL, ()))
         for label in labels
     ]
     return re.fullmatch(r"\.".join(expressions), host[0]) is not None and host[1] == pattern.port
@@ -192,7 +192,7 @@ def _texts_meet(first: Text, second: Text, place: UrlPart) -> bool:
         return literals[0] == literals[1]
     for literal, other in ((literals[0], second), (literals[1], first)):
         if literal is not None:
-            return re.fullmatch(without_groups(pieces_of(other, place, ())), literal) is not None
+            return re.fullmatch(without_groups(plain_pieces(other, place, ())), literal) is not None
     return _ends_meet(first, second, place) and _classes_meet(first, second)
 
 

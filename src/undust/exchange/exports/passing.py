@@ -7,16 +7,20 @@ order of the file: whatever the canonicalizer would do next then lies ahead.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from undust.exchange.exports.contract import ExportRefusal
 from undust.exchange.exports.dialects import shield
+from undust.exchange.exports.index import PathIndex
 from undust.exchange.exports.overlap import may_meet
-from undust.exchange.exports.rule_order import may_wake
-from undust.exchange.exports.statements import by_site, share_sites
+from undust.exchange.exports.rule_order import Following
+from undust.exchange.exports.statements import by_site
+from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from undust.exchange.exports.statements import ExpressedRule
 
@@ -26,13 +30,21 @@ ONCE_EACH = (
     "http(s) URLs in standard form, on which no rule has to act more than eight times; any other spelling is"
     " left alone"
 )
+MOST_KEEPS = 50
+"""Keeps that are repeated in the expressions of one rule."""
+_MANY_KEEPS = f"more than {MOST_KEEPS} keeps stand before it, and here each rule repeats them"
 _BOTH = "it would have to stand before and behind rule {}, and each rule is applied once"
 
 
 def in_one_pass(found: Sequence[ExpressedRule]) -> tuple[list[ExpressedRule], list[ExportRefusal]]:
     """Return rules in such an order, without those for which there is none."""
-    left = list(found)
-    refused: list[ExportRefusal] = []
+    many = {number for number, keeps in _keeps_before(found).items() if len(keeps) > MOST_KEEPS}
+    left = [each for each in found if each.numbered.number not in many]
+    refused = [
+        ExportRefusal(each.numbered.number, each.rule, _MANY_KEEPS)
+        for each in found
+        if each.numbered.number in many
+    ]
     while True:
         ordered, circle = _sorted([each for each in left if each.image is not None], left)
         if not circle:
@@ -49,15 +61,21 @@ def _sorted(
 ) -> tuple[list[ExpressedRule], list[ExpressedRule]]:
     """Return the rules sorted, or rules that would have to stand before each other."""
     behind = _orders(rules, found)
-    waiting = set(range(len(rules)))
+    before: list[list[int]] = [[] for _ in rules]
+    for place, others in enumerate(behind):
+        for other in others:
+            before[other].append(place)
+    missing = [len(others) for others in behind]
+    ready = [place for place, count in enumerate(missing) if not count]
     ordered: list[int] = []
-    while waiting:
-        ready = [place for place in sorted(waiting) if behind[place].isdisjoint(waiting)]
-        if not ready:
-            break
-        ordered += ready
-        waiting.difference_update(ready)
-    return [rules[place] for place in ordered], [rules[place] for place in _circle(sorted(waiting), behind)]
+    while ready:
+        ordered.append(heappop(ready))
+        for place in before[ordered[-1]]:
+            missing[place] -= 1
+            if not missing[place]:
+                heappush(ready, place)
+    waiting = sorted(set(range(len(rules))).difference(ordered))
+    return [rules[place] for place in ordered], [rules[place] for place in _circle(waiting, behind)]
 
 
 def _circle(waiting: list[int], behind: list[set[int]]) -> list[int]:
@@ -75,22 +93,44 @@ def _orders(rules: list[ExpressedRule], found: Sequence[ExpressedRule]) -> list[
     behind: list[set[int]] = [set() for _ in rules]
     keeps = _keeps_before(found)
     for places in by_site(rules):
-        woken = {
-            place: {later for later in places if later != place and may_wake(rules[place], rules[later])}
-            for place in places
-        }
-        for place in places:
-            for later in woken[place]:
+        following = Following([rules[place] for place in places])
+        last: Sequence[int] = ()
+        for block in _parted(following.blocks(), len(places)):
+            for place in block:
+                behind[places[place]].update(places[other] for other in last)
+            for place, others in _in_block(following, block, keeps).items():
+                behind[places[place]].update(places[other] for other in others)
+            last = block
+    return behind
+
+
+def _parted(blocks: list[range], count: int) -> Iterator[range]:
+    """Yield the blocks, and each rule between them as a block of its own, which stays where it is."""
+    start = 0
+    for block in (*blocks, range(count, count)):
+        yield from (range(place, place + 1) for place in range(start, block.start))
+        if block:
+            yield block
+        start = block.stop
+
+
+def _in_block(following: Following, block: range, keeps: Keeps) -> dict[int, set[int]]:
+    """Return for each rule of a block those of the block that must stand before it."""
+    rules = following.rules
+    woken = {place: {other for other in following.woken[place] if other in block} for place in block}
+    behind: dict[int, set[int]] = {place: set() for place in block}
+    for place in block:
+        for later in woken[place]:
+            behind[later].add(place)
+    for later in block:
+        followers = {later} | _reached(later, woken)
+        for place in range(block.start, later):
+            if place in behind[later]:
+                continue
+            if may_meet(rules[place].source, rules[later].source) and any(
+                not _are_apart(rules[place], rules[follower], keeps) for follower in followers
+            ):
                 behind[later].add(place)
-        for later in places:
-            followers = {later} | _reached(later, woken)
-            for place in places:
-                if place >= later or place in behind[later]:
-                    continue
-                if may_meet(rules[place].source, rules[later].source) and any(
-                    not _are_apart(rules[place], rules[follower], keeps) for follower in followers
-                ):
-                    behind[later].add(place)
     return behind
 
 
@@ -118,11 +158,20 @@ def _are_apart(one: ExpressedRule, other: ExpressedRule, keeps: Keeps) -> bool:
 
 
 def _keeps_before(found: Sequence[ExpressedRule]) -> Keeps:
+    """Return for each rule that writes the keeps before it that may match the same URLs."""
     seen: list[ExpressedRule] = []
+    indexes: defaultdict[str, PathIndex] = defaultdict(PathIndex)
     keeps: Keeps = {}
     for each in found:
-        keeps[each.numbered.number] = [keep for keep in seen if share_sites(keep.rule, each.rule)]
-        seen += [each] if each.image is None else []
+        if each.image is None:
+            indexes[each.rule.site].add(each.source, len(seen))
+            seen.append(each)
+            continue
+        sites = indexes if each.rule.site == ANY_SITE else {each.rule.site, ANY_SITE} & indexes.keys()
+        places = sorted(place for site in sites for place in indexes[site].candidates(each.source))
+        keeps[each.numbered.number] = [
+            seen[place] for place in places if may_meet(seen[place].source, each.source)
+        ]
     return keeps
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedText, ExportRefusal, Target, refuse
-from undust.exchange.exports.expressible import CHANGES_KEY_ONLY, require_shield
+from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
 from undust.exchange.exports.expressions import CaptureGroup, is_of_class, run_of_class
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
 from undust.exchange.exports.literals import escaped, path_literal, query_literal, quoted
 from undust.exchange.exports.overlap import captured_as, image, may_meet
 from undust.exchange.exports.queries import Query
 from undust.exchange.exports.removals import same_host
+from undust.exchange.exports.shields import LostKeeps
 from undust.exchange.exports.statements import in_order
 from undust.exchange.exports.steps import path_pieces
 from undust.rules.language import ANY_SITE
@@ -42,11 +43,11 @@ _CARRIED = "{0}"
 def write(rules: Sequence[ExportedRule]) -> ExportedText:
     """Return the rules as YAML."""
     refused: list[ExportRefusal] = []
-    lost_keeps: list[ExportedRule] = []
+    lost_keeps = LostKeeps()
     found: list[tuple[ExportedRule, _Lookup]] = []
     for each in in_order(rules):
         try:
-            require_shield(each, lost_keeps)
+            lost_keeps.require_none_for(each)
             lookup = _Lookup(each.rule)
             for other, known in found:
                 if each.rule.site == other.rule.site and lookup.meets(known):
@@ -54,7 +55,8 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
             found.append((each, lookup))
         except CannotExpress as error:
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
-            lost_keeps += [each] if each.rule.kind == "keep" else []
+            if each.rule.kind == "keep":
+                lost_keeps.add(each)
     text = "".join(f"  # {each}\n{lookup.as_yaml()}" for each, lookup in found)
     return ExportedText(_HEAD + text if text else f"{_HEAD.rstrip()} []\n", tuple(refused))
 
@@ -108,10 +110,10 @@ class _Lookup:
         names = {p.name for segment in self.target.path or () for p in segment if isinstance(p, Capture)}
         names |= {p.name for e in self.target.query or () for p in e.value or () if isinstance(p, Capture)}
         used = {name for name in names if name is not None}
-        variants = Query(self.source.query or (), (), used, lean=False).variants()
+        variants = Query(self.source.query or (), (), used, lean=True).variants()
         if len(variants) > 1:
             refuse("its parameters may stand in any order")
-        return _printed((*path_pieces(self.source.path or ((),), used), *variants[0][0]))
+        return _printed((*path_pieces(self.source.path or ((),), used, lean=True), *variants[0][0]))
 
     def _target_form(self) -> str:
         path = "".join(

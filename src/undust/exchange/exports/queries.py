@@ -15,9 +15,10 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.expressions import VALUE, CaptureGroup, pieces_of, without_groups
+from undust.exchange.exports.expressions import VALUE, CaptureGroup, without_groups
 from undust.exchange.exports.literals import escaped, query_literal
 from undust.exchange.exports.references import Ref
+from undust.exchange.exports.runs import component
 from undust.rules.pattern import ANY_NUMBER, Capture
 
 if TYPE_CHECKING:
@@ -81,10 +82,14 @@ class Query:
             return None
         if self.named:
             name = self.named[0].name
-            one = without_groups(_parameter(self.named[0], ()))
-            return Dropped((query_literal(name),), one, is_single=True)
+            one = without_groups(self._parameter(self.named[0], ()))
+            return Dropped((query_literal(name),), self._ended(one), is_single=True)
         names = tuple(map(query_literal, (self.lists[0].detail or "").split("|")))
-        return Dropped(names, _listed(names), is_single=False)
+        return Dropped(names, self._ended(_listed(names)), is_single=False)
+
+    def _ended(self, parameter: str) -> str:
+        """Return a parameter that ends where it seems to end, so that nothing of it is tried again."""
+        return parameter if self.lean else f"{parameter}(?=&|$)"
 
     def variants(self) -> list[Variant]:
         """Return the ways in which the query matches, from the `?` on, each with what is written then."""
@@ -108,7 +113,8 @@ class Query:
     def without(self, dropped: Dropped, *, runs: bool) -> list[Variant]:
         """Return the ways to drop parameters: a whole run of them in one step, or one by one."""
         one = dropped.expression
-        more, run = (f"(?:&{one})*", f"(?:{one}&)+") if runs else ("", f"{one}&")
+        at_once = "" if self.lean else "+"
+        more, run = (f"(?:&{one})*{at_once}", f"(?:{one}&)+{at_once}") if runs else ("", f"{one}&")
         other = self._other_than(one)
         return [
             ((rf"\?(?:{one}{more}&?|&{one}{more})",), ()),
@@ -133,7 +139,11 @@ class Query:
 
     @property
     def _lazily(self) -> str:
-        return "?" if self.lean else ""
+        """What stands behind a loop over other parameters, which ends at the first that fits."""
+        return "?" if self.lean else "+"
+
+    def _parameter(self, entry: Parameter, used: Collection[str]) -> Pieces:
+        return _parameter(entry, used, lean=self.lean)
 
     def _mark(self, alone: str) -> str:
         """Return the `?` of a query that is not `alone`; without look ahead, the order of steps says so."""
@@ -163,12 +173,12 @@ class Query:
         for order in permutations(self.named):
             pieces: Pieces = (r"\?",)
             for place, entry in enumerate(order):
-                pieces += (("&",) if place else ()) + _parameter(entry, self.used)
+                pieces += (("&",) if place else ()) + self._parameter(entry, self.used)
             yield pieces, written
 
     def _among_forgotten(self) -> Variant:
         if len(self.named) == 1:
-            one = _parameter(self.named[0], self.used)
+            one = self._parameter(self.named[0], self.used)
             gap = rf"\?(?:{self._other_than(without_groups(one))}&)*{self._lazily}"
             return (gap, *one, "(?:&.*)?"), self._written(None)
         if self.lean:
@@ -176,12 +186,12 @@ class Query:
             raise CannotExpress(message)
         pieces: Pieces = ()
         for entry in self.named:
-            one = _parameter(entry, self.used)
+            one = self._parameter(entry, self.used)
             pieces += (rf"(?=\?(?:{self._other_than(without_groups(one))}&)*", *one, "(?:&|$))")
         return (*pieces, r"\?.*"), self._written(None)
 
     def _beside_others(self) -> Iterator[Variant]:
-        one = _parameter(self.named[0], self.used)
+        one = self._parameter(self.named[0], self.used)
         other = self._other_than(without_groups(one))
         alone = self.target is not None and len(self.target) == 1
         # A rest that is one empty parameter prints nothing; beside other parameters it prints an `&`.
@@ -247,14 +257,14 @@ def _require_plain(source: tuple[Parameter, ...], target: tuple[Parameter, ...] 
         raise CannotExpress(message)
 
 
-def _parameter(entry: Parameter, used: Collection[str]) -> Pieces:
+def _parameter(entry: Parameter, used: Collection[str], *, lean: bool) -> Pieces:
     """Return the expression of one parameter with a name."""
     name = escaped(query_literal(entry.name))
     if entry.value is None:
         return (name,)
     if entry.value == ANY_NUMBER:
         return (f"{name}(?:=[^&;]*)?",)
-    return (f"{name}=", *pieces_of(entry.value, VALUE, used))
+    return (f"{name}=", *component(entry.value, VALUE, used, lean=lean))
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -262,7 +272,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return f"(?:{'|'.join(texts)})(?:=[^&;]*)?"
 
 
-def condition(entries: tuple[Parameter, ...]) -> list[str]:
+def condition(entries: tuple[Parameter, ...], *, lean: bool) -> list[str]:
     """Return expressions that must all match the query, from its `?` on, so that all entries are there."""
     if len({entry.name for entry in entries if entry.several is None}) < sum(
         entry.several is None for entry in entries
@@ -273,7 +283,7 @@ def condition(entries: tuple[Parameter, ...]) -> list[str]:
     named = {query_literal(entry.name) for entry in entries if entry.several is None}
     for entry in entries:
         if entry.several is None:
-            one = without_groups(_parameter(entry, ()))
+            one = without_groups(_parameter(entry, (), lean=lean))
         elif entry.several.detail is None or entry.several.name is not None:
             continue
         else:
@@ -282,7 +292,7 @@ def condition(entries: tuple[Parameter, ...]) -> list[str]:
                 message = "a condition asks for one parameter by name and by a list"
                 raise CannotExpress(message)
             one = _listed(names)
-        expressions.append(rf"\?(?:[^&]*&)*(?:{one})(?:&|$)")
+        expressions.append(rf"\?(?:.*&)?(?:{one})(?:&|$)")
     return expressions
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from undust.exchange.exports.contract import STANDARD_SCOPE, ExportedText, Target
 from undust.exchange.exports.dialects import expression, replacement
 from undust.exchange.exports.expressible import said
-from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM
+from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
         "format": "undust-regex",
         "version": 1,
         "how": HOW,
-        "standard_form": rf"^(?!{NOT_STANDARD}){STANDARD_FORM}$(?!\n)",
+        "standard_form": rf"^(?!{NOT_STANDARD}){STANDARD_FORM_AT_ONCE}$(?!\n)",
         "pairs": pairs,
     }
     return ExportedText(json.dumps(content, indent=2, ensure_ascii=False) + "\n", tuple(refused))

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedRule, ExportRefusal
-from undust.exchange.exports.expressible import CHANGES_KEY_ONLY, require_shield
+from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
 from undust.exchange.exports.literals import query_literal
+from undust.exchange.exports.references import as_refs
+from undust.exchange.exports.shields import LostKeeps
 from undust.exchange.exports.statements import in_order
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import ANY_NUMBER, Pattern
@@ -59,16 +61,17 @@ def removals(
     """Return the rules that take parameters away and that the target can say, and the others with reasons."""
     found: list[Removal] = []
     refused: list[ExportRefusal] = []
-    keeps: list[ExportedRule] = []
+    lost_keeps = LostKeeps()
     for each in in_order(rules):
         try:
-            require_shield(each, keeps)
+            lost_keeps.require_none_for(each)
             removal = _removal(each)
             require(removal)
             found.append(removal)
         except CannotExpress as error:
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
-            keeps += [each] if each.rule.kind == "keep" else []
+            if each.rule.kind == "keep":
+                lost_keeps.add(each)
     return found, refused
 
 
@@ -101,13 +104,7 @@ def _is_whole(source: Pattern, target: Pattern) -> bool:
     """Whether scheme, host and path are any, and stay."""
     captures = [(side.scheme, side.host, side.port) for side in (source, target)]
     is_open = _shape(source) == _shape(_WHOLE) and captures[0] == captures[1]
-    path = target.path or ()
-    stays = (
-        len(path) == 1
-        and len(path[0]) == 1
-        and str(path[0][0]) == str((source.path or ((),))[0][0]).replace("**", "")
-    )
-    return is_open and stays
+    return is_open and as_refs(source.path or ()) == target.path
 
 
 def _shape(pattern: Pattern) -> str:

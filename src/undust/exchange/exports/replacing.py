@@ -42,10 +42,10 @@ def replaced(rule: Rule, *, lean: bool) -> Compiled:
     _require_standard_result(old, new, is_end=is_end)
     if old[0].isalnum() and lean:
         refuse("whether its text begins a token needs a look behind")
-    host = AUTHORITY if rule.site == ANY_SITE else rf"{hosts_of(rule.site)}(?::[0-9]+)?"
+    host = AUTHORITY if rule.site == ANY_SITE else rf"{hosts_of(rule.site, lean=lean)}(?::[0-9]+)?"
     start = r"(?:(?<=%[0-9A-F][0-9A-F])|(?<![A-Za-z0-9%]))" if old[0].isalnum() else ""
     text = start + escaped(old)
-    needs, forbids = conditions(rule, needs_site=False)
+    needs, forbids = conditions(rule, needs_site=False, lean=lean)
     steps = [
         ExpressionStep(pieces, filled, needs, forbids, may_stay=old == new)
         for pieces, filled in _places(rf"{SCHEME}://(?:{host})", text, old, new, is_end=is_end)

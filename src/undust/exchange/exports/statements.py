@@ -91,11 +91,6 @@ def in_order(rules: Iterable[ExportedRule]) -> list[ExportedRule]:
     return sorted(rules, key=lambda each: each.rule.site == ANY_SITE)
 
 
-def share_sites(first: Rule, second: Rule) -> bool:
-    """Whether some URL is of concern to both rules."""
-    return ANY_SITE in {first.site, second.site} or first.site == second.site
-
-
 def by_site(found: Sequence[ExpressedRule]) -> Iterator[list[int]]:
     """Yield for each site the places of its rules and of those of all sites, in order."""
     shared = [place for place, each in enumerate(found) if each.rule.site == ANY_SITE]

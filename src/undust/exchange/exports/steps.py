@@ -20,7 +20,6 @@ from undust.exchange.exports.expressions import (
     SEGMENT,
     CaptureGroup,
     is_of_class,
-    pieces_of,
     without_groups,
 )
 from undust.exchange.exports.hosts import HostPatterns, on_site
@@ -28,6 +27,7 @@ from undust.exchange.exports.literals import path_literal
 from undust.exchange.exports.overlap import captured_as
 from undust.exchange.exports.queries import Query, condition
 from undust.exchange.exports.references import Ref, as_refs
+from undust.exchange.exports.runs import component
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, Pattern, is_stretch
 
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from undust.rules.pattern import Text
 
 _URL, _HEAD, _TAIL = "url ", "head ", "tail "  # no capture of a rule has a space in its name
+_ANY_NUMBER, _ONE_OR_MORE = "(?:/[^?]*)?", "/[^?]*"
+"""Segments; what stands behind them begins with a slash or ends the path."""
 _ESCAPES = (("+", "%20"), ("?", "%3F"))
 """What a value writes in another way when it moves into the path."""
 UNESCAPED = "[^&;+?]*"
@@ -125,10 +127,10 @@ class _Rewrite:
         return same_path and same_host and as_refs((source.scheme or (),)) == (target.scheme or (),)
 
     def _steps(self, queries: list[Variant]) -> Iterator[ExpressionStep]:
-        hosts = HostPatterns(self.rule.site, self.source, self.target, self.used)
+        hosts = HostPatterns(self.rule.site, self.source, self.target, self.used, lean=self.lean)
         schemes = _scheme(self.source, self.target, self.used)
         variants = hosts.variants()
-        needs, forbids = conditions(self.rule, needs_site=hosts.needs_site)
+        needs, forbids = conditions(self.rule, needs_site=hosts.needs_site, lean=self.lean)
         for host, path, query in product(variants, self._paths(), queries):
             pieces = (*schemes[0], "://", *host[0], *path[0], *query[0])
             filled = (*schemes[1], "://", *host[1], *path[1], *query[1])
@@ -149,13 +151,13 @@ class _Rewrite:
             has_own = True
             written.append("/")
             written += [path_literal(p) if isinstance(p, str) else Ref(p.name or "") for p in segment]
-        pieces = path_pieces(self.source.path or ((),), self.used)
+        pieces = path_pieces(self.source.path or ((),), self.used, lean=self.lean)
         if has_own or not any(is_stretch(segment) for segment in self.source.path or ()):
             return [(pieces, tuple(written) if has_own else ("/",))]
         if len(self.source.path or ()) == 1:
             return [(pieces, tuple(written))]  # all of the path, which has a segment at least
         full = tuple(
-            CaptureGroup(p.name, "(?:/[^/?]*)+")
+            CaptureGroup(p.name, _ONE_OR_MORE)
             if isinstance(p, CaptureGroup) and _is_group_of_segments(p)
             else p
             for p in pieces
@@ -232,6 +234,9 @@ class _Rewrite:
             before = r"[^&;]*/" if isinstance(segment[0], str) else r"(?:[^&;]*/)?"
             behind = r"/[^&;]*" if isinstance(segment[-1], str) else r"(?:/[^&;]*)?"
             dots = rf"{before}\.\.?{behind}"
+            if not self.lean:
+                end = "(?=/)" if isinstance(segment[-1], str) else "(?=[/&]|$)"
+                dots = rf"(?>{before}\.\.?{end}[^&;]*)"
         return without_groups(
             tuple(
                 CaptureGroup(p.name, dots) if isinstance(p, CaptureGroup) and p.name == name else p
@@ -241,48 +246,53 @@ class _Rewrite:
 
 
 def _kept(rule: Rule, source: Pattern, *, lean: bool) -> Iterator[ExpressionStep]:
-    hosts = HostPatterns(rule.site, source, None, ())
+    hosts = HostPatterns(rule.site, source, None, (), lean=lean)
     query = Query(source.query or (), None, (), lean=lean)
     variants: list[Variant]
     if query.rest is None:
         variants, more = query.variants(), []
     else:
-        variants, more = [((r"(?:\?.*)?",), ())], [rf"[^?]*{each}" for each in condition(source.query or ())]
-    needs, forbids = conditions(rule, needs_site=False)
+        variants, more = (
+            [((r"(?:\?.*)?",), ())],
+            [rf"[^?]*{each}" for each in condition(source.query or (), lean=lean)],
+        )
+    needs, forbids = conditions(rule, needs_site=False, lean=lean)
     for (host, _), (found, _) in product(hosts.variants(), variants):
-        site = (on_site(rule.site),) if hosts.needs_site else ()
+        site = (on_site(rule.site, lean=lean),) if hosts.needs_site else ()
         pieces = (
             *_scheme(source, source, ())[0],
             "://",
             *host,
-            *path_pieces(source.path or ((),), ()),
+            *path_pieces(source.path or ((),), (), lean=lean),
             *found,
         )
         yield ExpressionStep(pieces, None, (*site, *needs, *more), forbids)
 
 
-def conditions(rule: Rule, *, needs_site: bool) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+def conditions(
+    rule: Rule, *, needs_site: bool, lean: bool
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return what the URL must and must not begin with: its site, the conditions of the rule."""
-    needs = [on_site(rule.site)] if needs_site else []
+    needs = [on_site(rule.site, lean=lean)] if needs_site else []
     for text in rule.when:
-        needs += _condition(text)
-    forbids = [tuple(_condition(text)) for text in rule.unless]
-    forbids += [(on_site(site),) for site in rule.except_sites]
+        needs += _condition(text, lean=lean)
+    forbids = [tuple(_condition(text, lean=lean)) for text in rule.unless]
+    forbids += [(on_site(site, lean=lean),) for site in rule.except_sites]
     return tuple(needs), tuple(forbids)
 
 
-def _condition(text: str) -> list[str]:
+def _condition(text: str, *, lean: bool) -> list[str]:
     pattern = Pattern.parse(text, is_condition=True)
     scheme = pattern.scheme[0] if pattern.scheme and isinstance(pattern.scheme[0], str) else SCHEME
     host = (
         "[^/]+"
         if pattern.host is None
-        else without_groups(HostPatterns(ANY_SITE, pattern, None, ()).variants()[0][0])
+        else without_groups(HostPatterns(ANY_SITE, pattern, None, (), lean=lean).variants()[0][0])
     )
-    path = r"[^?]*" if pattern.path is None else without_groups(path_pieces(pattern.path, ()))
+    path = r"[^?]*" if pattern.path is None else without_groups(path_pieces(pattern.path, (), lean=lean))
     end = r"(?:\?|$)" if pattern.path is not None else "/" if pattern.host is not None else ""
     start = f"{scheme}://{host}"
-    found = [f"{start}{path}{each}" for each in condition(pattern.query or ())]
+    found = [f"{start}{path}{each}" for each in condition(pattern.query or (), lean=lean)]
     return [f"{start}{path if pattern.path is not None else ''}{end}", *found]
 
 
@@ -297,21 +307,20 @@ def _scheme(source: Pattern, target: Pattern, used: set[str] | tuple[()]) -> tup
     ), filled
 
 
-def path_pieces(path: tuple[Text, ...], used: set[str] | tuple[()]) -> Pieces:
+def path_pieces(path: tuple[Text, ...], used: set[str] | tuple[()], *, lean: bool) -> Pieces:
     """Return a path as an expression, each segment with the slash before it."""
     pieces: list[str | CaptureGroup] = []
     for segment in path:
         if not is_stretch(segment):
-            pieces += ["/", *pieces_of(segment, SEGMENT, used)]
+            pieces += ["/", *component(segment, SEGMENT, used, lean=lean)]
             continue
         name = _name(segment[0])
-        expression = "(?:/[^/?]*)*"
-        pieces.append(CaptureGroup(name, expression) if name is not None and name in used else expression)
+        pieces.append(CaptureGroup(name, _ANY_NUMBER) if name is not None and name in used else _ANY_NUMBER)
     return tuple(pieces)
 
 
 def _is_group_of_segments(piece: str | CaptureGroup) -> bool:
-    return isinstance(piece, CaptureGroup) and piece.expression == "(?:/[^/?]*)*"
+    return isinstance(piece, CaptureGroup) and piece.expression == _ANY_NUMBER
 
 
 def _escaping(step: ExpressionStep, moved: str) -> Iterator[ExpressionStep]:

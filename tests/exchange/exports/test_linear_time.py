@@ -1,0 +1,168 @@
+"""No exported expression backtracks: time grows with the length of a URL, also of one made to hurt."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.exchange.exports import shop
+from tests.exchange.exports.applied import program
+from undust.exchange.exports import export
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Timing = tuple[bool, float]
+    """Whether an expression was found, and the processor time of looking for it."""
+
+SIZES = (2_500, 5_000, 10_000, 20_000)
+JUDGED = 10_000
+MOST_GROWTH = 2.5
+MOST_ABOVE_A_MATCH = 50
+ATTEMPTS = 4
+"""A busy machine may disturb a measurement, not several."""
+
+NAMES = "abcdefgj"
+SHAPES = {
+    "any, with hyphens": ("{%s}", "-", "a"),
+    "words, with hyphens": ("{%s:word}", "-", "a"),
+    "any, with two characters": ("{%s}", "-p", "a"),
+    "hexadecimal, with a digit": ("{%s:hex}", "2", "b"),
+}
+"""A capture, what stands between two, and what a capture takes."""
+
+
+def rule_text(shape: str, count: int) -> str:
+    """A rule with so many captures in one segment."""
+    capture, between, _ = SHAPES[shape]
+    segment = between.join(capture % name for name in NAMES[:count])
+    return f"rewrite {{s}}://{{h}}/z/{segment}.html?{{rest**}} → {{s}}://{{h}}/y/{{a}}x?{{rest}}"
+
+
+def repeated(start: str, unit: str, end: str, size: int) -> str:
+    """A URL of such a length."""
+    return start + unit * ((size - len(start) - len(end)) // len(unit)) + end
+
+
+def hostile(shape: str) -> list[tuple[str, str, str]]:
+    """Beginnings, units and ends of URLs that almost match, in as many ways as possible."""
+    _, between, text = SHAPES[shape]
+    start = "http://shop.test/z/"
+    return [
+        (start, between, ".htm"),
+        (start, text + between, ";.html"),
+        (start, between + text, ".html/"),
+        (start, between * 2 + text, "%"),
+    ]
+
+
+def matching(shape: str, size: int) -> str:
+    """A URL of such a length that matches."""
+    _, between, text = SHAPES[shape]
+    return repeated("http://shop.test/z/", text + between, f"{text}.html", size)
+
+
+def patterns_of(text: str, target: str) -> list[str]:
+    """The expressions that a rule becomes."""
+    exported = export(shop.rules_of(text), target)
+    assert len(exported.rules) == 1, [str(refusal) for refusal in exported.refused]
+    if target == "regex":
+        content = json.loads(exported.text)
+        return [content["standard_form"], *(pair["pattern"] for pair in content["pairs"])]
+    return [element.text or "" for element in ET.fromstring(exported.text).iter("pattern")]  # noqa: S314 -- our own
+
+
+def by_python(rows: Sequence[tuple[str, str]]) -> Iterator[Timing]:
+    """With Python's `re`."""
+    for text, url in rows:
+        pattern = re.compile(text)
+        best, found = float("inf"), None
+        for _ in range(5):
+            count, start, spent = 0, process_time(), 0.0
+            while spent < 0.002:
+                found = pattern.search(url)
+                count += 1
+                spent = process_time() - start
+            best = min(best, spent / count)
+        yield found is not None, best
+
+
+def by_program(command: list[str]) -> Callable[[Sequence[tuple[str, str]]], list[Timing]]:
+    """With a program that reads patterns and URLs."""
+
+    def timed(rows: Sequence[tuple[str, str]]) -> list[Timing]:
+        lines = "".join(f"{pattern}\t{url}\n" for pattern, url in rows)
+        done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2000:]
+        found = (line.split() for line in done.stdout.splitlines())
+        return [(is_found == "1", float(spent)) for is_found, spent in found]
+
+    return timed
+
+
+def timer(dialect: str) -> Callable[[Sequence[tuple[str, str]]], list[Timing]]:
+    """What measures a dialect; without its program the test is skipped."""
+    here = Path(__file__)
+    if dialect == "python":
+        return lambda rows: list(by_python(rows))
+    if dialect == "perl":
+        return by_program([program("perl"), str(here.with_name("timed.pl"))])
+    program("javac")
+    return by_program([program("java"), "-XX:TieredStopAtLevel=1", str(here.with_name("Timed.java"))])
+
+
+def grows_too_fast(times: Sequence[float], match: float) -> str:
+    """What is wrong with the times of the sizes; nothing if they grow as they may."""
+    for first, second in pairwise(times):
+        if second > MOST_GROWTH * first:
+            return f"{second / first:.1f} times as long for twice the length"
+    ratio = times[SIZES.index(JUDGED)] / match
+    return f"{ratio:.0f} times as long as a match" if ratio > MOST_ABOVE_A_MATCH else ""
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_short_hostile_urls_take_no_time(shape: str) -> None:
+    """Two hundred characters are enough to see whether an engine tries all ways to split them."""
+    for pattern in patterns_of(rule_text(shape, 4), "regex"):
+        for start, unit, end in hostile(shape):
+            rows = [(pattern, repeated(start, unit, end, size)) for size in (120, 240)]
+            short, long = (spent for _, spent in by_python(rows))
+            assert long < 5 * short, (pattern, unit)
+
+
+@pytest.mark.parametrize("dialect", ["python", "perl", "java"])
+def test_time_grows_with_the_length(dialect: str) -> None:
+    """Twice the length takes at most 2.5 times as long, and failing is hardly slower than matching."""
+    measure = timer(dialect)
+    waiting = [
+        (shape, pattern, kind)
+        for shape in SHAPES
+        for count in (4, 6, 8)
+        for pattern in patterns_of(rule_text(shape, count), "nutch" if dialect == "java" else "regex")
+        for kind in hostile(shape)
+    ]
+    wrong: list[tuple[str, str]] = []
+    for _ in range(ATTEMPTS):
+        rows = []
+        for shape, pattern, (start, unit, end) in waiting:
+            rows += [(pattern, repeated(start, unit, end, size)) for size in SIZES]
+            rows.append((pattern, matching(shape, JUDGED)))
+        timings = measure(rows)
+        judged = [timings[place : place + len(SIZES) + 1] for place in range(0, len(rows), len(SIZES) + 1)]
+        wrong, again = [], []
+        for each, found in zip(waiting, judged, strict=True):
+            if problem := grows_too_fast([spent for _, spent in found[:-1]], found[-1][1]):
+                wrong.append((problem, f"{each[1]} on {each[2]}"))
+                again.append(each)
+        if not again:
+            return
+        waiting = again
+    pytest.fail(f"{len(wrong)} expressions: {wrong[:3]}")
