@@ -25,38 +25,41 @@ MAY_IMPORT = {
     "replacing": "errors",
     "resources": "",
     "secrets": "",
+    "masking": "secrets",
+    "totals": "counting",
     "streams": "errors packing replacing",
-    "observations": "errors counting secrets",
+    "observations": "errors counting masking",
     "urls": "errors _core",
     "content": "errors _core urls",
     "sources": "errors _core packing streams observations urls content",
     "live": "errors urls content sources",
     "engines": "errors extras streams observations",
     "duplicates": "errors counting _core observations urls",
-    "rules": "errors counting notebook secrets _core streams urls",
+    "rules": "errors counting notebook secrets masking _core streams urls",
     "tree": "errors _core urls",
     "candidates": "rules",
     "selection": "errors urls duplicates rules candidates",
     "learners": "errors resources _core urls duplicates rules tree candidates selection",
     "validation": "errors counting intervals urls content live duplicates rules candidates",
-    "learning": "errors intervals secrets _core urls duplicates rules candidates learners"
+    "learning": "errors totals intervals secrets masking _core urls duplicates rules candidates learners"
     " validation selection",
     "single": "errors intervals resources duplicates rules candidates learners validation learning",
-    "evaluation": "errors intervals notebook urls duplicates rules",
+    "evaluation": "errors totals intervals notebook urls duplicates rules",
     "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
     "signatures": "errors evaluation observations urls",
     "integrations": "errors extras packing streams urls content sources rules",
     "exports": "errors streams urls rules",
     "imports": "errors streams urls rules",
-    "reporting": "errors counting intervals secrets streams urls duplicates rules tree evaluation",
-    "review": "errors streams rules evaluation reporting",
+    "reporting": "errors totals counting intervals masking streams urls duplicates rules tree evaluation",
+    "review": "errors totals streams rules evaluation reporting",
     "pipeline": (
-        "errors intervals streams observations urls content sources live engines duplicates rules tree"
-        " candidates learners validation selection learning single evaluation comparison reporting"
+        "errors intervals totals masking streams observations urls content sources live engines duplicates"
+        " rules tree candidates learners validation selection learning single evaluation comparison reporting"
     ),
     "cli": (
-        "errors counting front replacing streams observations engines urls rules tree signatures live"
-        " learning validation evaluation single comparison exports imports reporting review pipeline"
+        "errors totals masking counting front replacing streams observations engines urls rules tree"
+        " signatures live learning validation evaluation single comparison exports imports reporting review"
+        " pipeline"
     ),
     "__main__": "cli front",
     "__init__": "pipeline rules urls errors engines exports imports",

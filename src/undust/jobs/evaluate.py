@@ -10,7 +10,12 @@ from undust.judging.verdict import VerdictLimits, limits_from
 from undust.learning.single import HELD_OUT, Job
 from undust.measuring import evaluate as judge
 from undust.measuring.compare import Comparison, compare_methods, methods_named
-from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
+from undust.measuring.judged import (
+    has_labels,
+    labelled_from_duplicates,
+    labelled_from_labels,
+    seen_by_site,
+)
 from undust.measuring.splitting import TEST, require_both_sides, split_by_evidence, split_by_labels
 from undust.reading.observations import arrow_table, table_of
 
@@ -38,8 +43,10 @@ def evaluate(
     """
     table = table_of(seen)
     if has_labels(table):
-        return judge(rules, *labelled_from_labels(table), threads=threads)
-    return judge(rules, *labelled_from_duplicates(find_duplicates(seen)), threads=threads)
+        return judge(rules, *labelled_from_labels(table), threads=threads, seen=seen_by_site(table))
+    duplicates = find_duplicates(seen)
+    every = {found.site: found.urls for found in duplicates}
+    return judge(rules, *labelled_from_duplicates(duplicates), threads=threads, seen=every)
 
 
 def compare(  # noqa: PLR0913 -- one for each thing that a person may say
