@@ -36,7 +36,7 @@ def test_the_largest_sites_come_first_and_their_number_is_said(crawl: Path) -> N
     ended = run("tree", crawl, "--sites", "2")
     text = ended.out.decode()
     assert ended.code == 0
-    headings = [line.partition(":")[0] for line in text.splitlines() if " URLs, " in line]
+    headings = [line.partition(":")[0] for line in text.splitlines() if " URLs after normalization, " in line]
     assert headings == ["shop.test", "wiki.test"]
     assert "The 2 largest of 3 sites" in text
 

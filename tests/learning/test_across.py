@@ -54,7 +54,8 @@ def test_three_sites_teach_a_fourth() -> None:
     assert rule.extra["across"]["failing"] <= FAILING
     assert rule.saves == 180
     assert list(rules)[-1] == rule
-    assert all("sid=***" in source for source, _ in rule.examples)
+    assert rule.examples
+    assert all("sid=" in source for source, _ in rule.examples)
 
 
 def test_two_sites_teach_nobody() -> None:

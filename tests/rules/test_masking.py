@@ -1,4 +1,4 @@
-"""What nobody should see in an example: what a rule forgets, wherever it stands, and people's addresses."""
+"""What rules remove is masked if it looks secret, wherever it stands, and shown if it is a word."""
 
 from __future__ import annotations
 
@@ -7,35 +7,39 @@ import time
 import pytest
 
 from undust.learning import masked
-from undust.privacy import is_random, is_secret, without_people, without_secrets
+from undust.privacy.masking import Masks
 from undust.rules import Rule
-from undust.rules.masking import forgotten_names, without_values
+from undust.rules.masking import forgotten_names, removed_from
 
 ID = "1b6453892473a467d07372d45eb05abc2031647a"
 
 
 def shown(text: str, url: str) -> str:
     """Return a URL as the example of a rule shows it."""
-    return without_values(url, forgotten_names([Rule.parse(text, site="a.test")]))
+    return Masks().text(url, removed_from(url, forgotten_names([Rule.parse(text, site="a.test")])))
 
 
 @pytest.mark.parametrize(
     ("text", "url", "expected"),
     [
-        ("/s/{*:hex}/{x}/{p**}?{r**} -> {s}://{h}/{x}/{p}?{r}", f"/s/{ID}/p/0", "/s/***/p/0"),
-        ("/(S({*:hex}))/{p**} -> {s}://{h}/{p}", f"/(S({ID}))/p/0.aspx", "/(S(***))/p/0.aspx"),
-        ("/p/{a:int};{*} -> {s}://{h}/p/{a}", f"/p/7;jsessionid={ID}", "/p/7;jsessionid=***"),
-        ("/{p**}/{*:uuid} -> {s}://{h}/{p}", f"/a/b/{ID[:8]}-1111-4222-8333-{ID[:12]}", "/a/b/***"),
-        ("/{**}/p/{id} -> {s}://{h}/p/{id}", f"/x/{ID}/joe@b.test/p/7", "/x/***/***/p/7"),
-        ("/{t}/p/{id} -> {s}://{h}/{t:any}/p/{id}", f"/{ID}/p/7", "/***/p/7"),
-        ("/{*}-{a}-{b}/x -> {s}://{h}/{a}-{b}", f"/{ID}-y-z/x", "/***/x"),
-        ("/{*:en|de}/{x} -> {s}://{h}/{x}", f"/de/{ID}", f"/de/{ID}"),
-        ("/v?{k**:id|n_*}&{**} -> {s}://{h}/v?{k}", "/v?id=7&n_1=2&mail=me&x", "/v?id=7&n_1=2&mail=***&x"),
-        ("/v?id={n}&{**} -> {s}://{h}/v?id={n}", "/v?id=7&m=8", "/v?id=7&m=***"),
-        ("/v?{k**:id}&{**} -> {s}://{h}/v?{k}", "/w?id=7&m=8", "/w?id=7&m=8"),
-        (f"/{{p**}}?{ID}={{**}}&{{r**}} -> {{s}}://{{h}}/{{p}}?{{r}}", f"/p/0?{ID}", "/p/0?***"),
-        (f"/s/{ID}/{{p**}} -> {{s}}://{{h}}/{{p}}", f"/s/{ID}/7", "/s/***/7"),
-        (f"/{{p}} -> {{s}}://{{h}}/s/{ID}/{{p}}", f"/s/{ID}/7", "/s/***/7"),
+        ("/s/{*:hex}/{x}/{p**}?{r**} -> {s}://{h}/{x}/{p}?{r}", f"/s/{ID[:10]}/p/0", "/s/***1/p/0"),
+        ("/(S({*:hex}))/{p**} -> {s}://{h}/{p}", f"/(S({ID[:10]}))/p/0.aspx", "/(S(***1))/p/0.aspx"),
+        ("/p/{a:int};{*} -> {s}://{h}/p/{a}", f"/p/7;j={ID[:10]}", "/p/7;j=***1"),
+        ("/{p**}/{*:uuid} -> {s}://{h}/{p}", f"/a/b/{ID[:8]}-1111-4222-8333-{ID[:12]}", "/a/b/***1"),
+        ("/{**}/p/{id} -> {s}://{h}/p/{id}", f"/x/{ID[:10]}/joe@b.test/p/7", "/x/***2/***1/p/7"),
+        ("/{t}/p/{id} -> {s}://{h}/{t:any}/p/{id}", f"/{ID[:10]}/p/7", "/***1/p/7"),
+        ("/{*}-{a}-{b}/x -> {s}://{h}/{a}-{b}", f"/{ID[:10]}-y-z/x", "/***1/x"),
+        ("/{*:en|de}/{x} -> {s}://{h}/{x}", "/de/a7-b8", "/de/a7-b8"),
+        (
+            "/v?{k**:id|n_*}&{**} -> {s}://{h}/v?{k}",
+            f"/v?id=7&n_1=2&m={ID[:8]}&x=15",
+            "/v?id=7&n_1=2&m=***1&x=15",
+        ),
+        ("/v?id={n}&{**} -> {s}://{h}/v?id={n}", f"/v?id=7&m=8&n={ID[:8]}", "/v?id=7&m=8&n=***1"),
+        ("/v?{k**:id}&{**} -> {s}://{h}/v?{k}", f"/w?id=7&m={ID[:8]}", f"/w?id=7&m={ID[:8]}"),
+        (f"/{{p**}}?{ID}={{**}}&{{r**}} -> {{s}}://{{h}}/{{p}}?{{r}}", f"/p/0?{ID}", "/p/0?***1"),
+        (f"/s/{ID}/{{p**}} -> {{s}}://{{h}}/{{p}}", f"/s/{ID}/7", "/s/***1/7"),
+        (f"/{{p}} -> {{s}}://{{h}}/s/{ID}/{{p}}", f"/s/{ID}/7", "/s/***1/7"),
     ],
 )
 def test_what_is_forgotten_is_hidden_wherever_it_stands(text: str, url: str, expected: str) -> None:
@@ -47,55 +51,17 @@ def test_what_is_forgotten_is_hidden_wherever_it_stands(text: str, url: str, exp
     ("text", "url"),
     [
         ("/{*}/{id} -> {s}://{h}/{id}", "/books/p-7"),
-        ("/{*}/{id} -> {s}://{h}/{id}", f"/books/{ID}"),
-        ("/s/{*:hex}/{x} -> {s}://{h}/{x}", f"/t/{ID}/x"),
-        ("/s/{*:hex}/{x} -> {s}://{h}/{x}", f"/s/{ID}/x/y"),
+        ("/{*}/{id} -> {s}://{h}/{id}", f"/books/{ID[:10]}"),
+        ("/s/{*:hex}/{x} -> {s}://{h}/{x}", f"/t/{ID[:10]}/x"),
+        ("/s/{*:hex}/{x} -> {s}://{h}/{x}", f"/s/{ID[:10]}/x/y"),
         ("/a/{*}/{p**}/b/c -> {s}://{h}/{p}", "/a/b"),
-        ("/a/{*}/{p**}/b -> {s}://{h}/{p}", f"/a/{ID}/x/c"),
-        (f"/c/{ID}/{{*}} -> {{s}}://{{h}}/c/{ID}", f"/c/{ID}/x"),
+        ("/a/{*}/{p**}/b -> {s}://{h}/{p}", f"/a/{ID[:10]}/x/c"),
+        ("/v?{k**:id}&{**} -> {s}://{h}/v?{k}", "/v?id=7&limit=15&page=1&mail=me"),
     ],
 )
 def test_folders_and_what_stays_are_shown(text: str, url: str) -> None:
     """Examples are there to be read: short words, what the rule keeps, URLs it does not match."""
     assert shown(f"rewrite {{s}}://{{h}}{text}", f"http://a.test{url}") == f"http://a.test{url}"
-
-
-def test_the_line_between_words_and_secrets() -> None:
-    """Eight characters with a digit, hexadecimal digits, mixed letters, mail; as the documentation says."""
-    assert all(
-        map(is_secret, ("20240115", "a1b2c3d4", "deadbeef", "aBcDeFgHiJkLmNoPqR", "x@a.test", "x%40a.test"))
-    )
-    assert not any(
-        map(is_secret, ("", "books", "a1b2c3d", "teapots-and-their-lids", "Encyclopaedia", "ABOUT"))
-    )
-    assert all(map(is_random, (ID, f"{ID[:8]}-1111-4222-8333-{ID[:12]}", "joe@a.test")))
-    assert not any(map(is_random, ("annual-report-2024", "1234567890123456", "internationalization")))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("http://alice:s3cret@a.test/x", "http://***@a.test/x"),
-        ("http://alice@a.test:80", "http://***@a.test:80"),
-        ("http://a.test/?u=https://b:c@d.test/", "http://a.test/?u=https://***@d.test/"),
-        ("http://a.test/u/alice.smith@example.org/p", "http://a.test/u/***/p"),
-        ("http://a.test/?m=alice%40example.org&x", "http://a.test/?m=***&x"),
-        ("mailto:joe@a.test", "mailto:***"),
-        ("http://a.test/logo@2x.png", "http://a.test/logo@2x.png"),
-        ("http://a.test/npm/jquery@3.6.0/a.js", "http://a.test/npm/jquery@3.6.0/a.js"),
-        ("http://a.test/@joe/7", "http://a.test/@joe/7"),
-    ],
-)
-def test_people_are_hidden_everywhere(text: str, expected: str) -> None:
-    """Mail addresses, names and passwords; pictures, releases and handles are none."""
-    assert without_people(text) == without_values(text, ()) == expected
-
-
-def test_the_text_of_a_rule_shows_no_secrets() -> None:
-    """Values and random texts go, patterns and words stay."""
-    text = f"rewrite {{s}}://{{h}}/a-2024-01;j={ID}?m={{*:joe@a.test|b@c.test}}&v=1 → {{s}}://{{h}}/?b=%3Ft%3D{ID}"
-    hidden = "rewrite {s}://{h}/a-2024-01;j=***?m={*:***|***}&v=1 → {s}://{h}/?b=%3Ft%3D***"
-    assert without_secrets(text) == hidden
 
 
 @pytest.mark.parametrize(
@@ -112,12 +78,28 @@ def test_examples_of_single_learners_are_masked(text: str) -> None:
         assert "***" in one.examples[0][0]
 
 
+def test_examples_of_different_values_stay_different() -> None:
+    """Each value of a rule file has a number, and learning again from a masked file keeps the numbers."""
+    rule = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{r**} -> {s}://{h}/{p}?{r}", site="a.test").to_json()
+    examples = [
+        (f"http://a.test/{n}?sid={ID[n : n + 9]}&page={n}", f"http://a.test/{n}?page={n}") for n in (1, 2)
+    ]
+    (one,) = masked([Rule.from_json(rule | {"examples": examples})])
+    assert [url for url, _ in one.examples] == [f"http://a.test/{n}?sid=***{n}&page={n}" for n in (1, 2)]
+    assert masked([one]) == [one]
+
+
 def test_hostile_rules_and_urls_are_masked_in_no_time() -> None:
     """Nothing here looks back and forth over a text without bounds."""
     names = forgotten_names(
         [Rule.parse("rewrite {s}://{h}/" + "{*}-" * 30 + "x/{**}/y -> {s}://{h}/", site="a.test")]
     )
-    start = time.thread_time()
-    for url in ("-" * 60_000, "a." * 30_000 + "@", "a@" * 30_000, "/a" * 30_000, "a@b." * 15_000):
-        without_values(f"http://a.test/{url}", [*names, "/{*}-{a}", "/{*:hex}{b}"])
-    assert time.thread_time() - start < 5
+    for piece in ("-", "a.", "/a"):
+        took = []
+        for length in (10_000, 40_000):
+            start = time.process_time()
+            removed_from(
+                f"http://a.test/{piece * (length // len(piece))}", [*names, "/{*}-{a}", "/{*:hex}{b}"]
+            )
+            took.append(time.process_time() - start)
+        assert took[1] < 16 * took[0] + 0.05, piece

@@ -12,7 +12,6 @@ from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.terminal import say_json
-from undust.display import how_many
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -67,9 +66,12 @@ def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
     return figures(found.total) | {
         "rules": found.active,
         "unlabelled": found.unlabelled,
+        "totals": found.all_totals.as_json(),
         "macro": macro,
         "duplicates_only": figures(found.duplicates_only),
-        "sites": {site: figures(one) for site, one in found.sites.items()},
+        "sites": {
+            site: figures(one) | {"totals": found.totals[site].as_json()} for site, one in found.sites.items()
+        },
         "classes": [figures_of_rule(row) for row in found.classes],
         "by_rule": [figures_of_rule(row) for row in found.rules],
         "seconds": round(seconds, 3),
@@ -82,18 +84,14 @@ def _print(found: Evaluation, seconds: float) -> None:
 
     total = found.total
     intervals = total.intervals()
-    sites = how_many(len(found.sites), "site")
-    left = f"{found.active:,} rules leave {total.canonical_urls:,} URLs"
-    said = [f"{total.urls:,} URLs of {sites} show {total.clusters:,} pages; {left}"]
+    said = found.all_totals.sentences(len(found.totals), found.active)
     for name, meaning in (
-        ("removed", "of the duplicates are gone"),
+        ("removed", "of the duplicates are removed"),
         ("lost", "of the pages were merged into a different one"),
         ("url_fpr", "of the merged URLs are misplaced"),
     ):
         low, high = intervals[name]
         said.append(f"  {getattr(total, name):7.2%}  {meaning} (95 %: {low:.2%} to {high:.2%})")
-    if found.unlabelled:
-        said.append(f"  {found.unlabelled:,} URLs are judged nowhere: nothing tells which page they show")
     show("\n".join(said), _sites(found), _rules(found))
     if len(found.rules) > _SHOWN_RULES:
         show(f"{len(found.rules) - _SHOWN_RULES:,} more rules; --json has them all")

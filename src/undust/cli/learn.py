@@ -13,7 +13,7 @@ import click
 from undust.cli import long_jobs, options
 from undust.cli.frame import PROBLEM, fail
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.learn_job import LearnRequest, single, together
+from undust.cli.learn_job import LearnRequest, counted_by, single, together
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.outcomes import drifted, told, told_of_learners
 from undust.cli.terminal import say_json
@@ -172,16 +172,18 @@ def command(  # noqa: PLR0913 -- one argument per option
                 _save(found.rules, written, update)
         if found.journal is not None:
             found.journal.is_complete = not found.failed
+        result = found.result
         if report is not None:
             named = RuleSet(found.rules, name=written or "rules that were not saved")
             shown = {"refusals": found.refusals, "keep_values": keep_values, "threads": inputs.threads}
-            report_job(named, found.seen, report, **shown)
+            made = report_job(named, found.seen, report, **shown)
+            result = counted_by(found.result, made)
     seconds = perf_counter() - started
     if as_json:
-        figures = _figures(found.result, found.rules, seconds, written) | {"stages": stages.as_json()}
+        figures = _figures(result, found.rules, seconds, written) | {"stages": stages.as_json()}
         say_json(figures)
     elif not quiet:
-        _print(found.result, found.rules, seconds, written)
+        _print(result, found.rules, seconds, written)
         if report is not None:
             click.echo(f"\n{report}: a page about them, for a browser")
     if kept:

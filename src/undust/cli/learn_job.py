@@ -6,7 +6,7 @@ Both give what was found while the observations are still there, for a page abou
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from undust.learning import Drift, Outcome
     from undust.learning.single import MethodOutcome
     from undust.rules import RuleSet
+    from undust.showing.report import Report
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,15 @@ def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -
         )
     rules = learned.rules if asked.keep_values else RuleSet(masked(learned.rules))
     yield CommandResult(learned, rules, refusals_of_verdicts(learned), seen, {})
+
+
+def counted_by(result: Outcome | MethodOutcome, report: Report) -> Outcome | MethodOutcome:
+    """Return what was learned with the counts of the page about it, which know the rules for all sites."""
+    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if not isinstance(result, Outcome):
+        return result
+    return replace(result, totals=report.totals, is_by_all=True)
 
 
 def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:

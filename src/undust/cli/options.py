@@ -113,7 +113,7 @@ compared = click.option(
     help="What 'undust compare --json' printed, to show methods side by side.",
 )
 keep_values = click.option(
-    "--keep-values", is_flag=True, help="Show values of dropped parameters in examples, not ***."
+    "--keep-values", is_flag=True, help="Show values that look secret, such as tokens, instead of ***1."
 )
 
 

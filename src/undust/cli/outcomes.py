@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undust.display import how_many
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -27,15 +25,13 @@ _FATES = {
 def told(outcome: Outcome) -> list[str]:
     """Return what learning gave, in lines."""
     counts = outcome.as_json()
-    urls, left, pages = counts["urls"], counts["canonical_urls"], counts["clusters"]
-    sites = how_many(counts["sites"], "site")
-    said = [
-        f"{urls:,} URLs of {sites} show {pages:,} pages; {counts['rules']:,} rules leave {left:,} URLs",
-        f"pages that would be lost under another: {counts['lost_pages']:,}",
-    ]
+    for_all = counts["rules_for_all_sites"]
+    own = counts["rules"] - (0 if outcome.is_by_all else for_all)
+    said = outcome.all_totals.sentences(counts["sites"], own)
     said += _of_held_out(counts)
-    if for_all := counts["rules_for_all_sites"]:
-        said.append(f"among the rules are {for_all:,} for all sites; the URLs left are by each site's own")
+    if for_all:
+        counted = "" if outcome.is_by_all else "; what they remove is not counted above"
+        said.append(f"among the rules are {for_all:,} for all sites{counted}")
     if reason := why_nothing(outcome):
         said.append(reason)
     for reason, count in sorted(outcome.rejected.items(), key=lambda item: (-item[1], item[0])):
@@ -104,7 +100,7 @@ def _without_evidence(doubts: Sequence[str]) -> str:
         )
     return (
         "nothing in the input tells which URLs show one page, so there is nothing to learn from; "
-        "it needs a digest, a sketch, sizes, redirects, rel=canonical or a column 'cluster'"
+        "it needs a digest, a sketch, redirects, rel=canonical or a column 'cluster'"
     )
 
 

@@ -28,7 +28,11 @@ _PORTS = 65535
     "--port", metavar="N", type=click.IntRange(0, _PORTS), default=0, help="Instead of any port that is free."
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser, or not.")
-@options.keep_values
+@click.option(
+    "--keep-values/--mask-values",
+    default=True,
+    help="Show values that look secret, or ***1 instead, as on a page that is passed around.",
+)
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
     rules: str,
@@ -66,7 +70,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     seen = inputs.read(quiet=quiet)
     gathered = ReportInput(load(rules), seen, site, keep_values=keep_values, threads=inputs.threads)
     report = gathered.report(comparison)
-    desk = ReviewSession(rules, gathered.labelled)
+    desk = ReviewSession(rules, gathered)
     try:
         server = ReviewServer(desk, report, port)
     except OSError as error:

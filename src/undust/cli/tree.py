@@ -10,6 +10,7 @@ from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.terminal import say_json
 from undust.display import how_many
+from undust.privacy.masking import Masks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,7 @@ BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
 @click.option(
     "--json", "as_json", is_flag=True, help="Print all branches as JSON to stdout, and nothing else."
 )
+@options.keep_values
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
     inputs: Inputs,
@@ -58,6 +60,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     depth: int | None,
     *,
     as_json: bool,
+    keep_values: bool,
     quiet: bool,
 ) -> None:
     """Show the URL scheme of a site as a tree: the quickest way to know an unknown site.
@@ -66,6 +69,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     others of the same form (where the input tells), the pattern, and an example. In a pattern *
     is any value, [x=*] may be missing, and … stands for more that may be missing; one that begins
     with ? has the path of the line above it.
+
+    What looks secret, such as a token or a mail address, is written as ***1, ***2 and so on.
 
     Reads what 'undust cluster' reads: crawls, capture indexes, logs, tables, plain lists of URLs.
 
@@ -79,6 +84,9 @@ def command(  # noqa: PLR0913 -- one argument per option
 
     seen = inputs.read(quiet=quiet or as_json)
     trees, count = url_trees(seen, most=most, site=site)
+    if not keep_values:
+        masks = Masks()
+        trees = tuple(tree.masked(masks.text) for tree in trees)
     if as_json:
         told = {"sites": count, "shown": len(trees), "trees": [tree.as_json() for tree in trees]}
         say_json(told)
@@ -94,7 +102,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 
 def _heading(tree: SiteTree) -> str:
-    pieces = [how_many(tree.urls, "URL")]
+    pieces = [f"{how_many(tree.urls, 'URL')} after normalization"]
     if tree.root is not None:
         rate = tree.root.duplicate_rate
         known = "nothing tells which are duplicates" if rate is None else f"{rate:.0%} duplicates"

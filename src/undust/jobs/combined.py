@@ -9,15 +9,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+import pyarrow as pa
+
 from undust.engines import SITE
 from undust.engines.local import LocalEngine
 from undust.jobs.find_duplicates import declared_in, table_with_site
-from undust.jobs.one_site import LEARNED, LearningTask, failed_row, learn_clusters, learn_rows
+from undust.jobs.one_site import LEARNED, LearningTask, failed_row, labelled_of, learn_clusters, learn_rows
 from undust.jobs.records import from_text, to_text
 from undust.jobs.sampled_sites import Giants
 from undust.jobs.stages import ACROSS, CLUSTERING, GIANTS, GROUPING, LEARNING, Stages
 from undust.jobs.together import outcome_of
 from undust.learning import Outcome, Requirements
+from undust.measuring.judged import has_labels
 from undust.pages.clustering import Duplicates
 from undust.reading.observations import Observations
 
@@ -82,7 +85,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     run = EngineRun(task, journal, stages or Stages(), watch)
     if isinstance(seen, Duplicates):
         run.task = task.for_sites(len(seen.sites))
-        found = [learn_clusters(site, run.task) for site in seen]
+        found = [learn_clusters(site, run.task, labelled_of(site)) for site in seen]
     elif engine is None:
         with LocalEngine(threads=threads) as local:
             found = list(run.through(local, seen))
@@ -110,7 +113,11 @@ class EngineRun:
         done = self.journal.found if self.journal else {}
         with self.stages.timed(GROUPING):
             survey = engine.survey(table, engine.site_rows)
-            self.task = replace(self.task.for_sites(survey.sites), sampled=frozenset(survey.large))
+            self.task = replace(
+                self.task.for_sites(survey.sites),
+                has_labels=isinstance(table, pa.Table) and has_labels(table),
+                sampled=frozenset(survey.large),
+            )
             if self.watch:
                 self.watch.expect(survey.sites, survey.rows)
             for site, text in done.items():

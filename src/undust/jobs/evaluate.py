@@ -15,6 +15,7 @@ from undust.measuring.judged import (
     labelled_from_duplicates,
     labelled_from_labels,
     require_pages,
+    seen_by_site,
 )
 from undust.measuring.splitting import TEST, require_both_sides, split_by_evidence, split_by_labels
 from undust.reading.observations import arrow_table, table_of
@@ -41,21 +42,23 @@ def evaluate(
         threads: How many to use; the result is the same.
 
     """
-    return judge(rules, *_labelled(seen), threads=threads)
+    sites, unjudged, every = _labelled(seen)
+    return judge(rules, sites, unjudged, threads=threads, seen=every)
 
 
 def known_pages(seen: Any) -> list[Labelled]:  # noqa: ANN401 -- any Arrow object
     """Return the URLs whose pages are known, site by site: by labels if there are any, else by evidence."""
-    sites, _ = _labelled(seen)
+    sites, _, _ = _labelled(seen)
     require_pages(sites)
     return sites
 
 
-def _labelled(seen: Any) -> tuple[list[Labelled], int]:  # noqa: ANN401 -- any Arrow object
+def _labelled(seen: Any) -> tuple[list[Labelled], int, dict[str, Any]]:  # noqa: ANN401 -- any Arrow object
     table = table_of(seen)
     if has_labels(table):
-        return labelled_from_labels(table)
-    return labelled_from_duplicates(find_duplicates(seen))
+        return *labelled_from_labels(table), seen_by_site(table)
+    duplicates = find_duplicates(seen)
+    return *labelled_from_duplicates(duplicates), {found.site: found.urls for found in duplicates}
 
 
 def compare(  # noqa: PLR0913 -- one for each thing that a person may say

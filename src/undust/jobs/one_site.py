@@ -13,18 +13,24 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from undust.engines import SITE
+from undust.errors import UndustError
 from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.site_state import held_against_all, site_state_of
 from undust.learning import SITES, Requirements, is_off, learn_site, proved_again, shown_by
-from undust.pages.clustering import find_in_site
+from undust.measuring import totals_of
+from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
+from undust.pages.clustering import Duplicates, find_in_site
 from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
+from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
+from undust.pages.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undust.learning import SiteTally
+    from undust.measuring import Labelled
     from undust.pages.clustering import Declaration, SiteClusters
     from undust.rules import Rule
 
@@ -58,6 +64,8 @@ class LearningTask:
     """What sites say about their own parameters."""
     keeps_refused: bool = True
     """Whether to tell the candidates that were not taken, one by one."""
+    has_labels: bool = False
+    """Whether labels tell the pages of some sites; then those of the others are not known."""
     sampled: frozenset[str] = frozenset()
     """Sites of which only a sample of the observations is given."""
 
@@ -80,7 +88,7 @@ def learn_rows(site: str, rows: pa.Table, task: LearningTask) -> pa.Table:
     try:
         found = find_in_site(rows, site, task.declared.get(site, ()), VALUES)
         clustered = process_time()
-        text = to_text(learn_clusters(found, task))
+        text = to_text(learn_clusters(found, task, labelled_in(rows, found, task)))
     except MemoryError:
         return failed_row(site, NO_MEMORY, len(rows))
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is this site's, and it is told
@@ -101,8 +109,8 @@ def _row(
     return dict(zip(LEARNED.names, (site, text, failure, rows, *spent), strict=True))
 
 
-def learn_clusters(site: SiteClusters, task: LearningTask) -> SiteOutcome:
-    """Return what one site gives; a pure function of its clusters and the task."""
+def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | None = None) -> SiteOutcome:
+    """Return what one site gives; a pure function of its clusters, the task, and the pages to count by."""
     known = task.before.get(site.site, ())
     again = proved_again(site, known, task.requirements, task.today) if known else []
     unwanted = [rule for _, rule in again if is_off(rule)]
@@ -113,10 +121,29 @@ def learn_clusters(site: SiteClusters, task: LearningTask) -> SiteOutcome:
     shown: list[SiteTally] = []
     if task.is_across:
         shown = shown_by(site, task.requirements, rules.rules, task.known_across, rules.restless)
-    has_evidence = bool(site.known.any()) or bool((site.sizes > 1).any())
+    has_evidence = bool(site.known.any()) or bool((site.nodes_of_cluster > 1).any())
     told = replace(rules, refused=rules.refused if task.keeps_refused else (), restless=())
-    stands = site_state_of(site, rules.rules, task.requirements) if site.site in task.sampled else None
-    return SiteOutcome(told, again, shown, has_evidence, stands, () if has_evidence else _doubts(site))
+    is_part = site.site in task.sampled
+    stands = site_state_of(site, rules.rules, task.requirements) if is_part else None
+    doubts = () if has_evidence else _doubts(site)
+    totals = Totals() if is_part else totals_of(site.urls, labelled, RuleSet(rules.rules))
+    return SiteOutcome(told, again, shown, has_evidence, stands, doubts, totals)
+
+
+def labelled_of(site: SiteClusters) -> Labelled | None:
+    """Return the URLs of a site whose page the evidence tells."""
+    return next(iter(labelled_from_duplicates(Duplicates((site,)))[0]), None)
+
+
+def labelled_in(rows: pa.Table, site: SiteClusters, task: LearningTask) -> Labelled | None:
+    """Return the URLs of a site whose page is known, as `evaluate` takes them from the whole input."""
+    if has_labels(rows):
+        try:
+            return next(iter(labelled_from_labels(rows)[0]), None)
+        except UndustError:
+            # Labels that contradict each other: what is left of them is in the clusters.
+            return labelled_of(site)
+    return None if task.has_labels else labelled_of(site)
 
 
 def _doubts(site: SiteClusters) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import fields
+from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from undust.jobs.site_state import SiteState
 from undust.learning import RefusedRule, SiteRules, SiteTally
 from undust.rules import Rule
+from undust.pages.totals import Totals
 
 if TYPE_CHECKING:
     from undust.learning.drift import Fate
@@ -34,6 +35,8 @@ class SiteOutcome(NamedTuple):
     """How the URLs that it was learned from stand under its rules, if they are only some of the site's."""
     doubts: tuple[str, ...] = ()
     """Where there is no evidence: the names of what would be, and is not believed."""
+    totals: Totals = Totals()
+    """What becomes of its URLs under its own rules, counted as everywhere."""
 
 
 def to_text(learned: SiteOutcome) -> str:
@@ -43,12 +46,12 @@ def to_text(learned: SiteOutcome) -> str:
     site["rejected"] = dict(learned.rules.rejected)
     site["refused"] = [vars(one) | {"rule": one.rule.to_json()} for one in learned.rules.refused]
     again = [(fate, rule.to_json()) for fate, rule in learned.again]
-    return json.dumps([site, again, *learned[2:]], separators=(",", ":"))
+    return json.dumps([site, again, *learned[2:-1], astuple(learned.totals)], separators=(",", ":"))
 
 
 def from_text(text: str) -> SiteOutcome:
     """Return what the line says."""
-    site, again, shown, has_evidence, stands, doubts = json.loads(text)
+    site, again, shown, has_evidence, stands, doubts, totals = json.loads(text)
     site["rules"] = tuple(map(Rule.from_json, site["rules"]))
     site["refused"] = tuple(
         RefusedRule(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"]
@@ -57,7 +60,7 @@ def from_text(text: str) -> SiteOutcome:
     fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
     stood = stands and SiteState(stands[0], tuple(stands[1]), tuple(stands[2]))
     told = [_shown(row) for row in shown]
-    return SiteOutcome(SiteRules(**site), fated, told, has_evidence, stood, tuple(doubts))
+    return SiteOutcome(SiteRules(**site), fated, told, has_evidence, stood, tuple(doubts), Totals(*totals))
 
 
 def _shown(row: list[Any]) -> SiteTally:

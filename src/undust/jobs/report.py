@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from undust.errors import UndustError
-from undust.jobs.find_duplicates import find_duplicates, tree_of
+from undust.jobs.find_duplicates import tree_of
 from undust.jobs.learn_result import LearnResult
-from undust.measuring import evaluate as judge
-from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
-from undust.reading.observations import table_of
+from undust.jobs.judged_input import Input
+from undust.privacy.masking import Masks
+from undust.measuring.judged import require_overlap
 from undust.rules.language import ANY_SITE
 from undust.showing.report import (
     Material,
@@ -20,6 +19,7 @@ from undust.showing.report import (
     ShownRefusal,
     ShownRefusals,
     Texts,
+    glance,
     limits_for,
     overview,
     site_facts,
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
 
     from undust.learning import Outcome
     from undust.learning.single import MethodOutcome
-    from undust.measuring import Evaluation, Labelled, RuleRow
+    from undust.measuring import Labelled
     from undust.pages.clustering import Duplicates, SiteClusters
     from undust.rules import Rule, RuleSet
+    from undust.pages.totals import Totals
 
 
 def report(  # noqa: PLR0913 -- one for each thing that a person may say
@@ -58,7 +59,7 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
         site: The one site to show, instead of all.
         compared: What `undust compare --json` printed, to show methods side by side.
         refusals: What learning did not take, by site; `undust learn --report` knows it.
-        keep_values: Show the values of dropped parameters, instead of `***`.
+        keep_values: Show what looks secret, instead of `***1`.
         threads: How many to use; the result is the same.
 
     """
@@ -83,38 +84,33 @@ class ReportInput:
     threads: int = 1
 
     @cached_property
+    def input(self) -> Input:
+        """What does not depend on the rules."""
+        return Input(self.seen, self.site, self.threads)
+
+    def with_rules(self, rules: RuleSet) -> ReportInput:
+        """Return the same input under other rules; what is known of it is not worked out again."""
+        other = replace(self, rules=rules)
+        other.__dict__ |= {"input": self.input, "masks": self.masks}
+        return other
+
+    @property
     def duplicates(self) -> Duplicates:
         """The clusters of the sites that are shown."""
-        found = find_duplicates(self.seen)
-        if self.site is None:
-            return found
-        chosen = tuple(each for each in found if each.site == self.site)
-        if not chosen:
-            message = f"there is no site '{self.site}' in the input; `undust tree` shows which there are"
-            raise UndustError(message)
-        return type(found)(chosen, found.not_urls)
-
-    @cached_property
-    def _labelled(self) -> tuple[dict[str, Labelled], int]:
-        table = table_of(self.seen)
-        sites, unlabelled = (
-            labelled_from_labels(table) if has_labels(table) else labelled_from_duplicates(self.duplicates)
-        )
-        shown = {found.site for found in self.duplicates}
-        return {each.site: each for each in sites if each.site in shown}, unlabelled
+        return self.input.duplicates
 
     @property
     def labelled(self) -> dict[str, Labelled]:
         """The URLs whose page is known, by site."""
-        return self._labelled[0]
+        return self.input.labelled[0]
 
     @cached_property
-    def evaluation(self) -> Evaluation | None:
-        """What `evaluate` says; None where nothing tells which page a URL shows."""
-        sites, unlabelled = self._labelled
-        if not sites:
-            return None
-        return judge(self.rules, list(sites.values()), unlabelled, self.threads)
+    def totals(self) -> dict[str, Totals]:
+        """The counts of each site."""
+        return {
+            found.site: self.input.totals_of(found.site, self.rules_of(found.site))
+            for found in self.duplicates
+        }
 
     @cached_property
     def _by_site(self) -> dict[str, list[Rule]]:
@@ -129,65 +125,70 @@ class ReportInput:
         return [*self._by_site.get(site, ()), *for_all]
 
     @cached_property
-    def alone(self) -> dict[str, RuleRow]:
-        """What each rule does without the others, by its id."""
-        acting = [rule for rule in self.rules if rule.status == "active" and rule.kind != "keep"]
-        rows = self.evaluation.rules if self.evaluation else ()
-        return {rule.id: row for rule, row in zip(acting, rows, strict=False)}
+    def masks(self) -> Masks | None:
+        """The numbers by which secrets go on the page; None where they are shown."""
+        return None if self.keep_values else Masks()
 
     def material(self, found: SiteClusters) -> Material:
         """Return what the page takes its facts of a site from."""
         own = self.rules_of(found.site)
-        measured = self.evaluation.sites.get(found.site) if self.evaluation else None
         return Material(
             site=found.site,
             clusters=found,
             labelled=self.labelled.get(found.site),
+            has_labels=self.input.has_labels,
             rules=own,
-            measures=measured,
-            tree=tree_of(found),
+            measures=self.input.measured(found.site, own),
+            totals=self.totals[found.site],
+            tree=self.input.tree_of(found),
             refusals=self.refusals.get(found.site),
             limits=limits_for(len(self.duplicates.sites)),
-            texts=Texts.under(own, keep_values=self.keep_values),
+            texts=Texts.under(own, self.masks),
             threads=self.threads,
         )
 
+    def _site(self, found: SiteClusters) -> dict[str, Any]:
+        own = self.rules_of(found.site)
+        return site_facts(self.material(found), self.input.alone(found.site, own))
+
     def _glance(self, found: SiteClusters) -> tuple[Any, ...]:
         active = sum(rule.status == "active" for rule in self.rules_of(found.site))
-        one = self.evaluation.sites.get(found.site) if self.evaluation else None
-        if one is None:
-            left = len(set(self._keys(found)))
-            return found.site, len(found.urls), None, left, None, None, None, active
-        return (
-            *(found.site, one.urls, one.clusters, one.canonical_urls),
-            *(one.removed, one.lost, one.lost_unlike, active),
-        )
+        return glance(found.site, self.totals[found.site], active)
 
-    def _keys(self, found: SiteClusters) -> list[str]:
-        column = self.rules.compile().batch(found.urls.cast("string"), keys=True, threads=self.threads)
-        return column.to_pylist()  # type: ignore[no-any-return]
+    @property
+    def _parts(self) -> dict[str, Any]:
+        """The parts of the page that are about all sites."""
+        names = {found.site for found in self.duplicates} | {ANY_SITE}
+        return {
+            "name": self.rules.name,
+            "rows": overview(map(self._glance, self.duplicates)),
+            "measures": self.input.all_measured(self.rules_of),
+            "totals": self.totals,
+            "summary": self.duplicates.summary,
+            "unlabelled": self.input.labelled[1] if self.labelled else self.duplicates.summary.urls,
+            "rules": list(self.rules),
+            "elsewhere": [rule for rule in self.rules if rule.site not in names],
+            "is_masked": not self.keep_values,
+        }
 
     def report(self, compared: Mapping[str, Any] | None = None) -> Report:
         """Return the page."""
-        evaluation, duplicates = self.evaluation, self.duplicates
-        rows = overview(map(self._glance, duplicates))
-        by_name = {found.site: found for found in duplicates}
+        if self.labelled:
+            require_overlap(self.rules, list(self.labelled.values()))
+        parts = self._parts
+        by_name = {found.site: found for found in self.duplicates}
         budget = PageBudget()
-        for row in rows[:MOST_IN_FULL]:
-            if not budget.take(site_facts(self.material(by_name[row[0]]), self.alone)):
+        for row in parts["rows"][:MOST_IN_FULL]:
+            if not budget.take(self._site(by_name[row[0]])):
                 break
-        there = {*by_name, ANY_SITE}
-        return Report.of(
-            name=self.rules.name,
-            rows=rows,
-            sites=budget.sites,
-            evaluation=evaluation,
-            summary=duplicates.summary,
-            rules=list(self.rules),
-            elsewhere=[rule for rule in self.rules if rule.site not in there],
-            methods=None if compared is None else methods_from(compared),
-            is_masked=not self.keep_values,
-        )
+        methods = None if compared is None else methods_from(compared)
+        return Report.of(**parts, sites=budget.sites, methods=methods)
+
+    def facts_of(self, site: str | None) -> dict[str, Any]:
+        """Return what the page says of all sites, and everything that depends on rules about one of them."""
+        found = next((each for each in self.duplicates if each.site == site), None)
+        sites = {} if found is None else {found.site: self._site(found)}
+        return dict(Report.of(**self._parts, sites=sites, methods=None).facts)
 
 
 def refusals_of_result(result: LearnResult) -> dict[str, ShownRefusals]:
@@ -207,6 +208,7 @@ def refusals_of(outcome: Outcome) -> dict[str, ShownRefusals]:
         site.site: ShownRefusals(
             tuple(ShownRefusal(one.rule, one.reason, one.pages, one.lost) for one in site.refused),
             dict(site.rejected),
+            site.candidates,
         )
         for site in outcome.sites
     }

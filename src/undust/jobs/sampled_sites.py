@@ -11,7 +11,7 @@ Everything is told in the verbs of engines, and no step holds more than a part o
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines import SITE
+from undust.jobs.one_site import labelled_in
 from undust.jobs.site_state import SiteState, failing, joined, of_some, site_state_of, without
 from undust.jobs.sites import WITH_SITE
+from undust.measuring import totals_of
 from undust.pages.clustering import find_in_site
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.clustering.nodes import FIRST_ERROR
 from undust.rules import RuleSet
+from undust.pages.totals import Totals
 from undust.urls import normalize
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ STANDING = pa.schema(
         pa.field("urls", pa.int64(), nullable=False),
         pa.field("left", pa.list_(pa.int64()), nullable=False),
         pa.field("lost", pa.list_(pa.int64()), nullable=False),
+        pa.field("totals", pa.list_(pa.int64()), nullable=False),
     ]
 )
 COUNTED = pa.schema([pa.field(SITE, pa.string(), nullable=False), pa.field("pages", pa.int64())])
@@ -89,7 +93,7 @@ class Giants:
         pages = self._pages()
         while True:
             rules = {site: each.rules.rules for site, each in learned.items()}
-            whole = self._standing(rules, task)
+            whole, totals = self._standing(rules, task)
             fails = {
                 site: failing(rules[site], each.stands, whole[site], task.requirements)
                 for site, each in learned.items()
@@ -99,7 +103,11 @@ class Giants:
                 break
             learned = {site: _dropped(each, fails.get(site, frozenset())) for site, each in learned.items()}
         return {
-            site: each._replace(rules=_with_figures(each, whole[site], pages[site]))
+            site: each._replace(
+                rules=_with_figures(each, whole[site], pages[site]),
+                # A page whose URLs lie in several parts was counted in each.
+                totals=replace(totals[site], pages=min(totals[site].pages, pages[site])),
+            )
             for site, each in learned.items()
         }
 
@@ -107,17 +115,21 @@ class Giants:
         # Twice as many as needed, for no hash makes all of them alike.
         return 2 * (self.sizes[site] // self._engine.site_rows + 1)
 
-    def _standing(self, rules: Mapping[str, Sequence[Rule]], task: LearningTask) -> dict[str, SiteState]:
+    def _standing(
+        self, rules: Mapping[str, Sequence[Rule]], task: LearningTask
+    ) -> tuple[dict[str, SiteState], dict[str, Totals]]:
         parts = {site: self._parts(site) for site in rules}
         rows = self._engine.map_rows(self._rows, partial(_by_image, rules=rules, parts=parts), WITH_SITE)
         function = partial(_stand, rules=rules, task=task)
         found: dict[str, SiteState] = {}
+        totals = dict.fromkeys(rules, Totals())
         for part in self._engine.collect(self._engine.map_sites(rows, function, STANDING)).to_pylist():
             site = _site_of_part(part[SITE])
             own = SiteState(part["urls"], tuple(part["left"]), tuple(part["lost"]))
             found[site] = joined(found[site], own) if site in found else own
+            totals[site] += Totals(*part["totals"])
         nothing = {site: (0,) * (len(some) + 1) for site, some in rules.items()}
-        return {site: found.get(site, SiteState(0, none, none)) for site, none in nothing.items()}
+        return {site: found.get(site, SiteState(0, none, none)) for site, none in nothing.items()}, totals
 
     def _pages(self) -> dict[str, int]:
         parts = {site: self._parts(site) for site in self.sizes}
@@ -270,7 +282,9 @@ def _stand(part: str, rows: pa.Table, rules: Mapping[str, Sequence[Rule]], task:
     site = _site_of_part(part)
     found = find_in_site(rows, site, task.declared.get(site, ()), VALUES)
     urls, left, lost = site_state_of(found, rules[site], task.requirements)
-    return pa.table({SITE: [part], "urls": [urls], "left": [left], "lost": [lost]}, STANDING)
+    totals = astuple(totals_of(found.urls, labelled_in(rows, found, task), RuleSet(rules[site])))
+    row = {SITE: [part], "urls": [urls], "left": [left], "lost": [lost], "totals": [totals]}
+    return pa.table(row, STANDING)
 
 
 def _counted(part: str, rows: pa.Table) -> pa.Table:

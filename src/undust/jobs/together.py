@@ -39,10 +39,11 @@ def outcome_of(
     sites = tuple(each.rules for each in learned)
     shown = [row for each in learned for row in each.shown]
     has_evidence = any(each.has_evidence for each in learned)
+    totals = {each.rules.site: each.totals for each in learned}
     doubts = tuple(sorted({doubt for each in learned for doubt in each.doubts}))
     new = rules_across(shown, task.requirements)
     if update is None:
-        return Outcome(sites, keeps_values, has_evidence, new, doubts=doubts)
+        return Outcome(sites, keeps_values, has_evidence, new, doubts=doubts, totals=totals)
     fates: dict[str, Fated] = {site: _not_seen(rules) for site, rules in task.before.items()}
     fates |= {each.rules.site: merged(each.again, each.rules.rules) for each in learned}
     # Rules of one site come before those for all, in use as in the file.
@@ -55,7 +56,7 @@ def outcome_of(
     everything = [each for rules in (*fates.values(), for_all) for each in rules]
     across = tuple(rule for _, rule in for_all)
     drift = Drift(tuple(everything))
-    return Outcome(sites, keeps_values, has_evidence, across, update, drift, doubts=doubts)
+    return Outcome(sites, keeps_values, has_evidence, across, update, drift, doubts=doubts, totals=totals)
 
 
 def _not_seen(rules: Iterable[Rule]) -> Fated:

@@ -117,7 +117,8 @@ class Learning:
     requirements: Requirements
     given: Sequence[Rule] = ()
     unwanted: Sequence[Rule] = ()
-    candidates: int = 0
+    proposals: set[str] = field(default_factory=set)
+    """The texts of all rules that were proposed; one that is tried again is no other candidate."""
     refusals: Refusals = field(default_factory=Refusals)
 
     def __post_init__(self) -> None:
@@ -148,17 +149,18 @@ class Learning:
         self._bound_the_set()
         self._drop_needless()
         held = held_pairs(self.state)
+        taken = {str(rule) for rule in self.state.rules}
         return SiteRules(
             self.site.site,
             tuple(self.ledger.with_evidence(self.state.rules)),
-            self.candidates,
-            dict(sorted(self.refusals.counts.items())),
+            len(self.proposals | self.refusals.found.keys()),
+            self.refusals.counts(taken),
             urls=len(self.pages.urls),
             left=len(self.state.images),
             pages=self.pages.count,
             lost=self.state.lost(),
             sampled=len(self.pages.urls) if self.pages.is_sample else 0,
-            refused=self.refusals.weightiest({str(rule) for rule in self.state.rules}),
+            refused=self.refusals.weightiest(taken),
             held_pairs=held.pairs,
             held_false=held.false,
             restless=tuple(self.demands.restless.pages.tolist()),
@@ -180,7 +182,7 @@ class Learning:
         if text in self.tried:
             return False
         self.tried.add(text)
-        self.candidates += 1
+        self.proposals.add(text)
         first, *others = (len(self.given) + place for place in found.places)
         narrow = self.state.rules
         without = [rule for place, rule in enumerate(narrow) if place not in {first, *others}]
@@ -256,7 +258,7 @@ class Learning:
 
     def _tier(self, propose: Propose) -> None:
         rules = self._proposed(propose)
-        self.candidates += len(rules)
+        self.proposals.update(map(str, rules))
         heap: list[tuple[float, int, str, int]] = []
         failing: list[tuple[int, str, RefusedRule]] = []
         by_text = {str(rule): rule for rule in rules}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from undust.learning.bound import HeldPairs
 from undust.learning.rule_evidence import masked
 from undust.rules import RuleSet
+from undust.pages.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,6 +38,10 @@ class Outcome:
     """Sites that gave nothing for an error, each with the reason."""
     doubts: tuple[str, ...] = ()
     """What would be evidence and is not believed, by name, of the sites that have no other."""
+    totals: Mapping[str, Totals] = field(default_factory=dict)
+    """What becomes of the URLs of each site, counted as everywhere; by its own rules, unless `is_by_all`."""
+    is_by_all: bool = False
+    """Whether `totals` count what the rules for all sites do as well."""
 
     @property
     def rules(self) -> RuleSet:
@@ -61,14 +66,27 @@ class Outcome:
             *(sum(getattr(site, name) for site in self.sites) for name in ("held_pairs", "held_false"))
         )
 
-    def by_site(self) -> dict[str, dict[str, int]]:
+    @property
+    def all_totals(self) -> Totals:
+        """The counts of all sites together."""
+        return sum(self.totals.values(), Totals())
+
+    @staticmethod
+    def _counts(totals: Totals) -> dict[str, Any]:
+        """Return counts by the names of `evaluate --json`."""
+        return {
+            "urls": totals.judged,
+            "canonical_urls": totals.left,
+            "clusters": totals.pages,
+            "lost_pages": totals.merged_pages,
+            "totals": totals.as_json(),
+        }
+
+    def by_site(self) -> dict[str, dict[str, Any]]:
         """Return the counts of each site, for machines."""
         return {
             site.site: {
-                "urls": site.urls,
-                "canonical_urls": site.left,
-                "clusters": site.pages,
-                "lost_pages": site.lost,
+                **self._counts(self.totals.get(site.site, Totals())),
                 "rules": len(site.rules),
                 "candidates": site.candidates,
                 "held_out_pairs": site.held_pairs,
@@ -81,10 +99,7 @@ class Outcome:
         """Return the counts for machines."""
         return {
             "sites": len(self.sites),
-            "urls": sum(site.urls for site in self.sites),
-            "canonical_urls": sum(site.left for site in self.sites),
-            "clusters": sum(site.pages for site in self.sites),
-            "lost_pages": sum(site.lost for site in self.sites),
+            **self._counts(self.all_totals),
             "held_out_pairs": self.held.pairs,
             "held_out_false_pairs": self.held.false,
             "fpr_upper": round(self.held.fpr_upper, 6),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from undust.learning.equivalences import frequent
 from undust.learning.make_rule import REST_OF_URL, is_plain, rewriting
-from undust.privacy import is_random
+from undust.privacy import looks_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +55,7 @@ def _set(forms: UrlForms, names: list[str]) -> Iterator[Rule | None]:
 
 def _may_be_written(value: str) -> bool:
     """Return whether a value may stand in every URL; that of a visitor would give away who it was."""
-    return 0 < len(value) <= _LONGEST and not is_random(value)
+    return 0 < len(value) <= _LONGEST and not looks_secret(value)
 
 
 def _pairs(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:

@@ -40,16 +40,19 @@ def refused(rule: Rule, reason: str, effect: Effect) -> RefusedRule:
 
 @dataclass
 class Refusals:
-    """The refusals of one site: all counted, the weightiest kept."""
+    """The refusals of one site: each candidate once, the weightiest kept."""
 
-    counts: Counter[str] = field(default_factory=Counter)
     found: dict[str, RefusedRule] = field(default_factory=dict)
     """By the text of the rule; what is refused twice keeps its last reason."""
 
     def note(self, one: RefusedRule) -> None:
         """Write down why a candidate was not taken."""
-        self.counts[one.reason] += 1
         self.found[str(one.rule)] = one
+
+    def counts(self, taken: set[str]) -> dict[str, int]:
+        """Return how many candidates were not taken, by reason; what was taken later is none of them."""
+        counts = Counter(one.reason for text, one in self.found.items() if text not in taken)
+        return dict(sorted(counts.items()))
 
     def weightiest(self, taken: set[str]) -> tuple[RefusedRule, ...]:
         """Return those that speak of most pages; what was taken later is none of them."""

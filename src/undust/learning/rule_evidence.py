@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undust.learning.accumulated import Seen, counted
+from undust.privacy.masking import Masks
 from undust.rules.language import ANY_SITE
-from undust.rules.masking import forgotten_names, without_values
+from undust.rules.masking import forgotten_names, removed_from
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def pairs_of(image: Ints, page: Ints) -> tuple[int, int]:
 
 
 def masked(rules: Iterable[Rule]) -> list[Rule]:
-    """Return rules whose examples show no value of a parameter that any of them drops there."""
+    """Return rules whose examples show nothing that looks secret."""
     found = list(rules)
     by_site: dict[str, list[Rule]] = {}
     for rule in found:
@@ -102,11 +103,13 @@ def masked(rules: Iterable[Rule]) -> list[Rule]:
     # The examples of a rule for all sites are of any of them.
     names = {site: (*forgotten_names(some), *for_all) for site, some in by_site.items()}
     names[ANY_SITE] = forgotten_names(found)
-    return [_without_secrets(rule, names[rule.site]) for rule in found]
+    masks = Masks()
+    return [_without_secrets(rule, names[rule.site], masks) for rule in found]
 
 
-def _without_secrets(rule: Rule, names: Sequence[str]) -> Rule:
+def _without_secrets(rule: Rule, names: Sequence[str], masks: Masks) -> Rule:
     examples = tuple(
-        (without_values(url, names), without_values(becomes, names)) for url, becomes in rule.examples
+        (masks.text(url, removed_from(url, names)), masks.text(becomes, removed_from(becomes, names)))
+        for url, becomes in rule.examples
     )
     return replace(rule, examples=examples) if examples != rule.examples else rule

@@ -6,6 +6,7 @@ Whole columns at a time: a comparison of methods counts the same pages again for
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -138,8 +139,17 @@ def is_near(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:
     """Return whether two sketches agree in at least 29 of 32 minima, or as large a share."""
     if left is None or right is None or len(left) == 0 or len(right) == 0:
         return False
-    agreeing = sum(a == b for a, b in zip(left, right, strict=False))
-    return agreeing >= NEAR * len(left)
+    return agreeing(left, right) >= least_agreeing(len(left))
+
+
+def agreeing(left: Sequence[int], right: Sequence[int]) -> int:
+    """Return in how many minima two sketches agree."""
+    return sum(a == b for a, b in zip(left, right, strict=False))
+
+
+def least_agreeing(size: int) -> int:
+    """Return in how many minima two sketches of a size must agree to count as near copies."""
+    return ceil(NEAR * size)
 
 
 def _distinct_contents(page_names: pa.Array, sketches: Mapping[str, Sequence[int]]) -> int:

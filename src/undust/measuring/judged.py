@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust.display import drawn
 from undust.errors import UndustError
-from undust.measuring.counts import LabelledPages, measure_images
+from undust.measuring.counts import LabelledPages, coded, measure_images
 from undust.measuring.measures import Measures, mean
 from undust.rules import RuleSet
+from undust.pages.totals import Totals
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from undust.pages.clustering import Duplicates
     from undust.rules import Rule
 
+FIRST_ERROR = 400
+"""The first status that says that there is no page."""
 _CLASSES = ("substitution", "irrelevant component", "general")
 """Of rules: tokens for tokens; some part is forgotten or masked; parts are moved (Dasgupta et al.)."""
 
@@ -101,6 +105,13 @@ class Evaluation:
     """URLs that nobody knows the page of; they are judged nowhere."""
     active: int
     """Rules that are switched on."""
+    totals: Mapping[str, Totals]
+    """By site, those with no judged URL included: the counts that are shown everywhere."""
+
+    @property
+    def all_totals(self) -> Totals:
+        """The counts of all sites together."""
+        return sum(self.totals.values(), Totals())
 
     def macro(self, rate: Callable[[Measures], float]) -> float:
         """Return the mean of a rate over the sites."""
@@ -158,13 +169,16 @@ def _with_sites(table: pa.Table, columns: Iterable[list[Any]]) -> Iterable[tuple
 
 
 def labelled_from_duplicates(duplicates: Duplicates) -> tuple[list[Labelled], int]:
-    """Return the URLs whose page the evidence tells, by site, and how many it says nothing about."""
+    """Return the URLs whose page the evidence tells, by site, and how many it says nothing about.
+
+    That two URLs are equal after standard normalization is no evidence: normalization would judge itself.
+    """
     sites, unlabelled = [], 0
     for found in duplicates:
         cluster = found.cluster
         told = np.zeros(found.cluster_count, np.bool_)
         told[found.cluster_of_node[found.known & (found.cluster_of_node >= 0)]] = True
-        told |= found.sizes > 1
+        told |= found.nodes_of_cluster > 1
         rows = np.flatnonzero(told[cluster])
         unlabelled += len(cluster) - len(rows)
         if not len(rows):
@@ -177,12 +191,44 @@ def labelled_from_duplicates(duplicates: Duplicates) -> tuple[list[Labelled], in
     return sites, unlabelled
 
 
-def evaluate(rules: RuleSet, sites: Sequence[Labelled], unlabelled: int = 0, threads: int = 1) -> Evaluation:
-    """Return what a rule set does to the labelled URLs of some sites."""
+def seen_by_site(seen: pa.Table) -> dict[str, pa.Array]:
+    """Return the distinct URLs of each site that were ever answered with a page, as written, sorted."""
+    if "status" in seen.column_names:
+        seen = seen.filter(pc.less(pc.fill_null(seen.column("status"), 0), FIRST_ERROR))
+    urls = pc.unique(seen.column("url").combine_chunks().cast(pa.large_string()))
+    urls = urls.take(pc.sort_indices(urls))
+    names, codes = coded(pc.fill_null(site_of(urls).cast(pa.string()), ""))
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes, minlength=len(names)))
+    parts = np.split(order, ends[:-1]) if len(names) else []
+    return {
+        name: urls.take(pa.array(part)) for name, part in zip(names.to_pylist(), parts, strict=True) if name
+    }
+
+
+def evaluate(
+    rules: RuleSet,
+    sites: Sequence[Labelled],
+    unlabelled: int = 0,
+    threads: int = 1,
+    seen: Mapping[str, pa.Array] | None = None,
+) -> Evaluation:
+    """Return what a rule set does to the labelled URLs of some sites.
+
+    Args:
+        rules: What is judged.
+        sites: The URLs whose page is known.
+        unlabelled: How many others there are.
+        threads: How many to use; the result is the same.
+        seen: All URLs of each site, those whose page nobody knows included.
+
+    """
     require_pages(sites)
-    _require_overlap(rules, sites)
+    require_overlap(rules, sites)
     by_site = {site.site: site.measured(rules, threads) for site in sites}
-    alone = _Alone([rule for rule in rules if rule.status == "active"], sites, threads)
+    alone = Alone([rule for rule in rules if rule.status == "active"], sites, threads)
+    known = {site.site: site for site in sites}
+    every = {site.site: site.urls for site in sites} | dict(seen or {})
     return Evaluation(
         total=sum(by_site.values(), Measures()),
         duplicates_only=sum(
@@ -193,6 +239,55 @@ def evaluate(rules: RuleSet, sites: Sequence[Labelled], unlabelled: int = 0, thr
         rules=tuple(map(alone.rule, alone.acting)),
         unlabelled=unlabelled,
         active=len(alone.active),
+        totals={
+            name: totals_of(urls, known.get(name), rules, threads, (alone.plain.get(name), by_site.get(name)))
+            for name, urls in sorted(every.items())
+        },
+    )
+
+
+def totals_of(
+    urls: pa.Array,
+    labelled: Labelled | None,
+    rules: RuleSet,
+    threads: int = 1,
+    measured: tuple[Measures | None, Measures | None] = (None, None),
+) -> Totals:
+    """Return the counts of one site, the only source of those that people are shown.
+
+    Args:
+        urls: All that were seen.
+        labelled: Those whose page is known.
+        rules: What is applied after standard normalization.
+        threads: How many to use; the result is the same.
+        measured: What normalization alone, and what the rules do to the labelled URLs, where that is known.
+
+    """
+    plain, ruled = Measures(), Measures()
+    others = urls
+    if labelled is not None:
+        plain = measured[0] or labelled.measured(RuleSet(), threads)
+        ruled = measured[1] or labelled.measured(rules, threads)
+        wide = labelled.urls.cast(urls.type)
+        others = urls.filter(pc.invert(pc.is_in(urls, value_set=wide)))
+        urls = pa.concat_arrays([wide, others]) if len(others) else wide
+    forms = [plain.canonical_urls, ruled.canonical_urls]
+    if len(others):
+        forms = [
+            len(pc.unique(each.compile().batch(urls, keys=True, threads=threads)))
+            for each in (RuleSet(), rules)
+        ]
+    return Totals(
+        seen=len(urls),
+        seen_normalized=forms[0],
+        seen_left=forms[1],
+        judged=ruled.urls,
+        pages=ruled.clusters,
+        normalized=plain.canonical_urls,
+        left=ruled.canonical_urls,
+        lost_by_normalization=plain.lost_unlike,
+        lost=ruled.lost_unlike,
+        merged_pages=ruled.lost_pages,
     )
 
 
@@ -213,7 +308,7 @@ def class_of(rule: Rule) -> str:
     return _CLASSES[1] if forgets else _CLASSES[2]
 
 
-class _Alone:
+class Alone:
     """What a rule, or a class of rules, does without the others; only the `keep` rules before it stay.
 
     A rule is run on its own site alone, so that many sites with a few rules each stay quick.
@@ -229,7 +324,7 @@ class _Alone:
         for place, rule in enumerate(active):
             if rule.kind == "keep":
                 self._keeps.setdefault(rule.site, []).append(place)
-        self._plain = {site.site: site.measured(RuleSet(), threads) for site in sites}
+        self.plain = {site.site: site.measured(RuleSet(), threads) for site in sites}
 
     def rule(self, rule: Rule) -> RuleRow:
         """Return what one rule does."""
@@ -249,12 +344,13 @@ class _Alone:
         sites = list(self.sites) if "*" in spoken_of else sorted(spoken_of & set(self.sites))
         run = RuleSet(rules)
         after = sum((self.sites[site].measured(run, self.threads) for site in sites), Measures())
-        before = sum((self._plain[site] for site in sites), Measures())
+        before = sum((self.plain[site] for site in sites), Measures())
         saved = after.removed_urls - before.removed_urls
         return RuleRow(name, kind, after, saved, after.lost_unlike - before.lost_unlike)
 
 
-def _require_overlap(rules: RuleSet, sites: Sequence[Labelled]) -> None:
+def require_overlap(rules: RuleSet, sites: Sequence[Labelled]) -> None:
+    """Raise if no rule is for a site of the input."""
     spoken_of = {rule.site for rule in rules}
     if "*" not in spoken_of:
         require_common_sites("rules", spoken_of, {site.site for site in sites})

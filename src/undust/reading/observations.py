@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from undust.display import how_many
 from undust.errors import SourceError, printable
-from undust.privacy import without_secrets
+from undust.privacy.masking import Masks
 
 SCHEMA = pa.schema(
     [
@@ -57,9 +57,10 @@ class Remark:
     """The first few of them: the place, and the bytes that stand there."""
 
     def __str__(self) -> str:
-        lines = [f"{self.count:,} {self.fate}: {self.reason}"]
+        lines, masks = [f"{self.count:,} {self.fate}: {self.reason}"], Masks()
         lines += [
-            f"  {place}: {_shown(sample)}" if sample else f"  {place}" for place, sample in self.samples
+            f"  {place}: {_shown(sample, masks)}" if sample else f"  {place}"
+            for place, sample in self.samples
         ]
         return "\n".join(lines)
 
@@ -171,7 +172,7 @@ def _column_of(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
         raise SourceError(message) from None
 
 
-def _shown(sample: bytes) -> str:
+def _shown(sample: bytes, masks: Masks) -> str:
     # Strangers wrote these bytes; a terminal must not obey them, and its log must not keep their secrets.
-    safe = without_secrets(printable(sample.decode("utf-8", "backslashreplace")))
+    safe = masks.text(printable(sample.decode("utf-8", "backslashreplace")))
     return safe if len(safe) <= _WIDTH else f"{safe[:_WIDTH]}…"

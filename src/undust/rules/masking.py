@@ -1,6 +1,7 @@
-"""Values that a rule forgets, hidden in whatever people pass around.
+"""Which texts of a URL rules remove: those need be less random than others to look secret.
 
-A session id or a mail address in a report is a leak, and it proves nothing.
+What a rule removes is often the session id of one visitor, and often a page number or a title. `secrets`
+decides which it is, and `masking` hides it; here is only found where it stands.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from undust.privacy import MASK, is_random, is_secret, secrets_in, without_people
+from undust.privacy.masking import pieces_of
+from undust.privacy import Context, looks_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +40,7 @@ _MOST_CAPTURES, _LONGEST = 2, 500
 
 
 def forgotten_names(rules: Iterable[Rule]) -> tuple[str, ...]:
-    """Return what rules forget, for `without_values`.
+    """Return what rules forget, for `removed_from`.
 
     That is names of parameters (`;name` for those in a path), paths with captures that are forgotten
     (`/s/{*:hex}/{p**}`, and behind `?` the parameters that such a path keeps), and texts (`=text`) that
@@ -55,8 +57,9 @@ def forgotten_names(rules: Iterable[Rule]) -> tuple[str, ...]:
             names |= dict.fromkeys(forgotten_parameters(rule))
             names |= dict.fromkeys(_forgotten_paths(rule))
         if rule.kind != "keep":
-            one_sided = set(secrets_in(rule.source)) ^ set(secrets_in(rule.target or ""))
-            names |= dict.fromkeys(f"={text}" for text in sorted(one_sided))
+            one_sided = pieces_of(rule.source) ^ pieces_of(rule.target or "")
+            secret = (text for text in sorted(one_sided) if looks_secret(text, Context.REMOVED))
+            names |= dict.fromkeys(f"={text}" for text in secret)
     return tuple(names)
 
 
@@ -82,58 +85,47 @@ def _forgotten_paths(rule: Rule) -> Iterator[str]:
             yield path
 
 
-def without_values(url: str, names: Sequence[str]) -> str:
-    """Return a URL without what these names hide, and without people's addresses and passwords.
+def removed_from(url: str, names: Sequence[str]) -> set[str]:
+    """Return the pieces of a URL that rules with these names remove.
 
-    Of what is forgotten in a path, only what looks like a secret is hidden: folders are no secrets.
-
-    >>> without_values("http://a.test/;sid=4?id=7&utm_source=me", [";sid", "utm_*"])
-    'http://a.test/;sid=***?id=7&utm_source=***'
-    >>> without_values("http://joe:pw@a.test/s/4f2a90cc1b/books", ["/s/{*:hex}/{p**}"])
-    'http://***@a.test/s/***/books'
+    >>> sorted(removed_from("http://a.test/;sid=4?id=7&utm_source=me", [";sid", "utm_*"]))
+    ['4', 'me', 'utm_source']
+    >>> removed_from("http://a.test/s/4f2a90cc1b/books", ["/s/{*:hex}/{p**}"])
+    {'4f2a90cc1b'}
     """
-    head, mark, query = url.partition("?")
-    hidden = list(names)
+    head, _, query = url.partition("?")
+    hidden, found = list(names), []
     for name in names:
         if name.startswith(";"):
-            head = re.sub(rf"({re.escape(name)}=)[^;/]+", rf"\g<1>{MASK}", head, flags=re.IGNORECASE)
+            found += re.findall(rf"{re.escape(name)}=([^;/]+)", head, flags=re.IGNORECASE)
         elif name.startswith("/"):
-            head, others = _in_path(head, name, query)
+            texts, others = _in_path(head, name, query)
+            found += texts
             hidden += others
-    done = [_parameter(parameter, hidden) for parameter in query.split("&")] if mark else ()
-    shown = f"{head}{mark}{'&'.join(done)}"
-    texts = {name[1:] for name in names if name.startswith("=")} - {""}
-    for text in sorted(texts, key=len, reverse=True):
-        shown = shown.replace(text, MASK)
-    return without_people(shown)
+        elif name.startswith("="):
+            found.append(name[1:])
+    found += [parameter for parameter in query.split("&") if _is_among(parameter.partition("=")[0], hidden)]
+    return {piece for text in found for piece in pieces_of(text)}
 
 
-def _parameter(parameter: str, names: Sequence[str]) -> str:
-    name, equals, value = parameter.partition("=")
-    if not _is_among(name, names):
-        return parameter
-    # Some sites write the session id where others write a name.
-    return f"{MASK if is_random(name) else name}{equals}{MASK if value else ''}"
-
-
-def _in_path(head: str, place: str, query: str) -> tuple[str, list[str]]:
-    """Return scheme, host and path without what a path forgets, and the parameters that go with it."""
+def _in_path(head: str, place: str, query: str) -> tuple[list[str], list[str]]:
+    """Return the texts of a path that a place forgets, and the parameters that go with it."""
     pattern, is_about_all, kept = place.partition("?")
     start = head.find("/", head.find("://") + 3)
-    origin, path = (head[:start], head[start:]) if start >= 0 else (head, "/")
-    masked = _masked(path.split("/"), pattern.split("/"))
-    if masked is None:
-        return head, []
+    path = head[start:] if start >= 0 else "/"
+    removed = _removed(path.split("/"), pattern.split("/"))
+    if removed is None:
+        return [], []
     names = {parameter.partition("=")[0] for parameter in query.split("&")} if is_about_all else set()
-    return origin + "/".join(masked), sorted(name for name in names if not _is_among(name, kept.split("|")))
+    return removed, sorted(name for name in names if not _is_among(name, kept.split("|")))
 
 
 def _is_among(name: str, names: Sequence[str]) -> bool:
     return any(name == one or (one.endswith("*") and name.startswith(one[:-1])) for one in names)
 
 
-def _masked(segments: list[str], pattern: list[str]) -> list[str] | None:
-    """Return segments without what a pattern forgets, or None where it says nothing of them."""
+def _removed(segments: list[str], pattern: list[str]) -> list[str] | None:
+    """Return what a pattern forgets of segments, or None where it says nothing of them."""
     first = next((at for at, part in enumerate(pattern) if "**" in part), None)
     if first is None:
         return _each(segments, pattern) if len(segments) == len(pattern) else None
@@ -143,33 +135,26 @@ def _masked(segments: list[str], pattern: list[str]) -> list[str] | None:
     start, close = _each(segments[:first], pattern[:first]), _each(segments[end:], pattern[first + 1 :])
     if start is None or close is None:
         return None
-    run = segments[first:end]
-    return [*start, *(map(_hidden, run) if "{*" in pattern[first] else run), *close]
+    return [*start, *(segments[first:end] if "{*" in pattern[first] else ()), *close]
 
 
 def _each(segments: list[str], pattern: list[str]) -> list[str] | None:
-    done = []
+    found: list[str] = []
     for segment, part in zip(segments, pattern, strict=True):
-        shown = _segment(segment, part)
-        if shown is None:
+        removed = _segment(segment, part)
+        if removed is None:
             return None
-        done.append(shown)
-    return done
+        found += removed
+    return found
 
 
-def _segment(segment: str, part: str) -> str | None:
+def _segment(segment: str, part: str) -> list[str] | None:
     if "{" not in part:
-        return segment if segment == part else None
+        return [] if segment == part else None
     if part.count("{") > _MOST_CAPTURES or len(segment) > _LONGEST:
-        return _hidden(segment) if "{*" in part else segment
+        return [segment] if "{*" in part else []
     found = _expression(part).fullmatch(segment)
-    if found is None:
-        return None
-    shown, last = "", 0
-    for group in range(1, len(found.groups()) + 1):
-        shown += segment[last : found.start(group)] + _hidden(found[group])
-        last = found.end(group)
-    return shown + segment[last:]
+    return None if found is None else list(found.groups())
 
 
 @lru_cache(maxsize=4096)
@@ -185,9 +170,3 @@ def _piece(text: str) -> str:
     items = "|".join(map(re.escape, sorted(kind.split("|"), key=len, reverse=True)))
     run = _CLASSES.get(kind, items if "|" in kind else _RUN)
     return f"({run})" if name.startswith("*") else f"(?:{run})"
-
-
-def _hidden(text: str) -> str:
-    """Return a text that is forgotten, without its value where that looks like a secret."""
-    name, equals, value = text.rpartition("=")
-    return f"{name}{equals}{MASK}" if is_secret(value) else text

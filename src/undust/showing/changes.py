@@ -6,7 +6,7 @@ import re
 from difflib import SequenceMatcher
 
 KEPT, GONE, NEW = "=", "-", "+"
-_WORDS = re.compile(r"\*{3}|[0-9A-Za-z]+|%[0-9A-Fa-f]{2}|.", re.DOTALL)
+_WORDS = re.compile(r"\*{3}[0-9]*|[0-9A-Za-z]+|%[0-9A-Fa-f]{2}|.", re.DOTALL)
 LONGEST = 400
 """Words that are compared one by one; a longer middle is taken as a whole."""
 

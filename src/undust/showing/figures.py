@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 COUNTS = (
     "urls", "canonical_urls", "clusters", "support_pairs", "false_positive_pairs",
-    "lost_pages", "duplicate_clusters", "collapsed_clusters",
+    "lost_pages", "lost_unlike", "removed_urls", "duplicate_clusters", "collapsed_clusters",
 )  # fmt: skip
 RATES = (
     "compression_rate", "duplicate_rate", "dup_reduction_rate", "coverage", "removed", "lost",

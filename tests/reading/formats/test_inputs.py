@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -119,9 +120,10 @@ def test_samples_of_records_show_no_secrets(tmp_path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     seen = undust.read(path)
     told = seen.report()
-    assert "line 2: mailto:***\n" in f"{told}\n"
-    assert "line 3: http://***@/x\n" in f"{told}\n"
-    assert "http://a.test/?sid=***&to=***&page=2" in told
+    plain = re.sub(r"\*\*\*[0-9]+", "***", f"{told}\n")
+    assert "line 2: mailto:***\n" in plain
+    assert "line 3: http://***@/x\n" in plain
+    assert "http://a.test/?sid=***&to=***&page=2" in plain
     assert not any(secret in told for secret in ("joe", "pw12", "s3cr3t"))
     samples = [sample for file in seen.files for remark in file.remarks for _, sample in remark.samples]
     assert b"mailto:joe@b.test" in samples

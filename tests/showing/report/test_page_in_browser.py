@@ -83,15 +83,21 @@ def test_headline_tells_the_figures_of_evaluate(page_file: Path, opened: Open) -
                 strict=True,
             )
         )
-        assert tiles["URLs"] == f"{found['urls']:,}"
+        totals = facts_of(page)["totals"]
+        assert tiles["URLs judged"] == f"{found['urls']:,}"
         assert tiles["Pages"] == f"{found['clusters']:,}"
         assert tiles["Duplicates"] == f"{100 * found['duplicate_rate']:.1f} %"
-        assert tiles["The rules save"] == f"{100 * found['removed']:.1f} %"
-        assert tiles["The rules risk"] == f"{100 * found['lost']:.2f} %"
+        normalized, ruled = (
+            totals[f"removed_by_{name}"] / totals["duplicates"] for name in ("normalization", "rules")
+        )
+        assert tiles["Normalization removes"] == f"{100 * normalized:.1f} %"
+        assert tiles["The rules remove"] == f"{100 * ruled:.1f} %"
+        assert normalized + ruled == pytest.approx(found["removed"])
+        assert tiles["Pages lost"] == f"{100 * found['lost']:.2f} %"
         low, high = found["intervals"]["removed"]
         assert (
             f"95 %: {100 * low:.1f}–{100 * high:.1f} %"
-            in page.locator("[data-tile='The rules save']").inner_text()
+            in page.locator("[data-tile='The rules remove']").inner_text()
         )
 
 
@@ -263,8 +269,10 @@ def test_first_paint_is_as_quick_as_that_of_an_empty_page(
 def many_sites(sample: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page about ten thousand sites, one of them in full."""
     made = undust.report(undust.load(sample("rules.json")), undust.read(sample("shop.jsonl.gz")))
-    others = [[f"s{n}.test", 1000 + n, 500, 900, 0.2 + n / 1e5, n / 1e6, n % 3, 4] for n in range(9_999)]
-    rows = sorted([*others, *made.facts["overview"]], key=lambda row: (row[3] - row[1], row[0]))
+    others = [
+        [f"s{n}.test", 1000 + n, 990 + n, 500, n, 400 + n, 0.2 + n / 1e5, n / 1e6, 4] for n in range(9_999)
+    ]
+    rows = sorted([*others, *made.facts["overview"]], key=lambda row: (-row[4] - row[5], row[0]))
     path = tmp_path_factory.mktemp("many") / "report.html"
     Report({**made.facts, "site_count": len(rows), "overview": rows}).save(path)
     return path
@@ -272,7 +280,7 @@ def many_sites(sample: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 def test_ten_thousand_sites_sort_filter_and_open(many_sites: Path, opened: Open, by: str) -> None:
-    """Those that save most come first; a click sorts, a word filters, and a site opens and closes again."""
+    """Those with most removed URLs come first; a click sorts, a word filters, a site opens and closes."""
     assert many_sites.stat().st_size < 3_000_000
     with opened(many_sites) as page:
         assert page.locator("#sites tbody tr").first.locator("th").inner_text() == "s9998.test"
@@ -293,8 +301,12 @@ def test_ten_thousand_sites_sort_filter_and_open(many_sites: Path, opened: Open,
     ("rules", "urls", "words"),
     [
         ([], [("http://a.test/1", "1"), ("http://a.test/1?sid=2", "1")], "There is no rule for these URLs"),
-        ([], [("http://a.test/1", "1"), ("http://a.test/2", "2")], "there is nothing to save"),
-        ([], [("http://a.test/1", None)], "Nothing in the input tells which URLs show one page"),
+        ([], [("http://a.test/1", "1"), ("http://a.test/2", "2")], "there is nothing to remove"),
+        (
+            [],
+            [("http://a.test/1", None)],
+            "None of 1 URL could be judged: nothing in the input tells",
+        ),
         ([], [], "0 URLs of 0 sites"),
     ],
 )

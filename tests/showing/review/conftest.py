@@ -30,7 +30,7 @@ def gathered(repository: Path) -> ReportInput:
 @contextmanager
 def serving(path: Path, gathered: ReportInput) -> Iterator[ReviewServer]:
     """Serve the review of a rule file on a free port."""
-    server = ReviewServer(ReviewSession(str(path), gathered.labelled), gathered.report())
+    server = ReviewServer(ReviewSession(str(path), gathered), gathered.report())
     thread = Thread(target=server.serve_forever)
     thread.start()
     try:

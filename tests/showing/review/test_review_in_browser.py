@@ -38,12 +38,12 @@ def test_try_switch_and_save(server: ReviewServer, rule_file: Path, opened: Open
         expect(page.locator("#tried")).to_contain_text("https://teapots.test/p/117")
         assert page.locator("#tried del").count() > 0
 
-        saved = page.locator("[data-tile='The rules save'] .big")
+        saved = page.locator("[data-tile='The rules remove'] .big")
         before = saved.inner_text()
         rule = server.desk.rules[3]
         switch = page.locator(f"#rule-{rule.id} input[role=switch]")
         use(page, switch, by, "Space")
-        expect(page.locator("[data-tile='The rules save'] .was")).to_have_text(f"was {before}")
+        expect(page.locator("[data-tile='The rules remove'] .was")).to_have_text(f"was {before}")
         assert saved.inner_text() != before
         expect(page.locator("#review-note")).to_contain_text("1 rule changed, not saved")
 
@@ -59,7 +59,7 @@ def test_try_switch_and_save(server: ReviewServer, rule_file: Path, opened: Open
         page.reload()
         page.wait_for_selector("body[data-ready]")
         assert not page.locator(f"#rule-{rule.id} input[role=switch]").is_checked()
-        expect(page.locator("[data-tile='The rules save'] .was")).to_have_text(f"was {before}")
+        expect(page.locator("[data-tile='The rules remove'] .was")).to_have_text(f"was {before}")
 
 
 def test_undo_brings_everything_back(server: ReviewServer, opened: Open) -> None:

@@ -187,13 +187,13 @@ def test_save_keeps_a_backup_and_only_switches(server: ReviewServer, rule_file: 
     assert [rule.status for rule in undust.load(rule_file)][:3] == ["disabled", "disabled", "active"]
 
 
-def test_what_evidence_retired_is_left_to_evidence(rule_file: Path) -> None:
+def test_what_evidence_retired_is_left_to_evidence(rule_file: Path, gathered: ReportInput) -> None:
     """Who saves other switches has said nothing about it; who switches it has."""
     rules = undust.load(rule_file)
     first, second = rules.ids[:2]
     said = {"status": "disabled", "retired": {"reason": "it failed"}}
     undust.RuleSet([rules[0].to_json() | said, *rules[1:]]).save(rule_file)
-    desk = ReviewSession(str(rule_file), {})
+    desk = ReviewSession(str(rule_file), gathered)
     desk.save([first, second])
     assert undust.load(rule_file).find(first).extra["retired"] == said["retired"]
     desk.save([second])
@@ -214,9 +214,11 @@ def test_switches_are_measured_like_any_rule_set(server: ReviewServer, gathered:
     """Savings and risk under switches are those of `evaluate` on such a rule set."""
     off = server.desk.rules.ids[3]
     _, told = ask(server, "POST", "/measure", {"off": [off], "site": "teapots.test"})
-    expected = undust.evaluate(server.desk.rules.disable(off), gathered.seen).total
-    assert told["figures"]["removed"] == expected.removed < gathered.report().facts["figures"]["removed"]
-    assert told["total"] == {"removed": expected.removed, "lost": expected.lost}
+    expected = undust.evaluate(server.desk.rules.disable(off), gathered.seen)
+    assert (
+        told["figures"]["removed"] == expected.total.removed < gathered.report().facts["figures"]["removed"]
+    )
+    assert told["totals"] == told["sites"]["teapots.test"]["totals"] == expected.all_totals.as_json()
 
 
 def test_a_tried_url_shows_each_step(server: ReviewServer) -> None:
@@ -239,7 +241,7 @@ def test_what_was_switched_off_survives_learning_again(
     crawl, path = repository / "examples" / "shop.jsonl.gz", tmp_path / "rules.json"
     assert run("learn", crawl, "-q", "-o", path).code == 0
     off = undust.load(path).ids[0]
-    ReviewSession(str(path), gathered.labelled).save([off])
+    ReviewSession(str(path), gathered).save([off])
     assert undust.load(path).find(off).status == "disabled"
     assert run("learn", crawl, "-q", "--update", path).code == 0
     assert undust.load(path).find(off).status == "disabled"

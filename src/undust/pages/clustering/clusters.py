@@ -91,6 +91,11 @@ class SiteClusters:
         return np.bincount(self.cluster, minlength=self.cluster_count)
 
     @property
+    def nodes_of_cluster(self) -> Ints:
+        """How many normal forms each cluster has; where there are several, some evidence joined them."""
+        return np.bincount(self.cluster_of_node[self.cluster_of_node >= 0], minlength=self.cluster_count)
+
+    @property
     def cluster_count(self) -> int:
         """How many clusters there are, those of a single URL included."""
         return int(self.cluster_of_node.max(initial=-1)) + 1

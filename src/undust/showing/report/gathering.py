@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from undust.measuring.measures import share
 from undust.rules import RuleSet
 from undust.showing.figures import figures
 from undust.showing.report.curve import curve
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
 
     from undust.measuring import RuleRow
     from undust.showing.report.material import Material
+    from undust.pages.totals import Totals
 
-OVERVIEW = ("site", "urls", "clusters", "canonical_urls", "removed", "lost", "lost_unlike", "rules")
+OVERVIEW = (
+    *("site", "seen", "judged", "pages", "removed_by_normalization", "removed_by_rules"),
+    *("removed", "lost", "rules"),
+)  # fmt: skip
 """The columns of a site at a glance."""
 
 
@@ -31,8 +36,10 @@ def site_facts(material: Material, alone: Mapping[str, RuleRow]) -> dict[str, An
     measures = material.measures
     return {
         "site": material.site,
-        "seen": len(material.clusters.urls),
-        "figures": None if measures is None else _figures(measures),
+        "seen": material.totals.seen,
+        "totals": material.totals.as_json(),
+        "figures": None if measures is None else figures(measures),
+        "active": len(material.active),
         "rule_count": len(material.rules),
         "rules": told_rules(material, alone),
         "tree": None
@@ -45,10 +52,6 @@ def site_facts(material: Material, alone: Mapping[str, RuleRow]) -> dict[str, An
         "curve": curve(material),
         "urls": _urls(material),
     }
-
-
-def _figures(measures: Any) -> dict[str, Any]:  # noqa: ANN401 -- Measures, whose intervals go by name
-    return figures(measures) | {"lost_unlike": measures.lost_unlike, "removed_urls": measures.removed_urls}
 
 
 def _distrusted(material: Material) -> dict[str, Any]:
@@ -80,9 +83,19 @@ def _urls(material: Material) -> list[list[Any]]:
     return [[texts.url(url), 0 if key == url else texts.url(key)] for url, key in pairs]
 
 
+def glance(site: str, totals: Totals, active: int) -> tuple[Any, ...]:
+    """Return one site at a glance; where nothing could be judged, how many forms of URL are fewer."""
+    if totals.judged:
+        removed = totals.removed_by_normalization, totals.removed_by_rules
+        rates = share(totals.removed, totals.duplicates), share(totals.lost, totals.pages)
+        return site, totals.seen, totals.judged, totals.pages, *removed, *rates, active
+    fewer = totals.seen - totals.seen_normalized, totals.seen_normalized - totals.seen_left
+    return site, totals.seen, 0, None, *fewer, None, None, active
+
+
 def overview(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
-    """Return the sites at a glance, those that save most first."""
-    return [list(row) for row in sorted(rows, key=lambda row: (-(row[1] - row[3]), row[0]))]
+    """Return the sites at a glance, those with most removed URLs first."""
+    return [list(row) for row in sorted(rows, key=lambda row: (-(row[4] + row[5]), row[0]))]
 
 
 class PageBudget:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from undust.showing.report.limits import Limits
     from undust.showing.report.texts import Texts
     from undust.showing.tree.shown import SiteTree
+    from undust.pages.totals import Totals
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class ShownRefusals:
     """The weightiest."""
     counts: dict[str, int]
     """All of them, by reason."""
+    candidates: int | None = None
+    """All that was proposed, what was taken included; None where nobody counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +54,12 @@ class Material:
     clusters: SiteClusters
     labelled: Labelled | None
     """None where nothing tells which page a URL shows."""
+    has_labels: bool
+    """Whether a person said which page a URL shows."""
     rules: Sequence[Rule]
     """Those of the site and those of all sites, in the order in which they are applied."""
     measures: Measures | None
+    totals: Totals
     tree: SiteTree | None
     refusals: ShownRefusals | None
     """None where nobody knows, since learning was not part of the run."""

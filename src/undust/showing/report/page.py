@@ -10,22 +10,22 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from undust.display import how_many
 from undust.files.streams import open_output
 from undust.showing.figures import figures
 from undust.showing.report.gathering import OVERVIEW
 from undust.showing.report.texts import made_visible, visible
+from undust.pages.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from undust.measuring import Evaluation
+    from undust.measuring import Measures
     from undust.pages.clustering import Summary
     from undust.rules import Rule
 
@@ -39,6 +39,9 @@ class Report:
 
     facts: Mapping[str, Any]
 
+    totals: Mapping[str, Totals] = field(default_factory=dict)
+    """The counts of each site."""
+
     @classmethod
     def of(  # noqa: PLR0913 -- one for each part of the page
         cls,
@@ -46,24 +49,29 @@ class Report:
         name: str,
         rows: list[list[Any]],
         sites: Mapping[str, Any],
-        evaluation: Evaluation | None,
+        measures: Measures | None,
+        totals: Mapping[str, Totals],
         summary: Summary,
+        unlabelled: int,
         rules: Sequence[Rule],
         elsewhere: Sequence[Rule],
         methods: Mapping[str, Any] | None,
         is_masked: bool,
     ) -> Report:
         """Return a report of these parts."""
+        total = sum(totals.values(), Totals())
+        active = sum(rule.status == "active" for rule in rules)
         facts = {
             "name": name.rpartition("/")[2] or name,
-            "seen": summary.urls,
+            "sentence": _sentence(total.sentences(len(rows), active)),
+            "seen": total.seen,
+            "totals": total.as_json(),
             "site_count": len(rows),
             "not_urls": summary.not_urls,
-            "unlabelled": evaluation.unlabelled if evaluation else summary.urls,
-            "figures": None if evaluation is None else _total(evaluation),
-            "left": sum(row[3] for row in rows),
+            "unlabelled": unlabelled,
+            "figures": None if measures is None else figures(measures),
             "rule_count": len(rules),
-            "active": sum(rule.status == "active" for rule in rules),
+            "active": active,
             "elsewhere": len(elsewhere),
             "masked": is_masked,
             "columns": OVERVIEW,
@@ -71,23 +79,12 @@ class Report:
             "sites": sites,
             "methods": methods,
         }
-        return cls(made_visible(facts))
+        return cls(made_visible(facts), totals)
 
     @property
     def sentence(self) -> str:
         """What the page says, in a few words."""
-        found, rules = self.facts["figures"], how_many(self.facts["active"], "rule")
-        sites = how_many(self.facts["site_count"], "site")
-        if found is None:
-            return (
-                f"{how_many(self.facts['seen'], 'URL')} of {sites}, and nothing tells which show one page; "
-                f"{rules} leave {self.facts['left']:,}."
-            )
-        return (
-            f"{how_many(found['urls'], 'URL')} of {sites} show {how_many(found['clusters'], 'page')}; "
-            f"{rules} remove {found['removed']:.1%} of the duplicates "
-            f"and lose {found['lost']:.2%} of the pages."
-        )
+        return str(self.facts["sentence"])
 
     def html(self, served: Mapping[str, Any] | None = None) -> str:
         """Return the page; `served` is what the review server tells its own page."""
@@ -118,9 +115,9 @@ class Report:
         return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{escape(self.html())}"></iframe>'
 
 
-def _total(evaluation: Evaluation) -> dict[str, Any]:
-    total = evaluation.total
-    return figures(total) | {"lost_unlike": total.lost_unlike, "removed_urls": total.removed_urls}
+def _sentence(parts: Sequence[str]) -> str:
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def embedded(value: Any) -> str:  # noqa: ANN401 -- any JSON value

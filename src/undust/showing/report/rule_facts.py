@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.measuring.counts import coded, is_near
+from undust.privacy.masking import STARS
+from undust.measuring.counts import agreeing, coded, is_near, least_agreeing
 from undust.rules import RuleSet
 from undust.showing.listing import short_ids
 from undust.showing.report.limits import spread
@@ -116,7 +117,8 @@ class _Trials:
             "wrong": self._urls(met.forms[wrong]),
             "counter": [self._pair(met, int(wrong[at]), texts) for at in spread(len(wrong), few)],
         }
-        if not rule.examples:
+        # What was masked in the file of the rule says less than what is at hand.
+        if not rule.examples or (len(met.forms) and _are_masked(rule)):
             chosen = right if len(right) else np.arange(len(met.forms))
             told["examples"] = [self._change(met, int(chosen[at]), texts) for at in spread(len(chosen), few)]
         if rule.when or rule.unless:
@@ -149,7 +151,21 @@ class _Trials:
 
     def _pair(self, met: Met, at: int, texts: Texts) -> dict[str, Any]:
         meets = texts.url(str(self.names[int(met.anchor[at])]))
-        return {"change": self._change(met, at, texts), "meets": meets}
+        return {"change": self._change(met, at, texts), "meets": meets, "why": self._why(met, at, texts)}
+
+    def _why(self, met: Met, at: int, texts: Texts) -> str:
+        """Return how we know that a URL and the one it meets show different pages."""
+        known = self.labelled.known
+        left, right = (str(known.names[int(self.page_at[form])]) for form in (met.forms[at], met.anchor[at]))
+        if self.material.has_labels:
+            return f"their labels differ: {texts.said(left)} and {texts.said(right)}"
+        one, other = known.sketches.get(left), known.sketches.get(right)
+        if one is None or other is None:
+            return "their contents differ, and no redirect or rel=canonical joins them"
+        return (
+            f"their texts differ: {agreeing(one, other)} of {len(one)} samples agree, and pages that are "
+            f"alike agree in {least_agreeing(len(one))}"
+        )
 
     def _spared(self, rule: Rule, changed: Ints, texts: Texts) -> dict[str, Any]:
         """Return URLs that the rule would change, were it not for its conditions."""
@@ -158,6 +174,11 @@ class _Trials:
         few = [forms[at] for at in spread(len(forms), self.material.limits.examples)]
         shown = [texts.url(str(self.names[int(form)])) for form in few]
         return {"spares": self._urls(forms), "spared": shown}
+
+
+def _are_masked(rule: Rule) -> bool:
+    """Return whether the examples in the file of a rule were masked when it was learned."""
+    return any(STARS in text for pair in rule.examples for text in pair)
 
 
 def _touched(rule: Rule, forms: pa.Array) -> Ints:
@@ -172,6 +193,8 @@ def told_refusals(material: Material) -> dict[str, Any] | None:
     trials = _Trials(material, material.active) if material.labelled is not None else None
     shown = refusals.found[: material.limits.refused]
     return {
+        "candidates": refusals.candidates,
+        "total": sum(refusals.counts.values()),
         "counts": [[reason, count] for reason, count in _largest_first(refusals.counts)],
         "rules": [
             {

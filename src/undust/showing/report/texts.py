@@ -1,14 +1,14 @@
-"""Strangers' texts on their way to the page: values hidden, nothing invisible, nothing endless."""
+"""Strangers' texts on their way to the page: secrets hidden, nothing invisible, nothing endless."""
 
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from undust.privacy import without_secrets
+from undust.privacy.masking import Masks
 from undust.rules import RuleSet
-from undust.rules.masking import forgotten_names, without_values
+from undust.rules.masking import forgotten_names, removed_from
 from undust.showing.changes import pieces
 
 if TYPE_CHECKING:
@@ -55,14 +55,21 @@ class Texts:
     """How the URLs of one site are shown."""
 
     hidden: tuple[str, ...] = ()
-    """What rules forget, which is not shown."""
+    """What rules remove, which need be less random to look secret."""
     canonical: Callable[[str], str] | None = None
-    """What the rules make of a URL; None where all values may be shown."""
+    """What the rules make of a URL; None where all values are shown."""
+    masks: Masks = field(default_factory=Masks)
+    """The numbers of secrets, the same on the whole page."""
 
     @classmethod
-    def under(cls, rules: Sequence[Rule], *, keep_values: bool) -> Texts:
-        """Return how URLs are shown where these rules hold."""
-        return cls() if keep_values else cls(forgotten_names(rules), RuleSet(rules).compile())
+    def under(cls, rules: Sequence[Rule], masks: Masks | None) -> Texts:
+        """Return how URLs are shown where these rules hold; without masks, as they are."""
+        return cls() if masks is None else cls(forgotten_names(rules), RuleSet(rules).compile(), masks)
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether secrets are shown too."""
+        return self.canonical is None
 
     def url(self, url: str) -> str:
         """Return a URL as it is shown."""
@@ -70,24 +77,24 @@ class Texts:
 
     def said(self, text: str) -> str:
         """Return the text of a rule, or words about it, as it is shown."""
-        return text if self.canonical is None else without_secrets(text)
+        return text if self.canonical is None else self.masks.text(text)
 
     def besides(self, rule: Rule) -> Texts:
         """Return how URLs are shown beside one rule more, which need not hold."""
-        return (
-            self if self.canonical is None else replace(self, hidden=(*self.hidden, *forgotten_names([rule])))
-        )
+        if self.canonical is None:
+            return self
+        return replace(self, hidden=(*self.hidden, *forgotten_names([rule])))
 
     def change(self, before: str, after: str) -> list[list[str]]:
         """Return what turns a URL into another, as pieces `[mark, text]`."""
         if self.canonical is not None:
-            before, after = self._hidden(before, after), without_values(after, self.hidden)
+            before, after = self._hidden(before, after), self._hidden(after, after)
         return [[mark, cut(text)] for mark, text in pieces(before, after)]
 
     def _hidden(self, url: str, after: str) -> str:
-        """Return a URL without the values of parameters that are not in what becomes of it."""
+        """Return a URL without its secrets; parameters that are not in `after` are removed."""
         gone = set(_names(url)) - set(_names(after))
-        return without_values(url, [*self.hidden, *sorted(gone)])
+        return self.masks.text(url, removed_from(url, [*self.hidden, *sorted(gone)]))
 
 
 def _names(url: str) -> Iterator[str]:

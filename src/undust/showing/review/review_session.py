@@ -8,34 +8,36 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from undust.errors import UndustError
 from undust.files.streams import open_output
-from undust.measuring import Measures
 from undust.rules import RuleSet
-from undust.showing.figures import figures
 from undust.showing.report.texts import Texts, made_visible
 from undust.showing.words import in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from undust.measuring import Labelled
+
+class Facts(Protocol):
+    """What the page says under some rules, and under others."""
+
+    def with_rules(self, rules: RuleSet) -> Facts:
+        """Return the same about other rules."""
+
+    def facts_of(self, site: str | None) -> dict[str, Any]:
+        """Return what is said of all sites, and everything that depends on rules about one of them."""
 
 
 class ReviewSession:
-    """The rules under review, and the URLs that tell what they save and lose."""
+    """The rules under review, and the URLs that tell what they remove and lose."""
 
-    def __init__(self, path: str, labelled: Mapping[str, Labelled]) -> None:
+    def __init__(self, path: str, gathered: Facts) -> None:
         self.path = Path(path).resolve()
         self._seen = self.path.read_bytes()
         self.rules = RuleSet.load(path)
-        self.labelled = labelled
-        self._by_site: dict[str, list[int]] = {}
-        for place, raw in enumerate(self.rules.raw):
-            self._by_site.setdefault(raw["site"], []).append(place)
-        self._measured: dict[tuple[str, str], Measures] = {}
+        self._gathered = gathered
 
     @property
     def off(self) -> list[str]:
@@ -76,22 +78,8 @@ class ReviewSession:
         return made_visible(told | {"steps": steps})  # type: ignore[no-any-return]
 
     def measure(self, off: Iterable[str], site: str | None = None) -> dict[str, Any]:
-        """Return what the rules would save and lose in total, and every figure of one site."""
-        if not self.labelled:
-            return {"figures": None, "total": None}
-        rules = self.switched(off)
-        by_site = {name: self._of_site(name, rules) for name in self.labelled}
-        total = sum(by_site.values(), Measures())
-        shown = total if site is None or site not in by_site else by_site[site]
-        told = figures(shown) | {"lost_unlike": shown.lost_unlike, "removed_urls": shown.removed_urls}
-        return {"figures": told, "total": {"removed": total.removed, "lost": total.lost}}
-
-    def _of_site(self, site: str, rules: RuleSet) -> Measures:
-        own = [rules.raw[place] for name in (site, "*") for place in self._by_site.get(name, ())]
-        key = site, "".join("0" if raw.get("status") == "disabled" else "1" for raw in own)
-        if key not in self._measured:
-            self._measured[key] = self.labelled[site].measured(RuleSet(own))
-        return self._measured[key]
+        """Return every number of the page under these switches: of all sites, and of the one that is open."""
+        return self._gathered.with_rules(self.switched(off)).facts_of(site)
 
     def save(self, off: Iterable[str]) -> dict[str, str]:
         """Write the switches into the rule file; the file before is kept beside it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from undust.urls.tree.growing import grow
 from undust.urls.tree.nodes import ANYTHING, PERHAPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -56,6 +56,16 @@ class Branch:
             "children": [child.as_json() for child in self.children],
         }
 
+    def masked(self, hide: Callable[[str], str]) -> Branch:
+        """Return the branch and all below it with every text as `hide` writes it."""
+        return replace(
+            self,
+            pattern=hide(self.pattern),
+            example=hide(self.example),
+            split=None if self.split is None else hide(self.split),
+            children=tuple(child.masked(hide) for child in self.children),
+        )
+
     def walk(self) -> Iterator[Branch]:
         """Yield the branch and all below it."""
         yield self
@@ -75,6 +85,10 @@ class SiteTree:
     height: int
     root: Branch | None
     """None for a site without a usual URL."""
+
+    def masked(self, hide: Callable[[str], str]) -> SiteTree:
+        """Return the tree with every text as `hide` writes it."""
+        return self if self.root is None else replace(self, root=self.root.masked(hide))
 
     def as_json(self) -> dict[str, Any]:
         """Return the whole tree."""

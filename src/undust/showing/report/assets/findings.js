@@ -1,10 +1,10 @@
 // What stands beside the rules: the curve, what is left unexplained, what was not trusted, what was refused.
 function curveSection(curve) {
   if (curve.length < 2) return null;
-  const names = { none: "no rules", fewer: "surer rules only", chosen: "chosen", refused: "with refused ones" };
+  const names = { none: "no rules, normalization only", fewer: "surer rules only", chosen: "chosen", refused: "with refused ones" };
   const rows = curve.map((point) => [names[point.kind], point.bound === null ? "" : percent(point.bound), count(point.rules), percent(point.removed), interval(point.removed_95), percent(point.lost), interval(point.lost_95)]);
   const heads = [["Rules taken"], ["Bound", true], ["Rules", true], ["Removed", true], ["95 %", true], ["Lost", true], ["95 %", true]];
-  return section("curve", "Savings against risk", "What is gained and what is lost as the bound on false positives is loosened. A page lost is lost for ever, a duplicate missed costs one fetch.",
+  return section("curve", "Savings against risk", "What is removed and what is lost as the bound on false positives is loosened, normalization included. A page lost is lost for ever, a duplicate missed costs one fetch.",
     curveChart(curve), el("details", {}, el("summary", {}, "The figures"), table("Points of the curve", heads, rows)));
 }
 
@@ -34,7 +34,7 @@ function distrustedSection(found) {
 function refusedSection(found) {
   const title = "Rules that were rejected";
   if (!found) return section("refused", title, null, el("p", { class: "note" }, "Not known: a rule file keeps what was accepted. ", el("code", {}, "undust learn INPUT… -o rules.json --report report.html"), " writes a page that shows what was not."));
-  const total = found.counts.reduce((sum, [, number]) => sum + number, 0);
+  const total = found.total;
   if (!total) return section("refused", title, null, el("p", { class: "quiet" }, "Nothing that was proposed was rejected."));
   const reasons = table("Why candidates were not taken", [["Reason"], ["Candidates", true]], found.counts.map(([reason, number]) => [reason, count(number)]));
   const rows = found.rules.map((one) => el("details", { class: "group" },
@@ -43,7 +43,7 @@ function refusedSection(found) {
     el("p", { class: "small" }, `${many(one.pages, "page")} for it, ${count(one.lost)} lost by it. Proposed by `, el("span", { class: "strange" }, one.by || "nobody known"), "."),
     one.examples && one.examples.length ? [el("h4", {}, "What it would do"), el("ul", { class: "urls" }, one.examples.map(change))] : null,
     one.counter && one.counter.length ? [el("h4", {}, `Counter-examples (${count(one.counter.length)} of ${count(one.wrong)})`), counterList(one.counter)] : null));
-  return section("refused", title, `${many(total, "candidate")} were proposed and not taken. A reason is counted each time it is given, so a rule that was tried again counts again.`, reasons,
+  return section("refused", title, found.candidates === null ? `${many(total, "candidate")} were proposed and not taken.` : `${count(total)} of ${many(found.candidates, "candidate")} were not taken.`, reasons,
     el("h3", {}, `The ${count(rows.length)} that speak of most pages`), el("div", { class: "card" }, rows));
 }
 

@@ -1,27 +1,41 @@
-// The headline: how many URLs and pages, what the rules save, what they risk, how sure that is.
+// The headline: what could be judged, then what normalization and the rules remove, and what is lost.
 function tile(name, big, notes, kind) {
   return el("div", { class: `card tile ${kind || ""}`, "data-tile": name },
     el("dt", {}, name), el("dd", {}, el("span", { class: "big" }, big), notes.filter(Boolean).map((note) => el("div", { class: "small quiet" }, note))));
 }
-function headline(found, seen, left) {
-  if (!found) {
-    return section("headline", "At a glance", null,
-      el("p", { class: "note" }, "Nothing in the input tells which URLs show one page, so nobody can say what the rules save or risk. A digest, a sketch, redirects, rel=canonical or a column 'cluster' would tell."),
-      el("dl", { class: "tiles" }, tile("URLs", count(seen), ["seen in the input"]), tile("After the rules", count(left), [`${count(seen - left)} fewer`], "saved")));
-  }
-  const ends = found.intervals;
-  const spare = found.urls - found.clusters;
-  const gone = found.removed_urls;
-  const tiles = [
-    tile("URLs", count(found.urls), [seen > found.urls ? `of ${count(seen)} seen; of the others nothing tells the page` : "whose page is known"]),
-    tile("Pages", count(found.clusters), [`${many(found.duplicate_clusters, "page")} with several URLs`]),
-    tile("Duplicates", percent(found.duplicate_rate), [`${count(spare)} URLs are not needed`, `95 %: ${interval(ends.duplicate_rate)}`]),
-    tile("The rules save", percent(found.removed), [`of the duplicates: ${many(gone, "URL")} fewer`, `95 %: ${interval(ends.removed)}`], "saved"),
-    tile("The rules risk", percent(found.lost), [`of the pages: ${count(found.lost_unlike)} merged into a different one`, `95 %: ${interval(ends.lost)}`], found.lost_unlike ? "risk" : "safe"),
+const NO_EVIDENCE = "A digest, a sketch, redirects, rel=canonical or a column 'cluster' would tell.";
+
+function headline(facts) {
+  return section("headline", "At a glance", null, facts.figures ? judged(facts) : unjudged(facts.totals));
+}
+function unjudged(totals) {
+  const [fewer, more] = [totals.seen - totals.seen_normalized, totals.seen_normalized - totals.seen_left];
+  return [
+    el("p", { class: "note warn", id: "judged" }, el("strong", {}, `None of ${many(totals.seen, "URL")} could be judged`), `: nothing in the input tells which of them show one page, so what is removed or lost is not known. ${NO_EVIDENCE}`),
+    el("dl", { class: "tiles" }, tile("URLs seen", count(totals.seen), ["as they are written"]),
+      tile("After normalization", count(totals.seen_normalized), [`${count(fewer)} fewer`]),
+      tile("After the rules", count(totals.seen_left), [`${count(more)} fewer than that`])),
   ];
-  const right = Math.max(0, Math.min(gone - found.lost_unlike, spare));
-  const rest = Math.max(0, spare - right);
-  const parts = [["needed, one a page", found.clusters, "var(--needed)"], ["removed by the rules", right, "var(--saved)"], ["left as duplicates", rest, "var(--left)"]];
-  return section("headline", "At a glance", null, el("dl", { class: "tiles" }, tiles),
-    spare ? barChart(parts, found.urls) : el("p", { class: "note" }, "No page of this input has a second URL: there is nothing to save, and a rule could only do harm."));
+}
+function judged({ figures, totals, active }) {
+  const ends = figures.intervals;
+  const share = (part) => (totals.duplicates ? part / totals.duplicates : 0);
+  const tiles = [
+    tile("URLs judged", count(totals.judged), [totals.judged < totals.seen ? `of ${count(totals.seen)} seen` : "all that were seen"]),
+    tile("Pages", count(totals.pages), [`${many(figures.duplicate_clusters, "page")} with several URLs`]),
+    tile("Duplicates", percent(figures.duplicate_rate), [`${many(totals.duplicates, "URL")} not needed`, `95 %: ${interval(ends.duplicate_rate)}`]),
+    tile("Normalization removes", percent(share(totals.removed_by_normalization)), [`of the duplicates: ${many(totals.removed_by_normalization, "URL")}`, "without any rule"]),
+    tile("The rules remove", percent(share(totals.removed_by_rules)), [`of the duplicates: ${many(totals.removed_by_rules, "URL")} more`, `by ${many(active, "rule")}`, `together ${percent(figures.removed)} (95 %: ${interval(ends.removed)})`], "saved"),
+    tile("Pages lost", percent(figures.lost), [`${many(totals.lost, "page")} merged into a different one`, `95 %: ${interval(ends.lost)}`], totals.lost ? "risk" : "safe"),
+  ];
+  const parts = [
+    ["needed, one a page", totals.pages, "var(--needed)"], ["removed by normalization", totals.removed_by_normalization, "var(--plain)"],
+    ["removed by the rules", Math.max(0, totals.removed_by_rules), "var(--saved)"],
+    ["left as duplicates", Math.max(0, totals.duplicates - totals.removed_by_normalization - totals.removed_by_rules), "var(--left)"],
+  ];
+  return [
+    totals.judged < totals.seen && el("p", { class: "note warn", id: "judged" }, el("strong", {}, `${count(totals.judged)} of ${many(totals.seen, "URL")} could be judged`), `: of the others nothing tells which page they show. Every number below is about the ${count(totals.judged)}.`),
+    el("dl", { class: "tiles" }, tiles),
+    totals.duplicates ? barChart(parts, totals.judged) : el("p", { class: "note" }, "No page of this input has a second URL: there is nothing to remove, and a rule could only do harm."),
+  ];
 }

@@ -1,12 +1,13 @@
 // Many sites: at a glance, those that save most first, each one opens.
 const SHOWN = 100;
 const column = (row, name) => row[FACTS.columns.indexOf(name)];
-const saving = (row) => column(row, "urls") - column(row, "canonical_urls");
 const SITE_COLUMNS = [
   ["Site", (row) => column(row, "site"), (value) => value, false],
-  ["URLs", (row) => column(row, "urls"), count, true],
-  ["Pages", (row) => column(row, "clusters"), count, true],
-  ["Saved URLs", saving, count, true],
+  ["URLs", (row) => column(row, "seen"), count, true],
+  ["Judged", (row) => column(row, "judged"), count, true],
+  ["Pages", (row) => column(row, "pages"), (value) => (value === null ? "not known" : count(value)), true],
+  ["By normalization", (row) => column(row, "removed_by_normalization"), count, true],
+  ["By rules", (row) => column(row, "removed_by_rules"), count, true],
   ["Duplicates removed", (row) => column(row, "removed"), percent, true],
   ["Pages lost", (row) => column(row, "lost"), percent, true],
   ["Rules", (row) => column(row, "rules"), count, true],
@@ -14,7 +15,7 @@ const SITE_COLUMNS = [
 const compare = (a, b) => (a === b ? 0 : a === null ? 1 : b === null ? -1 : a < b ? -1 : 1);
 
 function overview(rows) {
-  const state = { by: 3, down: true, text: "", most: SHOWN };
+  const state = { by: 5, down: true, text: "", most: SHOWN };
   const body = el("tbody");
   const told = el("p", { class: "quiet small", role: "status" });
   const more = el("button", { type: "button", onclick: () => { state.most += 400; paint(); } }, "Show more");
@@ -32,10 +33,12 @@ function overview(rows) {
   const filter = el("input", { type: "search", id: "site-filter", placeholder: "Filter sites", oninput: (event) => { state.text = event.target.value.toLowerCase(); state.most = SHOWN; paint(); } });
   paint();
   const detailed = Object.keys(FACTS.sites).length;
-  const intro = `${many(rows.length, "site")}. ` + (detailed < rows.length ? `Those that save most open here (${count(detailed)}); undust report --site NAME makes a page of any other.` : "Each one opens.");
-  return section("sites", "Sites", intro,
+  const intro = `${many(rows.length, "site")}. ` + (detailed < rows.length ? `Those with most removed URLs open here (${count(detailed)}); undust report --site NAME makes a page of any other.` : "Each one opens.");
+  const made = section("sites", "Sites", intro,
     el("div", { class: "controls" }, el("label", { for: "site-filter" }, "Site contains"), filter), told,
-    el("div", { class: "scroll" }, el("table", { class: "stack" }, el("caption", { class: "unseen" }, "Sites, with what the rules save and lose"), el("thead", {}, el("tr", {}, heads)), body)), more);
+    el("div", { class: "scroll" }, el("table", { class: "stack" }, el("caption", { class: "unseen" }, "Sites, with what normalization and the rules remove and lose"), el("thead", {}, el("tr", {}, heads)), body)), more);
+  made.repaint = (fresh) => { rows = fresh; paint(); };
+  return made;
 }
 function siteRow(row) {
   const site = column(row, "site");

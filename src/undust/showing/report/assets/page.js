@@ -1,16 +1,16 @@
 // The page as a whole: which site is open, the list of sections, themes, print.
-const STATE = { site: null, showRule, clearSearch: () => {} };
+const STATE = { site: null, showRule, clearSearch: () => {}, searchAgain: () => {} };
 REVIEW.state = STATE;
 
 function sectionsOfSite(facts) {
   return [
-    headline(facts.figures, facts.seen, column(FACTS.overview.find((row) => row[0] === facts.site), "canonical_urls")),
+    headline(facts),
     trySection(), rulesSection(facts), curveSection(facts.curve), schemeSection(facts.tree), unexplainedSection(facts.unexplained),
     distrustedSection(facts.distrusted), refusedSection(facts.refused), evidenceSection(facts), (FACTS.site_count > 1) ? null : methodsSection(FACTS.methods),
   ];
 }
 function sectionsOfAll() {
-  return [headline(FACTS.figures, FACTS.seen, FACTS.left), FACTS.site_count ? overview(FACTS.overview) : null, trySection(), methodsSection(FACTS.methods)];
+  return [headline(FACTS), FACTS.site_count ? overview(FACTS.overview) : null, trySection(), methodsSection(FACTS.methods)];
 }
 function show(site) {
   STATE.site = site ? FACTS.sites[site] : null;
@@ -23,7 +23,7 @@ function show(site) {
   document.getElementById("lead").hidden = Boolean(STATE.site) && (FACTS.site_count > 1);
   const links = [...view.querySelectorAll("section")].map((part) => el("li", {}, el("a", { href: `#${part.id}` }, part.querySelector("h2").textContent)));
   document.getElementById("contents").replaceChildren(el("ul", {}, links));
-  if (REVIEW.bar && (changedIds().length || FACTS.served.is_older)) refresh();
+  if (REVIEW.bar) refreshIfOld();
 }
 function route() {
   const hash = window.location.hash;
@@ -58,10 +58,9 @@ function wireTheme() {
 }
 function remarks() {
   const told = [];
-  if (FACTS.unlabelled && FACTS.figures) told.push(`${many(FACTS.unlabelled, "URL")} are judged nowhere: nothing tells which page they show.`);
-  if (FACTS.not_urls) told.push(`${many(FACTS.not_urls, "row")} of the input are no URLs.`);
+  if (FACTS.not_urls) told.push(`${many(FACTS.not_urls, "row")} of the input are not URLs.`);
   if (FACTS.elsewhere) told.push(`${many(FACTS.elsewhere, "rule")} are for sites that the input does not have.`);
-  told.push(FACTS.masked ? "Values of parameters that rules forget are written as ***." : "Values of parameters that rules forget are shown.");
+  told.push(FACTS.masked ? "Values that look secret are written as ***1, ***2, …; the same number is the same value." : "Values that look secret are shown: do not pass this page on.");
   document.getElementById("remarks").textContent = told.join(" ");
 }
 window.addEventListener("beforeprint", () => {

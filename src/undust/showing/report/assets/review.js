@@ -1,10 +1,14 @@
-// What a page from disk cannot do: try a URL, switch rules and see what changes, save. Served pages only.
-const REVIEW = { off: new Set(), saved: new Set(), bar: null, note: null, asked: 0 };
+// What a page from disk cannot do: try a URL, switch rules and see every number change, save. Served pages only.
+const REVIEW = { off: new Set(), saved: new Set(), bar: null, note: null, asked: 0, before: new Map() };
 const isOn = (rule) => (FACTS.served ? !REVIEW.off.has(rule.id) : rule.on);
 
 function readSwitches() {
   REVIEW.off = new Set(FACTS.served.off);
   REVIEW.saved = new Set(FACTS.served.off);
+  for (const facts of [FACTS, ...Object.values(FACTS.sites)]) {
+    REVIEW.before.set(facts, { totals: facts.totals, figures: facts.figures });
+    facts.under = FACTS.served.is_older ? null : switches();
+  }
 }
 async function ask(what, body) {
   const answer = await fetch(`/${what}`, {
@@ -21,7 +25,7 @@ function startReview() {
     el("button", { type: "button", id: "save", class: "strong", onclick: save }, "Save"));
   document.getElementById("main").append(REVIEW.bar);
   updateBar();
-  if (FACTS.served.is_older) refresh();
+  refreshIfOld();
 }
 const changedIds = () => [...REVIEW.off].filter((id) => !REVIEW.saved.has(id)).concat([...REVIEW.saved].filter((id) => !REVIEW.off.has(id)));
 function updateBar() {
@@ -43,26 +47,66 @@ async function measureAgain() {
   await refresh();
   REVIEW.note.textContent = `${many(changedIds().length, "rule")} changed, not saved. ${REVIEW.told || ""}`;
 }
+const switches = () => [...REVIEW.off].sort().join(" ");
+const openFacts = () => REVIEW.state.site || FACTS;
+function refreshIfOld() {
+  // What the page carries was measured with the switches of the report; a site may have been left with others.
+  if (openFacts().under !== switches()) refresh();
+}
 async function refresh() {
   // Answers may overtake each other; the last question counts.
   const number = (REVIEW.asked += 1);
+  const [facts, under] = [openFacts(), switches()];
   try {
-    const told = await ask("measure", { off: [...REVIEW.off], site: REVIEW.state.site ? REVIEW.state.site.site : null });
+    const told = await ask("measure", { off: [...REVIEW.off], site: facts === FACTS ? null : facts.site });
     if (number !== REVIEW.asked) return;
-    if (told.figures) showFigures(told.figures);
-    REVIEW.told = told.total ? `${percent(told.total.removed)} of the duplicates removed, ${percent(told.total.lost)} of the pages lost${FACTS.site_count > 1 ? " over all sites" : ""}.` : "";
+    take(told, under);
+    REVIEW.told = FACTS.figures ? `${percent(FACTS.figures.removed)} of the duplicates removed, ${percent(FACTS.figures.lost)} of the pages lost${FACTS.site_count > 1 ? " over all sites" : ""}.` : "";
   } catch (error) { REVIEW.told = error.message; }
 }
-function showFigures(found) {
-  const before = REVIEW.state.site ? REVIEW.state.site.figures : FACTS.figures;
-  const old = document.getElementById("headline");
-  const fresh = headline(found, REVIEW.state.site ? REVIEW.state.site.seen : FACTS.seen, 0);
-  for (const [name, key] of [["The rules save", "removed"], ["The rules risk", "lost"]]) {
-    const box = fresh.querySelector(`[data-tile="${name}"] dd`);
-    if (box && found[key] !== before[key]) box.append(el("span", { class: "was" }, `was ${percent(before[key])}`));
+function take(told, under) {
+  // Every number of the page comes from its facts: the new ones take their place, and what shows them is painted again.
+  for (const name of ["figures", "totals", "overview", "active", "sentence", "seen", "unlabelled"]) FACTS[name] = told[name];
+  FACTS.under = under;
+  for (const [name, fresh] of Object.entries(told.sites)) {
+    const old = FACTS.sites[name];
+    if (!old) continue;
+    fresh.rules.forEach((rule, at) => { rule.place = at + 1; });
+    const kept = new Map(old.rules.map((rule) => [rule.id, rule]));
+    const rules = fresh.rules.map((rule) => Object.assign(kept.get(rule.id) || {}, rule));
+    Object.assign(old, fresh, { rules, under });
   }
-  old.replaceWith(fresh);
+  document.getElementById("lead").textContent = FACTS.sentence;
+  repaint(openFacts());
 }
+function repaint(facts) {
+  const view = document.getElementById("view");
+  const head = headline(facts);
+  const before = REVIEW.before.get(facts);
+  for (const [name, read] of Object.entries(COMPARED)) {
+    const box = head.querySelector(`[data-tile="${name}"] dd`);
+    const was = percent(read(before));
+    if (box && was !== box.querySelector(".big").textContent) box.append(el("span", { class: "was" }, `was ${was}`));
+  }
+  document.getElementById("headline").replaceWith(head);
+  const sites = document.getElementById("sites");
+  if (sites) sites.repaint(FACTS.overview);
+  if (facts === FACTS) return;
+  for (const row of view.querySelectorAll("#rule-table tbody tr")) if (row.updateRule) row.updateRule();
+  let last = document.getElementById("rules");
+  for (const [id, fresh] of [["curve", curveSection(facts.curve)], ["scheme", null], ["unexplained", unexplainedSection(facts.unexplained)]]) {
+    const old = document.getElementById(id);
+    if (fresh && old) old.replaceWith(fresh);
+    else if (fresh) last.after(fresh);
+    else if (old && id !== "scheme") old.remove();
+    last = document.getElementById(id) || last;
+  }
+  REVIEW.state.searchAgain();
+}
+const COMPARED = {
+  "The rules remove": ({ totals }) => (totals.duplicates ? totals.removed_by_rules / totals.duplicates : 0),
+  "Pages lost": ({ figures }) => (figures ? figures.lost : null),
+};
 async function undoAll() {
   for (const id of changedIds()) {
     const on = !REVIEW.saved.has(id);
@@ -93,7 +137,7 @@ function trySection() {
   return section("try", "Try a URL", "Each step from a URL to its canonical form, with the rules as they are switched now.", form, out);
 }
 const ENDS = {
-  "no URL": "This is no http(s) URL, so it stays as it is.",
+  "no URL": "This is not an http(s) URL, so it stays as it is.",
   skipped: "With a user name, or longer than 64 KiB, a URL is only brought into its standard form.",
   unresolved: "There is no end within 256 steps and 64 KiB, so it is only brought into its standard form.",
   cycle: "This URL was there before; of the URLs in the circle, the smallest is taken.",

@@ -15,11 +15,11 @@ const PROPOSERS = {
 const RULE_COLUMNS = [
   ["#", (rule) => rule.place, false],
   ["Rule", (rule) => rule.words, false],
-  ["Saves", (rule) => savesOf(rule), true],
+  ["Removes alone", (rule) => removesAlone(rule), true],
   ["Risk below", (rule) => rule.bound, true],
   ["Proposed by", (rule) => rule.by || "", false],
 ];
-const savesOf = (rule) => (rule.alone ? rule.alone.saved : rule.saves);
+const removesAlone = (rule) => (rule.alone ? rule.alone.saved : null);
 
 function ruleText(rule) {
   const quote = rule.kind === "replace" ? '"' : "";
@@ -53,9 +53,9 @@ function rulesSection(facts) {
   }
   paint();
   const intro = `${rules.length < facts.rule_count ? `The first ${count(rules.length)} of ${many(facts.rule_count, "rule")}` : many(rules.length, "rule")}, in use from top to bottom in the order of #. ` +
-    "Saves: URLs that the rule alone makes superfluous here. Risk below: the bound on its false positives, with 95 % confidence, from the pages held out when it was learned; few pages give a wide one.";
+    "Removes alone: URLs that the rule removes here beyond standard normalization while all others are off; rules that share work count it each. Risk below: the bound on its false positives, with 95 % confidence, from the pages held out when it was learned; few pages give a wide one.";
   return section("rules", "Rules", intro,
-    el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with what each saves and how sure that is"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
+    el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with what each removes alone and how sure that is"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
 }
 
 function ruleRows(rule) {
@@ -64,19 +64,28 @@ function ruleRows(rule) {
   const opener = el("button", { type: "button", class: "plain opener", "aria-expanded": "false", "aria-controls": `${id}-more`, onclick: () => open(opener.getAttribute("aria-expanded") !== "true") },
     el("span", {}, el("span", { class: "rule-words" }, rule.words), ruleText(rule)));
   function open(shown) {
-    if (shown && !detail.firstChild.childNodes.length) detail.firstChild.append(...ruleDetail(rule));
+    if (shown && !detail.firstChild.childNodes.length) fill(detail.firstChild, {}, ruleDetail(rule));
     detail.hidden = !shown;
     opener.setAttribute("aria-expanded", String(shown));
   }
-  const wrong = rule.alone && rule.alone.lost > 0;
+  const alone = el("td", { class: "right number", "data-name": "Removes alone" });
+  function update() {
+    alone.replaceChildren();
+    fill(alone, {}, [removesAlone(rule) === null ? el("span", { class: "quiet" }, rule.kind === "keep" ? "" : isOn(rule) ? "not known" : "off") : count(removesAlone(rule)), losesAlone(rule)]);
+    const isOpen = !detail.hidden;
+    detail.firstChild.replaceChildren();
+    if (isOpen) open(true);
+  }
   const row = el("tr", { id, class: isOn(rule) ? null : "off" },
     el("td", { class: "number quiet", "data-name": "Number" }, String(rule.place)),
     el("th", { scope: "row" }, opener),
-    el("td", { class: "right number", "data-name": "Saves" }, savesOf(rule) === null || savesOf(rule) === undefined ? "" : count(savesOf(rule)), wrong && el("div", {}, el("span", { class: "badge risk" }, `loses ${count(rule.alone.lost)}`))),
+    alone,
     el("td", { class: "right number", "data-name": "Risk below" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
     el("td", { "data-name": "Proposed by" }, el("span", { class: "strange" }, rule.by || "not known"), !FACTS.served && !rule.on && el("div", {}, el("span", { class: "badge" }, "switched off"))),
     FACTS.served && el("td", { "data-name": "On" }, ruleSwitch(rule)));
   row.openRule = open;
+  row.updateRule = update;
+  update();
   return [row, detail];
 }
 
@@ -87,9 +96,9 @@ function ruleDetail(rule) {
   const parts = [el("dl", { class: "facts" },
     fact("Changes here", rule.changes === undefined ? null : many(rule.changes, "URL")),
     fact("Bring pages together", rule.right === undefined ? null : `${count(rule.right)} rightly, ${count(rule.wrong)} wrongly`),
-    fact("Alone it saves", rule.alone ? many(rule.alone.saved, "URL") : null),
+    fact("Alone it removes", rule.alone ? many(rule.alone.saved, "URL") : null),
     fact("Alone it loses", rule.alone ? many(rule.alone.lost, "page") : null),
-    fact("Saved of those held out", rule.saves === null ? null : many(rule.saves, "URL")),
+    fact("Removed of those held out", rule.saves === null ? null : many(rule.saves, "URL")),
     fact("Support, held out", rule.support === null ? null : many(rule.support, "pair")),
     fact("False, held out", rule.false === null ? null : many(rule.false, "pair")),
     fact("False-positive rate", rule.fpr === null ? null : `${percent(rule.fpr)}, below ${percent(rule.bound)}`),
@@ -101,8 +110,8 @@ function ruleDetail(rule) {
   parts.push(el("h3", {}, "Examples"), rule.examples.length ? el("ul", { class: "urls" }, rule.examples.map(change)) : el("p", { class: "quiet" }, rule.kind === "keep" ? "It changes nothing." : "No URL here is changed by it."));
   if (rule.wrong !== undefined) {
     parts.push(el("h3", {}, "Counter-examples"), rule.wrong
-      ? [el("p", { class: "small" }, `${many(rule.wrong, "URL")} would meet a different page under it alone; ${count(rule.counter.length)} shown.`), counterList(rule.counter)]
-      : el("p", { class: "quiet" }, `None among the ${many(rule.right, "URL")} that meet another.`));
+      ? [el("p", { class: "small" }, `${many(rule.wrong, "URL")} would be merged with a different page if no other rule were on; ${count(rule.counter.length)} shown.`), counterList(rule.counter)]
+      : el("p", { class: "quiet" }, `None among the ${many(rule.right, "URL")} that it merges with another.`));
   }
   if (rule.spares) {
     parts.push(el("h3", {}, "Spared by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
@@ -110,8 +119,14 @@ function ruleDetail(rule) {
   }
   return parts;
 }
-const counterList = (counter) => el("ul", { class: "urls" }, counter.map((one) => {
+function losesAlone(rule) {
+  if (!rule.alone || rule.alone.lost <= 0) return null;
+  const text = `alone loses ${many(rule.alone.lost, "page")}`;
+  return el("div", {}, el("span", { class: "badge risk", title: "If no other rule were on. What all rules together lose is in the headline." }, text));
+}
+// Each counter-example is a URL, what it would become, whom it would meet there, and why that is another page.
+const counterList = (counter) => el("ul", { class: "urls counter" }, counter.map((one) => {
   const item = change(one.change);
-  item.append(el("span", { class: "becomes" }, "meets, as a different page, ", url(one.meets)));
+  item.append(el("span", { class: "becomes" }, "would be merged with ", url(one.meets)), el("span", { class: "becomes why" }, "which is a different page: ", el("span", { class: "strange" }, one.why)));
   return item;
 }));

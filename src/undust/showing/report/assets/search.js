@@ -55,5 +55,6 @@ function wireSearch(state) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) { event.preventDefault(); input.focus(); }
   });
+  state.searchAgain = paint;
   state.clearSearch = () => { input.value = ""; paint(); };
 }
