@@ -27,11 +27,12 @@ MAY_IMPORT = {
     "secrets": "",
     "streams": "errors packing replacing",
     "observations": "errors counting secrets",
+    "files": "errors streams",
     "urls": "errors _core",
     "content": "errors _core urls",
-    "sources": "errors _core packing streams observations urls content",
+    "sources": "errors _core packing streams files observations urls content",
     "live": "errors urls content sources",
-    "engines": "errors extras streams observations",
+    "engines": "errors extras streams files observations",
     "duplicates": "errors counting _core observations urls",
     "rules": "errors counting notebook secrets _core streams urls",
     "tree": "errors _core urls",
@@ -55,7 +56,8 @@ MAY_IMPORT = {
         " candidates learners validation selection learning single evaluation comparison reporting"
     ),
     "cli": (
-        "errors counting front replacing streams observations engines urls rules tree signatures live"
+        "errors counting front replacing streams files observations engines urls _core sources rules tree"
+        " signatures live"
         " learning validation evaluation single comparison exports imports reporting review pipeline"
     ),
     "__main__": "cli front",
@@ -164,8 +166,11 @@ def siblings_of(repository: Path, shelf: str) -> set[str]:
     tuples = [
         node.value for node in body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple)
     ]
-    used = {name.id for value in tuples for name in ast.walk(value) if isinstance(name, ast.Name)}
-    return {homes[name] for name in used if name in homes} or everything
+    nodes = [node for value in tuples for node in ast.walk(value)]
+    used = {homes[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in homes}
+    # A tuple may name modules that are loaded when they are used.
+    named = {str(node.value) for node in nodes if isinstance(node, ast.Constant)} & everything
+    return named or used or everything
 
 
 @pytest.mark.parametrize("module", ["undust", "undust.rules", "undust.urls", "undust.cli"])
