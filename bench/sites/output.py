@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.files.streams import open_output
-from undust.files.table_writing import format_of, write_batches
+from undust.files.writing import format_of, write_batches
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ import pyarrow as pa
 
 import undust
 from undust.asking.journal import JournalFile
-from undust.cli.application import Application
+from undust.cli.application import Application, Output
+from undust.cli.mapping import Canonicalizing
 from undust.cli.report import read_comparison
-from undust.cli.tables import ColumnNames
+from undust.cli.urls_input import UrlsInput
 from undust.errors import UndustError
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.reading.content.page import Body, content_of, page_of
@@ -40,6 +41,7 @@ CORPUS = HERE / "corpus"
 CRAWLS = HERE.parent / "crawls"
 SUFFIXES = {"access-log": "log", "sitemap": "xml", "urls": "txt"}
 """Where the suffix of a format's files is not its name."""
+TABLES = [source.name for source in SOURCES if source.is_table]
 URLS = (
     "http://shop.test/",
     "http://www.shop.test/a/b-c/42?sid=9&id=7&utm_source=x#top",
@@ -60,8 +62,8 @@ class Target(NamedTuple):
     def seeds(self) -> list[bytes]:
         """Return the samples to start from."""
         found = sorted((CORPUS / self.name).glob("*"))
-        kind = self.name.removeprefix("read-")
-        if kind != self.name:
+        job, _, kind = self.name.partition("-")
+        if job in {"read", "apply"}:
             found += sorted(CRAWLS.glob(f"*.{SUFFIXES.get(kind, kind)}"))
         return [path.read_bytes() for path in found]
 
@@ -231,15 +233,13 @@ def _apply_to(kind: str | None) -> Check:
     def check(data: bytes, folder: Path) -> None:
         path = _file(data, folder, "table")
         job = Application(
-            _shop_rules().compile(),
-            ColumnNames("url", "canonical"),
-            keys=False,
-            only_changed=False,
+            Canonicalizing(_shop_rules().compile(), uses=True),
+            UrlsInput(kind, base="http://shop.test"),
+            Output(into="canonical"),
             stats=True,
-            threads=1,
         )
-        with suppress(click.UsageError):  # a table keeps its format
-            job.run([str(path)], kind, kind or "jsonl", len)
+        with suppress(click.UsageError):  # a list has no column to write
+            job.run([str(path)], len)
 
     return check
 
@@ -256,7 +256,7 @@ TARGETS = (
         Target(f"import-{source.name}", _import_from(source.name, needs_site=source.needs_site))
         for source in IMPORTERS
     ),
-    *(Target(f"apply-{kind}", _apply_to(kind)) for kind in ("lines", "jsonl", "csv", "parquet")),
+    *(Target(f"apply-{kind}", _apply_to(kind)) for kind in ("lines", *TABLES)),
     Target("apply-any", _apply_to(None)),
     Target("page", _page),
     Target("journal", _journal),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PART = ".undust-*.part"
 LONGEST_S = 120.0
 LOADED = (
-    *("undust.jobs", "undust.showing.review", "undust.cli.application", "undust.cli.parquet", "rich.text"),
+    *("undust.jobs", "undust.showing.review", "undust.cli.application", "undust.files.parquet", "rich.text"),
     *(
         "undust.showing.report.page",
         "undust.exchange.exports",

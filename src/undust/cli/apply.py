@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import click
 
 from undust.cli import options
-from undust.cli.application import Application
+from undust.cli.application import Application, Output
+from undust.cli.mapping import Canonicalizing
 from undust.cli.memory import require_held
 from undust.cli.stdout import destination, require_stdout_for_one
-from undust.cli.tables import ColumnNames
 from undust.cli.terminal import say, say_json
+from undust.cli.urls_input import UrlsInput, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
 
-_FORMATS = ["lines", "jsonl", "csv", "parquet"]
+if TYPE_CHECKING:
+    from undust.rules import RuleSet
 
 
 @click.command("apply")
@@ -25,25 +29,8 @@ _FORMATS = ["lines", "jsonl", "csv", "parquet"]
 @options.output
 @click.option("--key", "keys", is_flag=True, help="Give keys, to compare URLs by, instead of forms to fetch.")
 @click.option("--only-changed", is_flag=True, help="Leave out what stays as it is.")
-@click.option(
-    "--format",
-    "input_format",
-    type=click.Choice(_FORMATS),
-    help="What the input is; otherwise its name tells, and an unknown name means lines.",
-)
-@click.option(
-    "--output-format",
-    type=click.Choice(_FORMATS),
-    help="What to write; a table stays the table it is, unless you ask for lines.",
-)
-@click.option(
-    "--column", default="url", show_default=True, metavar="NAME", help="The column that holds the URLs."
-)
-@click.option(
-    "--into",
-    metavar="NAME",
-    help="The column for the results, replaced if it is there.  [default: canonical_url, or key with --key]",
-)
+@reading_options
+@output_options("canonical_url, or key with --key")
 @click.option(
     "--stats", is_flag=True, help="Tell on stderr how many different URLs there were, and what each rule did."
 )
@@ -58,7 +45,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     output: str | None,
     input_format: str | None,
     output_format: str | None,
-    column: str,
+    column: str | None,
+    base: str | None,
+    log_format: str | None,
     into: str | None,
     keys: bool,
     only_changed: bool,
@@ -70,37 +59,45 @@ def command(  # noqa: PLR0913 -- one argument per option
 ) -> None:
     """Send each URL to the one form that RULES give it, in the same order.
 
-    Reads one URL per line from the FILEs, or from stdin; '-' is stdin too. Gzip and zstd are
-    unpacked, and an output named .gz or .zst is packed. Memory stays the same however long the
-    input. What is no http(s) URL passes unchanged and is counted; without rules for its site, a
-    URL is brought into its standard form, as 'undust normalize' does.
+    Reads whatever 'undust learn' reads from the FILEs, or from stdin; '-' is stdin too. The format
+    is told by the content. Gzip and zstd are unpacked, and an output named .gz or .zst is packed.
+    Memory stays the same however long the input.
 
-    A table (JSON lines, CSV, Parquet) keeps its rows, columns and format; the results go into a
-    new last column. Made from a list of URLs, a table has two columns.
+    A list has one URL per line, and so has the output. What is not an http(s) URL passes unchanged
+    and is counted; so does a line with a tab in it. If more than half of the lines are not URLs, the
+    command ends with exit code 1 and says what the input looks like; with --format lines, only if
+    none is. Without rules for its site, a URL is brought into its standard form, as
+    'undust normalize' does.
+
+    A table (CSV, TSV, JSON lines, JSON, CDX, CDXJ, Parquet) keeps its rows, columns and format; the
+    results go into a new last column, or into the one that --into names. All other bytes stay. A
+    log, a web archive or a sitemap gives one line per record. Made from any of these but a table,
+    --output-format writes a table of two columns.
 
     \b
     Examples:
       undust apply rules.json urls.txt > canonical.txt
       undust apply rules.json --key < urls.txt | sort -u | wc -l
       undust apply rules.json crawl.parquet --column url -o deduplicated.parquet
+      undust apply rules.json access.log --base https://shop.test
       undust apply rules.json urls.txt --only-changed --output-format csv
     """  # noqa: D301 -- click keeps the lines behind a \b
     paths = files or (STANDARD,)
     _require_sense(rules, paths, output, as_json=as_json)
     require_readable((rules, *paths))
+    canonicalizer = load(rules).compile()
     job = Application(
-        load(rules).compile(),
-        ColumnNames(column, into or ("key" if keys else "canonical_url")),
-        keys=keys,
-        only_changed=only_changed,
+        Canonicalizing(canonicalizer, keys, threads, stats),
+        UrlsInput(input_format, column, base, log_format),
+        Output(output_format, into, "key" if keys else "canonical_url", only_changed),
         stats=stats,
-        threads=threads,
+        tell=len if quiet else partial(say, err=True),
     )
     require_held(memory, "the rules")
     started = perf_counter()
     with destination(output, as_json=as_json) as write:
-        job.run(paths, input_format, output_format, write)
-    _tell(job, perf_counter() - started, as_json=as_json, quiet=quiet)
+        job.run(paths, write)
+    _tell(job, canonicalizer.rules, perf_counter() - started, as_json=as_json, quiet=quiet)
 
 
 def _require_sense(rules: str, paths: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
@@ -111,8 +108,7 @@ def _require_sense(rules: str, paths: tuple[str, ...], output: str | None, *, as
         raise click.UsageError(message)
 
 
-def _tell(job: Application, seconds: float, *, as_json: bool, quiet: bool) -> None:
-    rules = job.canonicalizer.rules
+def _tell(job: Application, rules: RuleSet, seconds: float, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         say_json(job.tally.as_json(rules, seconds, is_full=job.stats))
     elif job.stats or (not quiet and sys.stderr is not None and sys.stderr.isatty()):

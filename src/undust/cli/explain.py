@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.text import Text
 
+from undust.cli.application import Application
+from undust.cli.mapping import Added
 from undust.cli.printing import show
-from undust.cli.terminal import say_json
-from undust.files.streams import require_readable
+from undust.cli.terminal import say, say_json
+from undust.cli.urls_input import UrlsInput, reading_options
+from undust.files.change import text_from_bytes
+from undust.files.streams import STANDARD, require_readable
+from undust.reading.formats.recognising import URL_START
 from undust.rules import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from undust.rules import Explanation, Step
+    import pyarrow as pa
+
+    from undust.cli.contract import Happened
+    from undust.rules import Canonicalizer, Explanation, Step
 
 _MOST_SHOWN = 6
 """Steps that are shown; of a URL that never comes to an end, there are 256."""
@@ -31,23 +41,84 @@ ENDS = {
 @click.command("explain")
 @click.argument("rules", metavar="RULES", type=click.Path(allow_dash=True))
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
+@reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per URL, each on a line.")
-def command(rules: str, urls: tuple[str, ...], *, as_json: bool) -> None:
+def command(  # noqa: PLR0913 -- one argument per option
+    rules: str,
+    urls: tuple[str, ...],
+    *,
+    input_format: str | None,
+    column: str | None,
+    base: str | None,
+    log_format: str | None,
+    as_json: bool,
+) -> None:
     """Show each step from URL to its canonical form, with the rule of RULES that made it.
+
+    Instead of a URL, name a file to explain every URL in it, in order: whatever 'undust learn'
+    reads, and '-' for stdin.
 
     \b
     Examples:
       undust explain rules.json 'http://www.shop.test/Any-Title/dp/42?sid=9'
       undust explain --json rules.json http://shop.test/a http://shop.test/b
+      undust explain rules.json urls.txt | less
     """  # noqa: D301 -- click keeps the lines behind a \b
-    require_readable([rules])
-    canonicalize = load(rules).compile()
-    for place, url in enumerate(urls):
-        explained = canonicalize.explain(url)
-        if as_json:
+    files = {url for url in urls if _is_file(url)}
+    require_readable([rules, *sorted(files)])
+    if (rules, *urls).count(STANDARD) > 1:
+        message = "stdin can be read once, so name a file for the rules or for the URLs"
+        raise click.UsageError(message)
+    if column is not None and not files:
+        message = "a URL has no columns; leave out --column, or name a file"
+        raise click.UsageError(message)
+    explaining = Explaining(load(rules).compile(), as_json=as_json)
+    job = Application(
+        explaining, UrlsInput(input_format, column, base, log_format), tell=partial(say, err=True)
+    )
+    for url in urls:
+        if url in files:
+            # Each URL of a file is explained while it is read; the file itself is not written again.
+            job.run([url], len)
+        else:
+            explaining.explain(url)
+
+
+def _is_file(argument: str) -> bool:
+    """Return whether an argument is not a URL and there is such a file."""
+    if argument == STANDARD:
+        return True
+    return not URL_START.match(argument.encode("utf-8", "surrogateescape")) and Path(argument).exists()
+
+
+class Explaining:
+    """Explains URLs instead of changing them."""
+
+    def __init__(self, canonicalizer: Canonicalizer, *, as_json: bool) -> None:
+        self._canonicalizer, self._as_json = canonicalizer, as_json
+        self._is_first = True
+
+    def explain(self, url: str) -> bool:
+        """Print how a URL comes to its canonical form; return whether it is one."""
+        explained = self._canonicalizer.explain(url)
+        if self._as_json:
             say_json(as_object(explained))
         else:
-            show(*([""] if place else []), *story(explained), wrap=False)
+            show(*([] if self._is_first else [""]), *story(explained), wrap=False)
+        self._is_first = False
+        return explained.outcome != "no URL"
+
+    def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
+        """Explain each line that is not blank; return the lines as they are."""
+        lines = data.removesuffix(b"\n").split(b"\n")
+        texts = [text_from_bytes(line.rstrip(b"\r")) for line in lines]
+        bad = sum(not (text.strip() and self.explain(text)) for text in texts)
+        return data, len(lines), Added(bad)
+
+    def column(self, urls: pa.Array) -> tuple[pa.Array, Happened]:
+        """Explain each value of a column; return the column as it is."""
+        bad = sum(not (text.strip() and self.explain(text)) for text in urls.to_pylist() if text is not None)
+        return urls, Added(bad)
 
 
 def as_object(explained: Explanation) -> dict[str, Any]:

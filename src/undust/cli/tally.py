@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.cli.distinct import STANDARD_ERROR, Distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from undust.rules import Counts
     from undust.rules.compiled import OrderedRules
+    from undust.cli.contract import Happened
+    from undust.rules import RuleSet
 
 _MOST_SHOWN = 20
 """Rules that the summary for people names; JSON names all."""
+
+
+class Fit(NamedTuple):
+    """How well texts fit a format in which each should be a URL."""
+
+    texts: int
+    not_urls: int
+    paths: int = 0
+    """Of those that are not URLs, how many are paths that lack a host."""
+
+    def since(self, before: Fit) -> Fit:
+        """Return the same for the texts that came after `before`."""
+        return Fit(*(after - first for after, first in zip(self, before, strict=True)))
+
+    def is_bad(self, *, was_said: bool) -> bool:
+        """Return whether this cannot be what the person meant.
+
+        More than half of the texts are not URLs; if the person said what the input is, all of them.
+        """
+        least = self.texts if was_said else self.texts // 2 + 1
+        return 0 < least <= self.not_urls
 
 
 @dataclass
@@ -27,20 +50,38 @@ class Tally:
     skipped: int = 0
     unresolved: int = 0
     too_long: int = 0
+    blank: int = 0
+    """Of those that are not URLs, how many hold nothing at all."""
+    paths: int = 0
+    """Of those that are not URLs, how many are paths."""
+    absent: int = 0
+    """Rows of a table without a value, which are counted as URLs and as nothing else."""
+    records_skipped: int = 0
+    records_passed_over: int = 0
     before: Distinct = field(default_factory=Distinct)
     after: Distinct = field(default_factory=Distinct)
     uses: list[int] = field(default_factory=list)
 
-    def add(self, urls: int, counts: Counts) -> None:
-        """Add what the core counted in a block."""
+    def add(self, urls: int, counts: Happened, *, absent: int = 0) -> None:
+        """Add what the core counted in a block; `absent` rows have no value, which it took for texts."""
         self.urls += urls
         self.changed += counts.changed
-        self.not_urls += counts.not_urls
+        self.not_urls += counts.not_urls - absent
         self.skipped += counts.skipped
         self.unresolved += counts.unresolved
         if counts.uses:
             known = self.uses or [0] * len(counts.uses)
             self.uses = [total + more for total, more in zip(known, counts.uses, strict=True)]
+
+    def fit(self) -> Fit:
+        """Return how many texts there were so far, and how many of them are not URLs; blank ones aside."""
+        texts = self.urls - self.too_long - self.absent - self.blank
+        return Fit(texts, self.not_urls - self.blank, self.paths)
+
+    def look_at(self, texts: Sequence[bytes]) -> None:
+        """Count the blank texts and the paths among texts of which some are not URLs."""
+        self.blank += sum(not text.strip() for text in texts)
+        self.paths += sum(text.startswith(b"/") for text in texts)
 
     def add_texts(self, before: Iterable[bytes], after: Iterable[bytes]) -> None:
         """Count different texts."""
@@ -56,6 +97,9 @@ class Tally:
         """Return the counts for programs."""
         names = ("urls", "changed", "not_urls", "skipped", "unresolved", "too_long")
         told: dict[str, Any] = {name: getattr(self, name) for name in names}
+        for name in ("records_skipped", "records_passed_over"):
+            if getattr(self, name):
+                told[name] = getattr(self, name)
         told["seconds"] = round(seconds, 6)
         if is_full:
             told["distinct_before"] = self.before.count

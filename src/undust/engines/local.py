@@ -18,7 +18,7 @@ from undust.engines.contract import SITE, File, Survey
 from undust.engines.spool import SPOOL_ROWS, Spool, Spooled
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
-from undust.files.table_writing import write_batches
+from undust.files.writing import write_batches
 from undust.reading.observations import arrow_table
 
 if TYPE_CHECKING:

@@ -92,18 +92,7 @@ def misnamed(name: str) -> SourceError:
 
 
 def _told(reading: Reading) -> FileFacts:
-    report = FileReport(reading.name, reading.format, reading.rows, tuple(_remarks(reading)))
-    return FileFacts(report, tuple(reading.statements))
-
-
-def _remarks(reading: Reading) -> Iterable[Remark]:
-    for fate, reasons in (
-        ("skipped", reading.skipped),
-        ("passed over", reading.passed_over),
-        ("lost", reading.lost),
-    ):
-        for reason, records in sorted(reasons.items()):
-            yield Remark(fate, reason, records.count, tuple(records.samples))  # type: ignore[arg-type]
+    return FileFacts(reading.report(), tuple(reading.statements))
 
 
 def one_report_each(reports: Iterable[FileReport], order: Sequence[str]) -> tuple[FileReport, ...]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from undust.jobs.find_duplicates import tree_of
 from undust.jobs.learn_result import LearnResult
 from undust.jobs.judged_input import Input
 from undust.privacy.masking import Masks

@@ -24,7 +24,7 @@ from undust.engines.spark.files import found, literal, require_small
 from undust.engines.spark.session import require_spark, started
 from undust.engines.spark.types import in_spark, restored, stored, to_store
 from undust.errors import UndustError
-from undust.files.table_writing import write_batches
+from undust.files.writing import write_batches
 from undust.reading.observations import arrow_table
 
 if TYPE_CHECKING:

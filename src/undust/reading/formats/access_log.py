@@ -13,16 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust._core import LogFormat
-from undust.reading.formats.lines import Lines, head_lines, whole_lines
+from undust.reading.formats.lines import Lines, whole_lines
 from undust.reading.formats.log_format import COMMON, VHOST, LineFormat, compiled
 from undust.reading.formats.reading import Reading
+from undust.reading.formats.recognising import LOG_LINE, head_lines
 from undust.reading.formats.rows import NO_HOST, OTHER_METHOD, base_of, finished, no_base, shown_rows
 from undust.urls import Url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_LINE = re.compile(rb'\S+ (?P<second>\S+) (?P<third>\S+) [^\[]*\[[^\]]{10,40}\] ".*" (?:\d{3}|-)(?: |$)')
 
 NO_FIT = "not in the format of the log"
 NO_REQUEST = "without a request line"
@@ -33,13 +32,6 @@ COLUMNS = ("url", "status", "size", "time", "redirect")
 """What the core reads out of a line, in its order."""
 EVENTS = (NO_FIT, NO_REQUEST, OTHER_METHOD, ODD_TARGET, NO_HOST, LOST_TIME, LOST_SIZE)
 """The core's `LogEvent` in words."""
-
-
-def recognises(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of an access log, from 0 to 100."""
-    lines = head_lines(head)
-    found = sum(_LINE.match(line) is not None for line in lines)
-    return 90 if lines and found * 2 > len(lines) else 0
 
 
 def fits(head: bytes, log_format: str) -> bool:
@@ -75,7 +67,7 @@ def _guessed(data: bytes) -> LineFormat:
     """Return the stock format that most of the first lines have."""
     with_host = without = 0
     for line in head_lines(data[:65536] + b"\n"):
-        match = _LINE.match(line)
+        match = re.match(LOG_LINE, line)
         # The identity, which no server asks for any more, is the second word, or the third behind a host.
         if match and match["second"] == b"-":
             without += 1

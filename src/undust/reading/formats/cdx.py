@@ -9,15 +9,16 @@ elsewhere, does not share with the page.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.errors import SourceError
-from undust.reading.formats.json_lines import NOT_JSON, json_columns
-from undust.reading.formats.lines import Lines, head_lines, whole_lines
+from undust.files.arrays import NOT_JSON
+from undust.reading.formats.cdx_fields import _NAMES, LAYOUTS, LETTERS, header_names, separator_of
+from undust.reading.formats.json_lines import json_columns
+from undust.reading.formats.lines import Lines, whole_lines
 from undust.reading.formats.rows import Place, batch_of, note_rows, note_where
 from undust.reading.formats.values import texts
 
@@ -26,45 +27,7 @@ if TYPE_CHECKING:
 
     from undust.reading.formats.reading import Reading
 
-LETTERS = {"a": "url", "b": "time", "s": "status", "k": "digest", "r": "redirect", "S": "size", "m": "mime"}
-"""Our names for the letters of a CDX header; the others are of no use to us."""
-_NAMES = {
-    "original": "url",
-    "url": "url",
-    "timestamp": "time",
-    "statuscode": "status",
-    "status": "status",
-    "digest": "digest",
-    "redirect": "redirect",
-    "length": "size",
-    "mimetype": "mime",
-    "mime": "mime",
-}
-"""Our names for those that CDX servers and CDXJ use."""
-LAYOUTS = {7: "N b a m s k S", 9: "N b a m s k r V g", 11: "N b a m s k r M S V g"}
-"""What lines without a header hold, by their number of fields."""
-
 REVISIT = "warc/revisit"
-_PLAIN = re.compile(rb"\S+ \d{4,17} \S+ \S+ (?:\d{3}|-) \S+ ")
-_JSON = re.compile(rb"\S+ \d{4,17} \{")
-
-
-def recognises_cdx(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of a CDX file, from 0 to 100."""
-    lines = head_lines(head)
-    if not lines:
-        return 0
-    if _header(lines[0]):
-        return 95
-    found = sum(_PLAIN.match(line) is not None and line.count(b" ") + 1 in LAYOUTS for line in lines)
-    return 85 if found * 2 > len(lines) else 0
-
-
-def recognises_cdxj(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of a CDXJ file, from 0 to 100."""
-    lines = [line for line in head_lines(head) if not line.startswith(b"!")]
-    found = sum(_JSON.match(line) is not None for line in lines)
-    return 90 if lines and found * 2 > len(lines) else 0
 
 
 def read_cdx(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
@@ -76,12 +39,12 @@ def read_cdx(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     for lines in whole_lines(file, reading):
         column = lines.column()
         start = 0
-        if lines.first == 1 and len(column) and (names := _header(column[0].as_py())):
+        if lines.first == 1 and len(column) and (names := header_names(column[0].as_py())):
             if "url" not in names:
                 message = f"{reading.name}: its header names no field for the URL ('a'); mend the first line"
                 raise SourceError(message)
             layouts = {len(names): names}
-            separator = b"\t" if b"\t" in column[0].as_py() else b" "
+            separator = separator_of(column[0].as_py())
             start = 1
         rows = pc.indices_nonzero(pc.greater(pc.binary_length(column), 0))
         rows = rows.filter(pc.greater_equal(rows, start))
@@ -111,16 +74,6 @@ def _batches(
             continue
         raw = {name: pc.list_element(chosen, at) for at, name in enumerate(names) if name}
         yield _batch(raw, rows.filter(has_count), lines.place, reading)
-
-
-def _header(line: bytes) -> list[str] | None:
-    """Return our names for the fields that a header line lists; None if it is no header."""
-    words = line.strip().split(b"\t" if b"\t" in line else b" ")
-    if words[0] == b"CDX":
-        return [LETTERS.get(word.decode("latin-1"), "") for word in words[1:]]
-    names = [_NAMES.get(word.decode("latin-1").lower(), "") for word in words]
-    is_header = b"timestamp" in words and (b"original" in words or b"url" in words)
-    return names if is_header else None
 
 
 def read_cdxj(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:

@@ -7,61 +7,23 @@ stray quote costs one record. In TSV, quotes around a value are taken off and me
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.files.delimited import LONGEST_RECORD_LINES, OPEN_QUOTE, ends_inside, unquoted, values_of
 from undust.files.streams import LONGEST_LINE
-from undust.reading.formats.columns import ALIASES, chosen
-from undust.reading.formats.lines import head_lines, whole_lines
+from undust.reading.formats.columns import chosen
+from undust.reading.formats.lines import whole_lines
+from undust.reading.formats.recognising import DELIMITERS, TAB, URL_START
 from undust.reading.formats.rows import batch_of, shown_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from undust.reading.formats.reading import Reading
-
-TAB = b"\t"
-DELIMITERS = (b",", b";", b"|")
-"""Those of CSV: a file uses the one that its header has most of."""
-LONGEST_RECORD_LINES = 1000
-OPEN_QUOTE = "a quote that is never closed"
-
-_URL = re.compile(rb'"?\s*https?://', re.IGNORECASE)
-
-
-def recognises_csv(head: bytes, name: str) -> int:
-    """Return how sure it is that these are the first bytes of a CSV file, from 0 to 100."""
-    lines = head_lines(head)
-    return _score(lines, _delimiter(lines[0]), name.lower().endswith(".csv")) if lines else 0
-
-
-def recognises_tsv(head: bytes, name: str) -> int:
-    """Return how sure it is that these are the first bytes of a TSV file, from 0 to 100."""
-    lines = head_lines(head)
-    return _score(lines, TAB, name.lower().endswith((".tsv", ".tab"))) if lines and TAB in lines[0] else 0
-
-
-def _score(lines: list[bytes], delimiter: bytes, is_named: bool) -> int:  # noqa: FBT001
-    header = [name.strip().lower().decode("latin-1") for name in _fields(lines[0], delimiter)]
-    if any(_URL.match(name.encode("latin-1")) for name in header) or lines[0].lstrip().startswith(
-        (b"{", b"[", b"<")
-    ):
-        return 0
-    names_url = any(name in {"url", *ALIASES["url"]} for name in header)
-    if names_url and len(header) == 1:
-        return 70
-    if len(header) == 1:
-        return 0
-    holds_urls = any(_URL.match(field) for line in lines[1:20] for field in _fields(line, delimiter))
-    return 75 * names_url or (40 + 10 * is_named) * holds_urls or 20 * is_named
-
-
-def _delimiter(header: bytes) -> bytes:
-    return max(DELIMITERS, key=header.count)
 
 
 def read_csv(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
@@ -99,7 +61,7 @@ def _read(file: BinaryIO, reading: Reading, delimiters: tuple[bytes, ...]) -> It
 def _url_like(header: list[str], rows: list[list[bytes]]) -> list[str]:
     """Return the columns that hold nothing but URLs in some rows."""
     values = zip(*(row for row in rows if len(row) == len(header)), strict=True)
-    return [name for name, column in zip(header, values, strict=False) if all(map(_URL.match, column))]
+    return [name for name, column in zip(header, values, strict=False) if all(map(URL_START.match, column))]
 
 
 def _batch(
@@ -119,12 +81,7 @@ def _unquoted(values: pa.Array) -> pa.Array:
     """Return values without the quotes that TSV files of spreadsheets have; CSV has none left here."""
     if not pc.any(pc.starts_with(values, b'"')).as_py():
         return values
-    return pa.array([_without_quotes(value) for value in values.to_pylist()], pa.binary())
-
-
-def _without_quotes(value: bytes) -> bytes:
-    is_quoted = len(value) > 1 and value.startswith(b'"') and value.endswith(b'"')
-    return value[1:-1].replace(b'""', b'"') if is_quoted else value
+    return pa.array([unquoted(value) for value in values.to_pylist()], pa.binary())
 
 
 def _split(file: BinaryIO, reading: Reading, delimiters: tuple[bytes, ...]) -> Iterator[_SplitRecords]:
@@ -167,12 +124,12 @@ class _QuotedRecords:
             number, line = lines.popleft()
             if not line and not self._open:
                 continue
-            is_inside = _ends_inside(line, self.delimiter, is_inside=self.is_open)
+            is_inside = ends_inside(line, self.delimiter, is_inside=self.is_open)
             self._open.append((number, line))
             self._bytes += len(line)
             if not is_inside:
                 whole = b"\n".join(text for _, text in self._open)
-                records.append((self._open[0][0], _fields(whole, self.delimiter)))
+                records.append((self._open[0][0], values_of(whole, self.delimiter)))
                 self._open, self._bytes = [], 0
             elif len(self._open) > LONGEST_RECORD_LINES or self._bytes > LONGEST_LINE:
                 lines.extendleft(reversed(self._give_up()))
@@ -192,44 +149,3 @@ class _QuotedRecords:
         self._reading.skip(OPEN_QUOTE, f"line {number}", line)
         self._open, self._bytes = [], 0
         return rest
-
-
-def _ends_inside(line: bytes, delimiter: bytes, *, is_inside: bool) -> bool:
-    """Return whether a quoted value is open at the end of a line."""
-    at = 0
-    while True:
-        if is_inside or line[at : at + 1] == b'"':
-            at = _closing_quote(line, at if is_inside else at + 1, delimiter)
-            if at < 0:
-                return True
-            is_inside = False
-        at = line.find(delimiter, at)
-        if at < 0:
-            return False
-        at += 1
-
-
-def _closing_quote(text: bytes, at: int, delimiter: bytes) -> int:
-    """Return the place behind the quote that closes a value, which a delimiter follows or nothing; or -1."""
-    while (quote := text.find(b'"', at)) >= 0:
-        following = text[quote + 1 : quote + 2]
-        if following in {b"", delimiter}:
-            return quote + 1
-        at = quote + 2 if following == b'"' else quote + 1
-    return -1
-
-
-def _fields(record: bytes, delimiter: bytes) -> list[bytes]:
-    """Return the values of a record."""
-    fields = []
-    at = 0
-    while True:
-        value = b""
-        if record[at : at + 1] == b'"' and (closed := _closing_quote(record, at + 1, delimiter)) > 0:
-            value = record[at + 1 : closed - 1].replace(b'""', b'"')
-            at = closed
-        end = record.find(delimiter, at)
-        fields.append(value + record[at : end if end >= 0 else None])
-        if end < 0:
-            return fields
-        at = end + 1

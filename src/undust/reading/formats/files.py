@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from undust.errors import DamagedSource, SourceError, UnknownFormat
-from undust.files.packing import Packing, packing_of_content, unpacked
+from undust.files.packing import ZSTD, Packing, packing_of_content, unpacked
 from undust.files.streams import BLOCK_BYTES, STANDARD, raw_blocks, require_no_promise
 from undust.reading.formats import HEAD_BYTES, Format, format_of, named_format
 
@@ -54,7 +53,9 @@ def _files_of(path: str) -> Iterator[InputFile]:
         yield InputFile(path, is_named=True)
     elif Path(path).is_dir():
         yield from _files_below(path)
-    elif glob.has_magic(path) and not Path(path).exists():
+    elif _has_magic(path) and not Path(path).exists():
+        import glob  # noqa: PLC0415 -- for patterns only
+
         matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 -- also takes absolute patterns
         if not matches:
             message = f"{path}: no file fits this pattern; check it, and that it is not quoted by mistake"
@@ -63,6 +64,10 @@ def _files_of(path: str) -> Iterator[InputFile]:
             yield from _files_below(match) if Path(match).is_dir() else [InputFile(match, is_named=False)]
     else:
         yield InputFile(path, is_named=True)
+
+
+def _has_magic(path: str) -> bool:
+    return any(char in path for char in "*?[")
 
 
 def _files_below(folder: str) -> Iterator[InputFile]:
@@ -76,41 +81,95 @@ def read_file(
     path: str, reading: Reading, format_name: str | None = None, watch: Watch | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Give the observations of one file, in order; what could not be read is in `reading`."""
-    blocks, looked_at = tee(raw_blocks(path, watch))
-    head, packings, damage = _looked_into(looked_at, reading.name)
-    # Or what is read would be held until it had been looked at too.
-    del looked_at
-    if not packings and head:
-        require_no_promise(path)
-    if not head and format_name is None and damage is None:
+    looked = look_into(path, watch=watch)
+    if not looked.head and format_name is None and looked.damage is None:
         reading.format = "nothing"
         return
-    source = _source(head, damage, format_name, reading)
+    source = looked.source(format_name, reading.options)
+    yield from records_of(looked, source, reading, is_patient=True)
+
+
+def records_of(
+    looked: LookedInto, source: Format, reading: Reading, *, is_patient: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Give the observations of a file; if `is_patient`, packed data that breaks off is only counted."""
     reading.format = source.name
-    for packing in packings[:-1] if source.unpacks_itself else packings:
-        blocks = _guarded(unpacked(blocks, packing, reading.name, BLOCK_BYTES), reading)
-    with _opened(path, head, blocks, source) as file:
+    with looked.opened(source, reading if is_patient else None) as file:
         for batch in source.read(file, reading):
             if batch.num_rows:
                 reading.rows += batch.num_rows
                 yield batch
 
 
-def _source(head: bytes, damage: DamagedSource | None, name: str | None, reading: Reading) -> Format:
-    if name:
-        return named_format(name)
-    try:
-        return format_of(head, reading.name, reading.options)
-    except UnknownFormat:
-        if damage and not head:
-            raise damage from None
-        raise
+class LookedInto(NamedTuple):
+    """A file whose first bytes were looked at, before it is read."""
+
+    path: str
+    name: str
+    """What messages call it."""
+    head: bytes
+    """Its first bytes, unpacked as often as it was packed."""
+    packings: tuple[Packing, ...]
+    damage: DamagedSource | None
+    """What ended the head early."""
+    raw: Iterator[bytes]
+    """All that it holds, packed as it is."""
+
+    def source(self, format_name: str | None, options: ReadOptions | None = None) -> Format:
+        """Return the format: the one that the person named, or the one that the first bytes show."""
+        if format_name:
+            return named_format(format_name)
+        try:
+            return format_of(self.head, self.name, options)
+        except UnknownFormat:
+            if self.damage and not self.head:
+                raise self.damage from None
+            raise
+
+    def blocks(self, reading: Reading | None = None, *, keep_last: bool = False) -> Iterator[bytes]:
+        """Give what it holds, unpacked; with `keep_last`, packed once if it was packed.
+
+        Where packed data breaks off, that is raised, or counted if there is a `reading` to count it in.
+        """
+        blocks = self.raw
+        for packing in self.packings[:-1] if keep_last else self.packings:
+            blocks = unpacked(blocks, packing, self.name, BLOCK_BYTES)
+            if reading is not None:
+                blocks = _guarded(blocks, reading)
+        return blocks
+
+    def opened(self, source: Format, reading: Reading | None = None) -> BinaryIO:
+        """Return a stream; Parquet, which is read from its end, gets the file itself if it can."""
+        if source.name == "parquet" and self.path != STANDARD:
+            file = Path(self.path).open("rb")  # noqa: SIM115 -- whoever reads it closes it
+            if file.read(len(self.head)) == self.head:
+                file.seek(0)
+                return file
+            file.close()
+        # warcio reads ARC files that are plain or gzip; fastwarc reads WARC files in both packings.
+        is_kept = source.unpacks_itself and not (source.name == "arc" and self.packings[-1:] == (ZSTD,))
+        blocks = self.blocks(reading, keep_last=is_kept)
+        return cast("BinaryIO", io.BufferedReader(_BlockStream(blocks), BLOCK_BYTES))
+
+
+def look_into(
+    path: str, *, watch: Watch | None = None, enough: Callable[[bytes], bool] | None = None
+) -> LookedInto:
+    """Return a file with its first bytes; fewer of them if `enough` says of those so far that they do."""
+    name = "standard input" if path == STANDARD else path
+    raw, looked_at = tee(raw_blocks(path, watch))
+    head, packings, damage = _looked_into(looked_at, name, enough)
+    # Or what is read would be held until it had been looked at too.
+    del looked_at
+    if not packings and head:
+        require_no_promise(path)
+    return LookedInto(path, name, head, packings, damage, raw)
 
 
 def is_recognised(path: str, options: ReadOptions) -> bool:
     """Return whether a file is told by its first bytes; one that is not is passed over in a folder."""
     try:
-        format_of(_looked_into(raw_blocks(path), path).head, path, options)
+        format_of(_looked_into(raw_blocks(path), path)[0], path, options)
     except UnknownFormat:
         return False
     return True
@@ -122,32 +181,15 @@ def note_unknown(error: UnknownFormat, reading: Reading) -> None:
     reading.skip(str(error).removeprefix(f"{reading.name}: "), "the whole file")
 
 
-def _opened(path: str, head: bytes, blocks: Iterator[bytes], source: Format) -> BinaryIO:
-    """Return a stream of the blocks; Parquet, which is read from its end, gets the file itself if it can."""
-    if source.name == "parquet" and path != STANDARD:
-        file = Path(path).open("rb")  # noqa: SIM115 -- whoever reads it closes it
-        if file.read(len(head)) == head:
-            file.seek(0)
-            return file
-        file.close()
-    return cast("BinaryIO", io.BufferedReader(_BlockStream(blocks), BLOCK_BYTES))
-
-
-class _Look(NamedTuple):
-    head: bytes
-    """The first bytes of a file, unpacked as often as it was packed."""
-    packings: tuple[Packing, ...]
-    damage: DamagedSource | None
-    """What ended the head early."""
-
-
-def _looked_into(blocks: Iterator[bytes], name: str) -> _Look:
+def _looked_into(
+    blocks: Iterator[bytes], name: str, enough: Callable[[bytes], bool] | None = None
+) -> tuple[bytes, tuple[Packing, ...], DamagedSource | None]:
     packings: tuple[Packing, ...] = ()
     while True:
-        head, blocks, damage = _peeked(blocks)
+        head, blocks, damage = _peeked(blocks, enough)
         packing = packing_of_content(head)
         if packing is None:
-            return _Look(head, packings, damage)
+            return head, packings, damage
         if len(packings) > MOST_PACKINGS:
             message = f"{name}: packed more than {MOST_PACKINGS} times over; unpack it before you give it"
             raise UnknownFormat(message)
@@ -155,13 +197,17 @@ def _looked_into(blocks: Iterator[bytes], name: str) -> _Look:
         blocks = unpacked(blocks, packing, name, HEAD_BYTES)
 
 
-def _peeked(blocks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes], DamagedSource | None]:
+def _peeked(
+    blocks: Iterator[bytes], enough: Callable[[bytes], bool] | None
+) -> tuple[bytes, Iterator[bytes], DamagedSource | None]:
     held: list[bytes] = []
     size, damage = 0, None
     try:
         while size < HEAD_BYTES and (block := next(blocks, b"")):
             held.append(block)
             size += len(block)
+            if enough and (packing_of_content(held[0]) or enough(b"".join(held))):
+                break
     except DamagedSource as error:
         damage = error
     head = b"".join(held)

@@ -18,8 +18,6 @@ from pyarrow import json as arrow_json
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-NOT_JSON = "not a JSON object"
-
 _SNIFFED_LINES = 50
 _LARGEST_INT64 = (1 << 63) - 1
 

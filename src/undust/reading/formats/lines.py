@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from undust._core import count_lines
 from undust.files.streams import BLOCK_BYTES, LONGEST_LINE, Holds, line_chunks
+from undust.reading.formats.recognising import UTF8_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.reading.formats.reading import Reading
 
-UTF8_MARK = b"\xef\xbb\xbf"
 TOO_LONG = f"longer than {LONGEST_LINE:,} bytes"
 
 
@@ -62,11 +62,3 @@ def split_lines(data: bytes) -> pa.Array:
     plain = data.replace(b"\r\n", b"\n") if b"\r" in data else data
     plain = plain.removesuffix(b"\n")
     return pc.split_pattern(pa.array([plain], pa.binary()), b"\n").flatten()
-
-
-def head_lines(head: bytes, at_most: int = 200) -> list[bytes]:
-    """Return the first lines of a file; one that the end of `head` cuts off is left out."""
-    lines = head.removeprefix(UTF8_MARK).split(b"\n", at_most)
-    if len(lines) > 1:
-        lines.pop()
-    return [line.rstrip(b"\r") for line in lines if line.strip()]

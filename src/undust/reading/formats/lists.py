@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.files.streams import LONGEST_LINE
-from undust.reading.formats.lines import TOO_LONG, blocks_of, head_lines, whole_lines
+from undust.reading.formats.lines import TOO_LONG, blocks_of, whole_lines
 from undust.reading.formats.rows import Place, batch_of, note_where
 from undust.reading.formats.values import text_from_bytes, urls
 from undust.reading.observations import BATCH_ROWS
@@ -30,19 +30,11 @@ if TYPE_CHECKING:
 _START = re.compile(rb"<!--|<((?:[\w.-]+:)?)(url|sitemap)(?=[\s>])")
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _RAW_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)")
-_ROOT = re.compile(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]")
 
 INDEXED = "a sitemap that an index names; it is read if you give it too"
 COMMENT = "a comment"
 
 _CHILD = 2  # how deep a child of `<url>` lies
-
-
-def recognises_urls(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of a list of URLs, from 0 to 100."""
-    lines = [line for line in head_lines(head) if not line.startswith(b"#")]
-    found = sum(re.match(rb"\s*https?:/?/?[^\s]+\s*$", line, re.IGNORECASE) is not None for line in lines)
-    return 60 if lines and found * 2 > len(lines) else 0
 
 
 def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
@@ -57,11 +49,6 @@ def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
 
 def _batch(column: pa.Array, rows: pa.Array, place: Place, reading: Reading) -> pa.RecordBatch:
     return batch_of({"url": column.take(rows)}, lambda row: place(rows[row].as_py()), reading)
-
-
-def recognises_sitemap(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of a sitemap or of an index of them."""
-    return 95 if _ROOT.search(head.replace(b"\0", b"")) else 0
 
 
 class _Entry(NamedTuple):

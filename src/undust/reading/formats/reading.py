@@ -11,17 +11,17 @@ counted under a reason, with the place and a few samples:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from undust.errors import DamagedSource
+from undust.errors import DamagedSource, SourceError
+from undust.urls.url import Url
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from undust.reading.content.seen import PagesSeen
-    from undust.reading.observations import Statement
+    from undust.reading.observations import Fate, FileReport, Statement
 
 SAMPLES_PER_REASON = 3
 SAMPLE_BYTES = 200
@@ -43,6 +43,19 @@ class ReadOptions:
     """Words in a shingle of the sketch; 10 as published."""
     sketch_size: int = 32
     """Minima in a sketch; 4 as published."""
+    only_urls: bool = False
+    """Nothing but URLs is wanted, so that the pages of archives need not be unpacked and read."""
+
+    def base_url(self) -> str | None:
+        """Return what stands before a path, if the person said it."""
+        if self.base is None:
+            return None
+        url = Url.parse(self.base)
+        if url is None or not self.base.isprintable():
+            message = f"'{self.base}' is no base for URLs; it has to look like https://your.site"
+            raise SourceError(message)
+        port = "" if url.port in {None, ""} else f":{url.port}"
+        return f"{url.scheme.lower()}://{url.host}{port}{url.path.rstrip('/')}"
 
 
 @dataclass(slots=True)
@@ -97,11 +110,23 @@ class Reading:
         """Count a value that is not to be believed, of a record that is kept without it."""
         self.lost.setdefault(reason, SkippedRecords()).add(place, sample, 1)
 
+    def report(self) -> FileReport:
+        """Return what was read of the file, and what was not."""
+        from undust.reading.observations import FileReport, Remark  # noqa: PLC0415 -- slow to load, and not for lists
+
+        fates: dict[Fate, dict[str, SkippedRecords]] = {
+            "skipped": self.skipped,
+            "passed over": self.passed_over,
+            "lost": self.lost,
+        }
+        remarks = (
+            Remark(fate, reason, records.count, tuple(records.samples))
+            for fate, reasons in fates.items()
+            for reason, records in sorted(reasons.items())
+        )
+        return FileReport(self.name, self.format, self.rows, tuple(remarks))
+
     def _object(self, reason: str, place: str) -> None:
         if self.options.strict:
             message = f"{self.name}: {place}: {reason}; leave out --strict to go on without it"
             raise DamagedSource(message)
-
-
-Source = Callable[[BinaryIO, Reading], Iterator[pa.RecordBatch]]
-"""Decompressed bytes in, batches of `observations.SCHEMA` out."""

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from undust.reading.content.page import Headers
     from undust.reading.formats.window import Window
 
-WARC_START = re.compile(rb"WARC/[01]\.\d\d?\r?\n")
-ARC_START = re.compile(
-    rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}:[^\s]{1,4000} [^\s]{0,50} ?\d{14} [^\n]{1,4000} \d+\r?\n"
-)
 _HEADERS = {name.encode(): name for name in HEADERS}
 _HEAD_BYTES = 4096
 _LARGEST_HEADER = 1 << 20

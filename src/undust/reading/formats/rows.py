@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from undust.errors import SourceError
 from undust.reading.formats.minima import sketches
+from undust.reading.formats.naming import METHOD
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
 from undust.reading.formats.times import times
 from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, urls
@@ -22,9 +23,6 @@ from undust.urls import Url, are_site_names, site_of
 
 _SCHEME = r"^\s*[A-Za-z][A-Za-z0-9+.-]*:"
 _HTTP = r"^\s*(?i:https?):"
-
-METHOD = "method"
-"""A raw column beside those of the one table, of logs that somebody made a table of."""
 
 NO_URL = "no url"
 NOT_HTTP = "not an http or https URL"
@@ -92,15 +90,7 @@ def finished(columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
 
 def base_of(reading: Reading) -> str | None:
     """Return what stands before a path, if the person said it."""
-    base = reading.options.base
-    if base is None:
-        return None
-    url = Url.parse(base)
-    if url is None or not base.isprintable():
-        message = f"'{base}' is no base for URLs; it has to look like https://your.site"
-        raise SourceError(message)
-    port = "" if url.port in {None, ""} else f":{url.port}"
-    return f"{url.scheme.lower()}://{url.host}{port}{url.path.rstrip('/')}"
+    return reading.options.base_url()
 
 
 def no_base(reading: Reading) -> SourceError:

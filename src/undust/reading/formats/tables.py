@@ -8,55 +8,30 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import tempfile
-from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from undust.errors import DamagedSource
-from undust.files.streams import LONGEST_LINE
+from undust.files.arrays import NOT_JSON, OBJECTS_AT_ONCE, array_pieces
+from undust.files.parquet import ROWS, first_sentence, opened
 from undust.reading.formats.columns import candidates, chosen
-from undust.reading.formats.json_lines import NOT_JSON, json_columns
-from undust.reading.formats.lines import TOO_LONG, blocks_of, head_lines, whole_lines
+from undust.reading.formats.json_lines import json_columns
+from undust.reading.formats.lines import blocks_of, whole_lines
 from undust.reading.formats.rows import Place, batch_of, note_rows
 from undust.reading.formats.values import texts, urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pyarrow.parquet as pq
+
     from undust.reading.formats.reading import Reading
 
 URLS = {"url", "canonical", "redirect"}
-PARQUET_MARK = b"PAR1"
 _URL = re.compile(r"\s*https?://", re.IGNORECASE)
-_NEXT_OBJECT = re.compile(rb"[,\[\n]\s*\{")
-_BRACE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}]', re.DOTALL)
-ROWS_AT_ONCE = 4096
-PARQUET_ROWS = 16_384
-"""Rows with their sketches are large, and some of what is made of them is larger."""
-
-
-def recognises_jsonl(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of JSON lines, from 0 to 100."""
-    lines = head_lines(head)
-    found = sum(line.lstrip().startswith(b"{") and b'"' in line for line in lines)
-    return 80 if lines and found * 2 > len(lines) and lines[0].lstrip().startswith(b"{") else 0
-
-
-def recognises_json(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of a JSON array of objects."""
-    return 80 if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*(\{|\]\s*$)", head) else 0
-
-
-def recognises_parquet(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of a Parquet file."""
-    return 100 if head.startswith(PARQUET_MARK) else 0
 
 
 def read_jsonl(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
@@ -83,7 +58,7 @@ def read_json(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     objects = _objects(blocks_of(file), reading)
     names: dict[str, tuple[str, ...]] | None = None
     seen: set[str] = set()
-    while some := list(islice(objects, ROWS_AT_ONCE)):
+    while some := list(islice(objects, OBJECTS_AT_ONCE)):
         # Line breaks between the parts of an object mean nothing, and Arrow wants one a line.
         column = pa.array([data.replace(b"\n", b" ") for _, data in some], pa.binary())
         offsets = pa.array([offset for offset, _ in some], pa.int64())
@@ -153,65 +128,17 @@ def _batch(
 
 def _objects(blocks: Iterator[bytes], reading: Reading) -> Iterator[tuple[int, bytes]]:
     """Give the bytes of each object of an array, with the offset at which it begins."""
-    held, offset = b"", 0
-    is_told = False  # that what comes next is the rest of something too long
-    for block in blocks:
-        held += block
-        at = 0
-        while (start := held.find(b"{", at)) >= 0:
-            if not is_told:
-                _note_between(held[at:start], offset + at, reading)
-            is_told = False
-            end = _object_end(held, start)
-            at = start if end < 0 else end
-            if end < 0:
-                break
-            yield offset + start, held[start:end]
-        else:
-            if not is_told:
-                _note_between(held[at:], offset + at, reading)
-            at = len(held)
-        if len(held) - at > LONGEST_LINE:
-            # Either one object is that long, or a quote is missing and hid where it ends.
-            reading.skip(TOO_LONG, f"offset {offset + at}", held[at:])
-            is_told = True
-            resumed = _NEXT_OBJECT.search(held, at + 1)
-            at = resumed.end() - 1 if resumed else len(held)
-        offset += at
-        held = held[at:]
-    if b"{" in held:
-        reading.skip("cut off in the middle", f"offset {offset}", held)
 
+    def skip(reason: str, offset: int, data: bytes) -> None:
+        reading.skip(reason, f"offset {offset}", data)
 
-def _note_between(data: bytes, offset: int, reading: Reading) -> None:
-    """Count what stands between objects and is no part of an array."""
-    if data.strip(b" \t\r\n,[]\xef\xbb\xbf"):
-        reading.skip(NOT_JSON, f"offset {offset}", data)
-
-
-def _object_end(data: bytes, start: int) -> int:
-    """Return the place behind the object that starts at a brace, or -1 if that is not in `data`."""
-    depth = 0
-    for token in _BRACE.finditer(data, start):
-        if token[0] == b"{":
-            depth += 1
-        elif token[0] == b"}":
-            depth -= 1
-            if not depth:
-                return token.end()
-    return -1
+    return ((piece.offset, piece.data) for piece in array_pieces(blocks, skip) if piece.is_object)
 
 
 def read_parquet(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the rows of a Parquet file."""
-    with _seekable(file) as seekable:
-        try:
-            parquet = pq.ParquetFile(seekable)
-            header = parquet.schema_arrow.names
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            message = f"{reading.name}: no whole Parquet file, for {_first_sentence(error)}; get it again"
-            raise DamagedSource(message) from error
-        columns = chosen(header, reading)
+    with opened(file, reading.name) as parquet:
+        columns = chosen(parquet.schema_arrow.names, reading)
         yield from _parquet_batches(parquet, columns, reading)
 
 
@@ -220,30 +147,14 @@ def _parquet_batches(
 ) -> Iterator[pa.RecordBatch]:
     first = 1
     try:
-        for batch in parquet.iter_batches(PARQUET_ROWS, columns=sorted(set(columns.values()))):
+        for batch in parquet.iter_batches(ROWS, columns=sorted(set(columns.values()))):
             raw = {ours: batch.column(theirs) for ours, theirs in columns.items()}
             yield batch_of(raw, partial(_place_of_row, first), reading)
             first += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         left = parquet.metadata.num_rows - first + 1
-        reading.skip("cannot be unpacked", f"row {first}", _first_sentence(error).encode(), max(left, 1))
+        reading.skip("cannot be unpacked", f"row {first}", first_sentence(error).encode(), max(left, 1))
 
 
 def _place_of_row(first: int, row: int) -> str:
     return f"row {first + row}"
-
-
-def _first_sentence(error: Exception) -> str:
-    return re.split(r"[.\n]", str(error), maxsplit=1)[0]
-
-
-@contextmanager
-def _seekable(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Give the file itself, or a copy on disk if it comes through a pipe: Parquet is read from its end."""
-    if file.seekable():
-        yield file
-        return
-    with tempfile.TemporaryFile() as copy:
-        shutil.copyfileobj(file, copy)
-        copy.seek(0)
-        yield copy

@@ -6,11 +6,12 @@ function here returns the column and the rows that failed.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from undust.files.change import text_from_bytes as text_from_bytes  # noqa: PLC0414 -- for those who read URLs
 
 _WHOLE = r"^\s*[0-9]{1,18}(\.0*)?\s*$"  # 200.0 is how a table with gaps writes 200
 _DIGEST_KIND = r"^(?i:sha1|sha256|sha512|md5):"
@@ -82,16 +83,6 @@ def decoded(column: pa.Array, repair: Literal["triplets", "backslashes"]) -> pa.
 
 def _escaped(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
-
-
-def text_from_bytes(data: bytes) -> str:
-    r"""Return a URL; what is no UTF-8 in it becomes percent triplets.
-
-    >>> text_from_bytes(b"http://a.test/caf\xe9")
-    'http://a.test/caf%E9'
-    """
-    text = data.decode("utf-8", "surrogateescape")
-    return re.sub("[\udc80-\udcff]", lambda match: f"%{ord(match[0]) - 0xDC00:02X}", text)
 
 
 def integers(column: pa.Array, lowest: int = 0, highest: int = 10**18) -> Converted:

@@ -19,9 +19,8 @@ from undust.reading.content.seen import PagesSeen
 from undust.reading.content.text import as_utf8
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.reading.formats.minima import SKETCH
+from undust.reading.formats.recognising import ARC_START, WARC_START
 from undust.reading.formats.records import (
-    ARC_START,
-    WARC_START,
     ArchiveRecord,
     arc_length,
     arc_records,
@@ -36,7 +35,7 @@ from undust.reading.observations import BATCH_ROWS, Statement
 from undust.urls import Url, site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from undust.reading.formats.reading import Reading
 
@@ -62,30 +61,17 @@ EMPTY_PAYLOADS = ("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "da39a3ee5e6b4b0d3255bfef9
 """SHA-1 of nothing, in the two ways in which it is written."""
 
 
-def recognises_warc(head: bytes, name: str) -> int:
-    """Return how sure it is that these are the first bytes of a WARC file, unpacked, from 0 to 100."""
-    if WARC_START.match(head.lstrip(b"\r\n")):
-        return 100
-    # Of a file whose first member is damaged nothing but the name is left.
-    return 50 if not head and re.search(r"\.warc(\.gz|\.zst)?$", name) else 0
-
-
-def recognises_arc(head: bytes, name: str) -> int:  # noqa: ARG001 -- the shelf's contract
-    """Return how sure it is that these are the first bytes of an ARC file, unpacked, from 0 to 100."""
-    return 100 if head.startswith(b"filedesc://") else 70 if ARC_START.match(head) else 0
-
-
 def read_warc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the responses, resources and revisits of a WARC file, packed as it is."""
     seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
-    archive = Archive(warc_records, WARC_START, warc_length, partial(_row_of, seen))
+    archive = Archive(warc_records, re.compile(WARC_START), warc_length, _maker_of_rows(reading, seen))
     return _batches(archive.rows(Window(file)), reading, seen)
 
 
 def read_arc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the responses of an ARC file, packed as it is."""
     seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
-    archive = Archive(arc_records, ARC_START, arc_length, partial(_row_of, seen))
+    archive = Archive(arc_records, re.compile(ARC_START), arc_length, _maker_of_rows(reading, seen))
     return _batches(archive.rows(Window(file)), reading, seen)
 
 
@@ -111,6 +97,17 @@ def _batches(
             yield batch.finished()
             batch = _Batch(reading, seen)
     yield batch.finished()
+
+
+def _maker_of_rows(reading: Reading, seen: PagesSeen) -> Callable[[ArchiveRecord], _ReadRecord]:
+    return _bare_row_of if reading.options.only_urls else partial(_row_of, seen)
+
+
+def _bare_row_of(record: ArchiveRecord) -> _ReadRecord:
+    """Return a row without what the page says."""
+    is_read = record.kind in READ_KINDS
+    page = page_of(text_from_bytes(record.url), record.status, {}, Content()) if is_read else None
+    return _ReadRecord(record, page, None, None)
 
 
 def _row_of(seen: PagesSeen, record: ArchiveRecord) -> _ReadRecord:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from undust.cli.tables import csv_text
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from undust.cli.tables import ColumnNames, Write
+    from undust.files.change import Write
+
+    Names = tuple[str, str]
 
     WriteRows = Callable[[list[str], list[str]], None]
 
 
 @contextmanager
-def new_table(kind: str, columns: ColumnNames, write: Write) -> Iterator[WriteRows]:
+def new_table(kind: str, columns: Names, write: Write) -> Iterator[WriteRows]:
     """Give a function that writes rows: the URLs, and the results beside them."""
     if kind == "jsonl":
         yield lambda urls, results: _write_json_lines(urls, results, columns, write)
@@ -29,7 +31,7 @@ def new_table(kind: str, columns: ColumnNames, write: Write) -> Iterator[WriteRo
             yield write_rows
 
 
-def _write_json_lines(urls: list[str], results: list[str], columns: ColumnNames, write: Write) -> None:
+def _write_json_lines(urls: list[str], results: list[str], columns: Names, write: Write) -> None:
     rows = (dict(zip(columns, row, strict=True)) for row in zip(urls, results, strict=True))
     write("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode())
 
@@ -39,10 +41,10 @@ def _write_csv(urls: list[str], results: list[str], write: Write) -> None:
 
 
 @contextmanager
-def _parquet(columns: ColumnNames, write: Write) -> Iterator[WriteRows]:
+def _parquet(columns: Names, write: Write) -> Iterator[WriteRows]:
     import pyarrow as pa  # noqa: PLC0415 -- slow to load, and seldom needed
 
-    from undust.files.table_writing import writing_parquet  # noqa: PLC0415
+    from undust.files.writing import writing_parquet  # noqa: PLC0415
 
     schema = pa.schema([(name, pa.string()) for name in columns])
     with writing_parquet(schema, write) as write_batch:
@@ -52,3 +54,10 @@ def _parquet(columns: ColumnNames, write: Write) -> Iterator[WriteRows]:
                 write_batch(pa.record_batch([pa.array(urls), pa.array(results)], schema=schema))
 
         yield write_rows
+
+
+def csv_text(rows: Iterable[list[str]]) -> bytes:
+    """Return rows as lines of CSV."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode("utf-8", "surrogateescape")

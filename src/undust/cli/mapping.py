@@ -1,0 +1,103 @@
+"""What `apply` and `normalize` do to URLs: to whole lines of them, and to a column."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from undust.cli.contract import Happened, Lines
+    from undust.rules import Canonicalizer
+
+
+class Canonicalizing(NamedTuple):
+    """Rules applied to URLs."""
+
+    canonicalizer: Canonicalizer
+    keys: bool = False
+    threads: int = 1
+    uses: bool = False
+
+    def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
+        """Return whole lines of URLs in canonical form or as keys, their number, and what happened."""
+        return self.canonicalizer.lines(data, keys=self.keys, threads=self.threads, uses=self.uses)
+
+    def column(self, urls: pa.Array) -> tuple[pa.Array, Happened]:
+        """Return the same for a column."""
+        return self.canonicalizer.counted_batch(urls, keys=self.keys, threads=self.threads, uses=self.uses)
+
+
+class Added(NamedTuple):
+    """What happened, counted here and not in the core."""
+
+    not_urls: int
+    changed: int = 0
+    skipped: int = 0
+    unresolved: int = 0
+    uses: list[int] = []  # noqa: RUF012 -- never changed
+
+    @classmethod
+    def of(cls, counts: Sequence[Happened]) -> Added:
+        """Return the sums of several counts."""
+        return cls(
+            not_urls=sum(each.not_urls for each in counts),
+            changed=sum(each.changed for each in counts),
+            skipped=sum(each.skipped for each in counts),
+            unresolved=sum(each.unresolved for each in counts),
+            uses=[sum(uses) for uses in zip(*(each.uses for each in counts), strict=True)],
+        )
+
+
+class Normalizing(NamedTuple):
+    """The standard form of URLs."""
+
+    skip: tuple[str, ...] = ()
+    threads: int = 1
+
+    def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
+        """Return whole lines of URLs in their standard form, their number, and what happened."""
+        from undust.urls.normalize import normalize_lines  # noqa: PLC0415 -- rules do without
+
+        out, count, changed, not_urls = normalize_lines(data, skip=self.skip, threads=self.threads)
+        return out, count, Added(not_urls, changed)
+
+    def column(self, urls: pa.Array) -> tuple[pa.Array, Happened]:
+        """Return the same for a column."""
+        import pyarrow as pa  # noqa: PLC0415 -- slow to load, and lists do without
+
+        from undust._core import normalize  # noqa: PLC0415 -- rules do without
+        from undust.urls.normalize import steps_without  # noqa: PLC0415
+
+        column, changed, not_urls = normalize(urls, steps_without(self.skip), self.threads)
+        return pa.array(column), Added(not_urls, changed)
+
+
+def cells_of(ask: Lines, cells: list[bytes]) -> tuple[list[bytes], Happened]:
+    """Return what becomes of texts that stand in a table; line breaks in one are no ends of lines."""
+    data = b"\n".join(cells) + b"\n"
+    if data.count(b"\n") == len(cells) and b"\r" not in data:
+        out, _, happened = ask(data)
+        return out[:-1].split(b"\n"), happened
+    results: list[bytes] = []
+    counts: list[Happened] = []
+    for is_odd, some in groupby(cells, _has_line_break):
+        texts = list(some)
+        if not is_odd:
+            out, _, happened = ask(b"\n".join(texts) + b"\n")
+            results += out[:-1].split(b"\n")
+            counts.append(happened)
+            continue
+        for text in texts:
+            # By the standard a URL loses its line breaks; what is not a URL keeps them.
+            out, _, happened = ask(text.translate(None, b"\r\n") + b"\n")
+            results.append(text if happened.not_urls else out[:-1])
+            counts.append(happened)
+    return results, Added.of(counts)
+
+
+def _has_line_break(cell: bytes) -> bool:
+    return b"\n" in cell or b"\r" in cell

@@ -1,0 +1,165 @@
+"""Parquet in and out, a batch of rows at a time."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from undust.errors import DamagedSource
+from undust.files.change import text_from_bytes
+from undust.files.writing import writing_parquet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from undust.files.change import Choose, Write
+
+ROWS = 1 << 14
+"""Rows with their sketches are large, and some of what is made of them is larger."""
+
+
+@contextmanager
+def opened(file: BinaryIO, name: str) -> Iterator[pq.ParquetFile]:
+    """Give a Parquet file; one that comes through a pipe is copied to disk, as it is read from its end."""
+    with _seekable(file) as seekable:
+        try:
+            parquet = pq.ParquetFile(seekable)
+            parquet.schema_arrow.names  # noqa: B018 -- raises if the names are no text
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of the system: a disk that is full
+            message = f"{name}: no whole Parquet file, for {first_sentence(error)}; get it again"
+            raise DamagedSource(message) from error
+        with parquet:
+            yield parquet
+
+
+@contextmanager
+def _seekable(file: BinaryIO) -> Iterator[BinaryIO]:
+    if file.seekable():
+        yield file
+        return
+    with tempfile.TemporaryFile() as copy:
+        shutil.copyfileobj(file, copy)
+        copy.seek(0)
+        yield copy
+
+
+def first_sentence(error: Exception) -> str:
+    """Return the part of an error of Arrow that a person needs."""
+    return re.split(r"[.\n]", str(error), maxsplit=1)[0]
+
+
+class ColumnChange(NamedTuple):
+    """What is done to a Parquet file."""
+
+    name: str
+    choose: Choose
+    written: str
+    work: Callable[[pa.Array], tuple[pa.Array, pa.Array | None]]
+    """A column of URLs to the new column, and which rows to write; None: all of them."""
+    write: Write
+
+
+def read_column(file: BinaryIO, name: str, choose: Choose) -> Iterator[pa.Array]:
+    """Give the column of the URLs alone, batch by batch."""
+    with opened(file, name) as parquet:
+        read = parquet.schema_arrow.names[_place(parquet, name, choose)]
+        for batch in _batches(parquet, name, [read]):
+            yield _texts(batch.column(0))
+
+
+def _place(parquet: pq.ParquetFile, name: str, choose: Choose) -> int:
+    """Return where the column of the URLs is."""
+    schema = parquet.schema_arrow
+    read: int = schema.names.index(choose(schema.names, _url_like(parquet)))
+    if not _is_text(schema.field(read).type):
+        message = f"{name}: the column '{schema.names[read]}' does not hold texts; name another with --column"
+        raise DamagedSource(message)
+    return read
+
+
+def change_parquet(file: BinaryIO, change: ColumnChange) -> None:
+    """Write each batch of rows with the results in their column; all other columns keep their types."""
+    with opened(file, change.name) as parquet:
+        schema = parquet.schema_arrow
+        read = _place(parquet, change.name, change.choose)
+        empty = _with_column(schema.empty_table(), change.written, pa.array([], pa.string()))
+        with writing_parquet(empty.schema, change.write) as write_batch:
+            for batch in _batches(parquet, change.name):
+                results, chosen = change.work(_texts(batch.column(read)))
+                table = _with_column(pa.Table.from_batches([batch]), change.written, results)
+                for changed in (table if chosen is None else table.filter(chosen)).to_batches():
+                    write_batch(changed)
+
+
+def _batches(
+    parquet: pq.ParquetFile, name: str, columns: list[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    batches = parquet.iter_batches(ROWS, columns=columns)
+    while True:
+        try:
+            batch = next(batches, None)
+        except (pa.ArrowException, OSError) as error:
+            message = f"{name}: no whole Parquet file, for {first_sentence(error)}; get it again"
+            raise DamagedSource(message) from error
+        if batch is None:
+            return
+        yield batch
+
+
+def _url_like(parquet: pq.ParquetFile) -> list[str]:
+    """Return the columns of texts that hold nothing but URLs in the first rows."""
+    schema = parquet.schema_arrow
+    names = [field.name for field in schema if _is_text(field.type) and schema.names.count(field.name) == 1]
+    if not names:
+        return []
+    batch = next(parquet.iter_batches(20, columns=names), None)
+    if batch is None:
+        return []
+    found = []
+    for name in names:
+        column = _texts(batch.column(name))
+        is_url = pc.match_substring_regex(column, r"^\s*(?i:https?)://")
+        if column.null_count < len(column) and pc.all(is_url).as_py():
+            found.append(name)
+    return found
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    tests = (
+        *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+        *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+    )
+    return any(test(value) for test in tests)
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    """Return a column of texts as the core takes it; bytes that are not UTF-8 become percent triplets."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:  # not UTF-8
+        values = column.to_pylist()
+        return pa.array([None if value is None else text_from_bytes(value) for value in values], pa.string())
+
+
+def _with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    if name not in table.schema.names:
+        return table.append_column(name, values)
+    place = table.schema.names.index(name)
+    field = table.schema.field(place)
+    if _is_text(field.type):
+        is_coded = pa.types.is_dictionary(field.type)
+        same = (values.dictionary_encode() if is_coded else values).cast(field.type)
+        return table.set_column(place, field.with_nullable(True), same)  # noqa: FBT003 -- the property
+    return table.set_column(place, name, values)

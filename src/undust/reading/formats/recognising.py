@@ -1,0 +1,192 @@
+"""Which format a file has, by its first bytes and its name: the one place that decides, for every command.
+
+Each function here returns how sure it is, from 0 to 100, that a file has one format. Nothing here
+needs pyarrow, so that a command that passes lines on starts at once.
+"""
+
+from __future__ import annotations
+
+import re
+
+from undust.reading.formats.naming import URL_NAMES
+
+UTF8_MARK = b"\xef\xbb\xbf"
+TAB = b"\t"
+DELIMITERS = (b",", b";", b"|")
+"""Those of CSV: a file uses the one that its header has most of."""
+PARQUET_MARK = b"PAR1"
+WARC_START = rb"WARC/[01]\.\d\d?\r?\n"
+ARC_START = rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}:[^\s]{1,4000} [^\s]{0,50} ?\d{14} [^\n]{1,4000} \d+\r?\n"
+LOG_LINE = rb'\S+ (?P<second>\S+) (?P<third>\S+) [^\[]*\[[^\]]{10,40}\] ".*" (?:\d{3}|-)(?: |$)'
+URL_LINE = re.compile(rb"\s*https?:/?/?[^\s]+\s*$", re.IGNORECASE)
+"""A line that is a URL and nothing else."""
+URL_START = re.compile(rb'"?\s*https?://', re.IGNORECASE)
+"""How a value of a table begins that is a URL."""
+_CDX_LINE = rb"\S+ \d{4,17} \S+ \S+ (?:\d{3}|-) \S+ "
+_CDXJ_LINE = rb"\S+ \d{4,17} \{"
+_SITEMAP_ROOT = rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]"
+_SEPARATOR = rb"[\s,;|\"{\[<]"
+"""These are compiled when they are used, which a list of URLs does not wait for."""
+
+
+def head_lines(head: bytes, at_most: int = 200) -> list[bytes]:
+    """Return the first lines of a file; one that the end of `head` cuts off is left out."""
+    lines = head.removeprefix(UTF8_MARK).split(b"\n", at_most)
+    if len(lines) > 1:
+        lines.pop()
+    return [line.rstrip(b"\r") for line in lines if line.strip()]
+
+
+def access_log(head: bytes, name: str) -> int:  # noqa: ARG001 -- all have one signature
+    """Return how sure it is that these are the first bytes of an access log."""
+    lines = head_lines(head)
+    found = sum(re.match(LOG_LINE, line) is not None for line in lines)
+    return 90 if lines and found * 2 > len(lines) else 0
+
+
+def arc(head: bytes, name: str) -> int:  # noqa: ARG001
+    """Return how sure it is that these are the first bytes of an ARC file, unpacked."""
+    return 100 if head.startswith(b"filedesc://") else 70 if re.match(ARC_START, head) else 0
+
+
+def warc(head: bytes, name: str) -> int:
+    """Return how sure it is that these are the first bytes of a WARC file, unpacked."""
+    if re.match(WARC_START, head.lstrip(b"\r\n")):
+        return 100
+    # Of a file whose first member is damaged nothing but the name is left.
+    return 50 if not head and re.search(r"\.warc(\.gz|\.zst)?$", name) else 0
+
+
+def cdx(head: bytes, name: str) -> int:  # noqa: ARG001
+    """Return how sure it is that these are the first bytes of a CDX file."""
+    from undust.reading.formats.cdx_fields import LAYOUTS, header_names  # noqa: PLC0415 -- not for lists of URLs
+
+    lines = head_lines(head)
+    if not lines:
+        return 0
+    if header_names(lines[0]):
+        return 95
+    found = sum(re.match(_CDX_LINE, line) is not None and line.count(b" ") + 1 in LAYOUTS for line in lines)
+    return 85 if found * 2 > len(lines) else 0
+
+
+def cdxj(head: bytes, name: str) -> int:  # noqa: ARG001
+    """Return how sure it is that these are the first bytes of a CDXJ file."""
+    lines = [line for line in head_lines(head) if not line.startswith(b"!")]
+    found = sum(re.match(_CDXJ_LINE, line) is not None for line in lines)
+    return 90 if lines and found * 2 > len(lines) else 0
+
+
+def csv(head: bytes, name: str) -> int:
+    """Return how sure it is that these are the first bytes of a CSV file."""
+    lines = head_lines(head)
+    return _table(lines, delimiter_of(lines[0]), name.lower().endswith(".csv")) if lines else 0
+
+
+def tsv(head: bytes, name: str) -> int:
+    """Return how sure it is that these are the first bytes of a TSV file."""
+    lines = head_lines(head)
+    return _table(lines, TAB, name.lower().endswith((".tsv", ".tab"))) if lines and TAB in lines[0] else 0
+
+
+def delimiter_of(header: bytes) -> bytes:
+    """Return what separates the values of a CSV file."""
+    return max(DELIMITERS, key=header.count)
+
+
+def _table(lines: list[bytes], delimiter: bytes, is_named: bool) -> int:  # noqa: FBT001
+    header = [name.strip().lower().decode("latin-1") for name in _values(lines[0], delimiter)]
+    if any(URL_START.match(name.encode("latin-1")) for name in header) or lines[0].lstrip().startswith(
+        (b"{", b"[", b"<")
+    ):
+        return 0
+    names_url = any(name in URL_NAMES for name in header)
+    if names_url and len(header) == 1:
+        return 70
+    if len(header) == 1:
+        return 0
+    holds_urls = any(URL_START.match(value) for line in lines[1:20] for value in _values(line, delimiter))
+    return 75 * names_url or (40 + 10 * is_named) * holds_urls or 20 * is_named
+
+
+def _values(line: bytes, delimiter: bytes) -> list[bytes]:
+    from undust.files.delimited import values_of  # noqa: PLC0415 -- not for lists of URLs
+
+    return values_of(line, delimiter)
+
+
+def json(head: bytes, name: str) -> int:  # noqa: ARG001
+    """Return how sure it is that these are the first bytes of a JSON array of objects."""
+    return 80 if re.match(rb"(\xef\xbb\xbf)?\s*\[\s*(\{|\]\s*$)", head) else 0
+
+
+def jsonl(head: bytes, name: str) -> int:
+    """Return how sure it is that these are the first bytes of JSON lines."""
+    lines = head_lines(head)
+    if not (lines and lines[0].lstrip().startswith(b"{")):
+        return 0
+    found = sum(line.lstrip().startswith(b"{") and b'"' in line for line in lines)
+    is_named = re.search(r"\.(jsonl|ndjson)(\.gz|\.zst)?$", name.lower()) is not None
+    return 80 if found * 2 > len(lines) else 20 * is_named
+
+
+def parquet(head: bytes, name: str) -> int:  # noqa: ARG001
+    """Return how sure it is that these are the first bytes of a Parquet file."""
+    return 100 if head.startswith(PARQUET_MARK) else 0
+
+
+def sitemap(head: bytes, name: str) -> int:  # noqa: ARG001
+    """Return how sure it is that these are the first bytes of a sitemap or of an index of them."""
+    return 95 if re.search(_SITEMAP_ROOT, head.replace(b"\0", b"")) else 0
+
+
+def urls(head: bytes, name: str) -> int:  # noqa: ARG001
+    """Return how sure it is that these are the first bytes of a list of URLs."""
+    lines = [line for line in head_lines(head) if not line.startswith(b"#")]
+    found = sum(URL_LINE.match(line) is not None for line in lines)
+    if not lines or found * 2 < len(lines):
+        return 0
+    # A table of one row has a header and a row with a URL.
+    return 60 if found * 2 > len(lines) else 10
+
+
+def is_surely_list(head: bytes) -> bool:
+    """Return whether no other format can be as sure as that of a list, so that none has to be asked."""
+    first = next(iter(head_lines(head, 1)), b"")
+    # A first line that is a URL is neither a header nor a record of anything; a sitemap has a tag.
+    return URL_LINE.match(first) is not None and b"<" not in head and urls(head, "") > 50  # noqa: PLR2004
+
+
+def format_of_first_line(head: bytes) -> str | None:
+    """Return the format of a pipe that its first line alone shows: a list of URLs, or JSON lines.
+
+    Who asks line by line through a pipe waits for the first answer before the second question. A line is
+    that of a list if it is a URL, or a word that begins no other format.
+    """
+    line, end, _ = head.removeprefix(UTF8_MARK).lstrip(b"\r\n").partition(b"\n")
+    word = line.strip()
+    if not (end and word):
+        return None
+    if URL_LINE.match(word):
+        return "urls"
+    if word.startswith(b"{") and word.endswith(b"}") and b'"' in word:
+        return "jsonl"
+    begins_other = (
+        re.search(_SEPARATOR, word)
+        or word.startswith((b"#", b"!", PARQUET_MARK, b"filedesc:"))
+        or re.match(WARC_START, word + end)
+        or word.lower().decode("latin-1") in URL_NAMES
+    )
+    return None if begins_other else "urls"
+
+
+def what_it_is(head: bytes) -> str:
+    """Return what to say of a file in no format that is known."""
+    lines = head_lines(head)
+    if not lines:
+        return "it holds nothing by which to tell its format"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "it is text in UTF-16, and undust reads UTF-8; convert it with 'iconv -f UTF-16 -t UTF-8'"
+    if sum(TAB in line for line in lines) * 2 > len(lines):
+        return "its lines have tabs and its first line names no columns (with a header line it is TSV)"
+    return "its format is none that undust knows"
