@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -361,7 +362,7 @@ def test_memory_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(_core, "normalize_lines", refuse)
+    monkeypatch.setattr(import_module("undust.urls.normalize"), "core_normalize_lines", refuse)
     result = CliRunner().invoke(main, ["normalize"], input=b"x\n")
     assert result.exit_code == 1
     assert result.stderr.startswith("undust: the memory is used up; ")
