@@ -84,7 +84,6 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from importlib import import_module  # noqa: PLC0415 -- loading this package alone runs nothing
 
     value: object = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value

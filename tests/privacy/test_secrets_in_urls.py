@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from undust.privacy.masking import Masks
 from undust.privacy import Context, is_random, looks_secret
+from undust.privacy.masking import Masks
 
 HEX = "1b6453892473a467d07372d45eb05abc2031647a"
 UUID = "550e8400-e29b-41d4-a716-446655440000"

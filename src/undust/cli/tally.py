@@ -10,10 +10,8 @@ from undust.cli.distinct import STANDARD_ERROR, Distinct
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from undust.rules import Counts
-    from undust.rules.compiled import OrderedRules
     from undust.cli.contract import Happened
-    from undust.rules import RuleSet
+    from undust.rules.compiled import OrderedRules
 
 _MOST_SHOWN = 20
 """Rules that the summary for people names; JSON names all."""

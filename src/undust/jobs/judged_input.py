@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from undust.measuring import Labelled, RuleRow
     from undust.pages.clustering import Duplicates, SiteClusters
+    from undust.pages.totals import Totals
     from undust.rules import Rule
     from undust.showing.tree.shown import SiteTree
-    from undust.pages.totals import Totals
 
 
 class Input:

@@ -22,9 +22,9 @@ from undust.measuring.judged import has_labels, labelled_from_duplicates, labell
 from undust.pages.clustering import Duplicates, find_in_site
 from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
+from undust.pages.totals import Totals
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
-from undust.pages.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from undust.jobs.site_state import SiteState
 from undust.learning import RefusedRule, SiteRules, SiteTally
-from undust.rules import Rule
 from undust.pages.totals import Totals
+from undust.rules import Rule
 
 if TYPE_CHECKING:
     from undust.learning.drift import Fate

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from undust.jobs.learn_result import LearnResult
 from undust.jobs.judged_input import Input
-from undust.privacy.masking import Masks
+from undust.jobs.learn_result import LearnResult
 from undust.measuring.judged import require_overlap
+from undust.privacy.masking import Masks
 from undust.rules.language import ANY_SITE
 from undust.showing.report import (
     Material,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from undust.learning.single import MethodOutcome
     from undust.measuring import Labelled
     from undust.pages.clustering import Duplicates, SiteClusters
-    from undust.rules import Rule, RuleSet
     from undust.pages.totals import Totals
+    from undust.rules import Rule, RuleSet
 
 
 def report(  # noqa: PLR0913 -- one for each thing that a person may say

@@ -27,8 +27,8 @@ from undust.measuring import totals_of
 from undust.pages.clustering import find_in_site
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.clustering.nodes import FIRST_ERROR
-from undust.rules import RuleSet
 from undust.pages.totals import Totals
+from undust.rules import RuleSet
 from undust.urls import normalize
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from undust.learning.bound import HeldPairs
 from undust.learning.rule_evidence import masked
-from undust.rules import RuleSet
 from undust.pages.totals import Totals
+from undust.rules import RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

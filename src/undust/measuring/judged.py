@@ -19,8 +19,8 @@ from undust.display import drawn
 from undust.errors import UndustError
 from undust.measuring.counts import LabelledPages, coded, measure_images
 from undust.measuring.measures import Measures, mean
-from undust.rules import RuleSet
 from undust.pages.totals import Totals
+from undust.rules import RuleSet
 from undust.urls import site_of
 
 if TYPE_CHECKING:

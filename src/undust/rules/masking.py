@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from undust.privacy.masking import pieces_of
 from undust.privacy import Context, looks_secret
+from undust.privacy.masking import pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,8 +13,8 @@ import undust
 from tests.cli.command import run
 from tests.showing.report import generated
 from undust.jobs.report import ReportInput
-from undust.rules import RuleSet
 from undust.pages.totals import Totals
+from undust.rules import RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
 from undust.reading.formats.times import times
 from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, urls
 from undust.reading.observations import SCHEMA
-from undust.urls import Url, are_site_names, site_of
+from undust.urls import are_site_names, site_of
 
 _SCHEME = r"^\s*[A-Za-z][A-Za-z0-9+.-]*:"
 _HTTP = r"^\s*(?i:https?):"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from undust.measuring import RuleRow
-    from undust.showing.report.material import Material
     from undust.pages.totals import Totals
+    from undust.showing.report.material import Material
 
 OVERVIEW = (
     *("site", "seen", "judged", "pages", "removed_by_normalization", "removed_by_rules"),

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from undust.measuring import Labelled, Measures
     from undust.pages.clustering import SiteClusters
+    from undust.pages.totals import Totals
     from undust.rules import Rule
     from undust.showing.report.limits import Limits
     from undust.showing.report.texts import Texts
     from undust.showing.tree.shown import SiteTree
-    from undust.pages.totals import Totals
 
 
 @dataclass(frozen=True)

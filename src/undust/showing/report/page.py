@@ -16,10 +16,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from undust.files.streams import open_output
+from undust.pages.totals import Totals
 from undust.showing.figures import figures
 from undust.showing.report.gathering import OVERVIEW
 from undust.showing.report.texts import made_visible, visible
-from undust.pages.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.privacy.masking import STARS
 from undust.measuring.counts import agreeing, coded, is_near, least_agreeing
+from undust.privacy.masking import STARS
 from undust.rules import RuleSet
 from undust.showing.listing import short_ids
 from undust.showing.report.limits import spread

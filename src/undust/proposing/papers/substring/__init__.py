@@ -48,11 +48,11 @@ from undust._core import (
     parameter_supports,
     redundant_substitutions,
 )
+from undust.files.temporary import temporary_folder
 from undust.judging.candidates import Proposal
 from undust.proposing.papers.substring.cues import PAGE, cues_of
 from undust.proposing.papers.substring.options import SubstringOptions
 from undust.proposing.papers.substring.replacements import Saying, TokenPieces
-from undust.files.temporary import temporary_folder
 from undust.urls.views import TokenView
 
 if TYPE_CHECKING:
