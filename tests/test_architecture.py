@@ -28,21 +28,21 @@ MAY_IMPORT = {
     "reading": "errors display privacy _core files urls",
     "pages": "display _core urls reading",
     "judging": "display statistics rules pages",
-    "proposing": "errors _core urls rules pages judging",
+    "proposing": "errors _core files urls rules pages judging",
     "learning": "errors privacy statistics _core rules pages judging proposing",
     "measuring": "errors display statistics urls rules reading pages proposing learning",
     "showing": "errors display privacy files urls rules pages measuring",
     "engines": "errors extras files reading",
     "asking": "errors statistics urls rules reading pages judging",
-    "exchange": "errors files urls rules",
     "integrations": "errors extras files urls rules reading",
     "jobs": (
-        "errors statistics files urls rules reading pages judging proposing learning measuring showing"
-        " engines asking"
+        "errors privacy statistics files urls rules reading pages judging proposing learning measuring"
+        " showing engines asking"
     ),
+    "exchange": "errors display files urls rules measuring jobs",
     "cli": (
-        "errors help display files urls rules reading judging learning measuring showing engines asking"
-        " exchange jobs"
+        "errors help display privacy _core files urls rules reading judging learning measuring showing"
+        " engines asking exchange jobs"
     ),
     "__main__": "cli help",
     "__init__": "errors display urls rules engines exchange jobs",

@@ -11,7 +11,7 @@ import os
 import sys
 
 FULL_WIDTH = 80
-INTERRUPTED = 128 + _signal.SIGINT
+_INTERRUPTED = 128 + _signal.SIGINT
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def _end(*_: object) -> None:
     try:
         os.write(2, b"undust: stopped by Ctrl-C; what was not complete was not written\n")
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(_INTERRUPTED)
 
 
 def _has_full_width() -> bool:

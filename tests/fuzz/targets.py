@@ -18,7 +18,7 @@ import pyarrow as pa
 
 import undust
 from undust.asking.journal import JournalFile
-from undust.cli.application import Application, Output
+from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Canonicalizing
 from undust.cli.report import read_comparison
 from undust.cli.urls_input import UrlsInput
@@ -235,7 +235,7 @@ def _apply_to(kind: str | None) -> Check:
         job = Application(
             Canonicalizing(_shop_rules().compile(), uses=True),
             UrlsInput(kind, base="http://shop.test"),
-            Output(into="canonical"),
+            OutputOptions(into="canonical"),
             stats=True,
         )
         with suppress(click.UsageError):  # a list has no column to write

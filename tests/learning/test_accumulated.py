@@ -10,7 +10,7 @@ import pytest
 import undust
 from tests.learning.labelled import table_of
 from undust.learning import Requirements, proved_again
-from undust.learning.accumulated import SAMPLED, Record, Seen
+from undust.learning.accumulated import SAMPLED, Record, SeenUrls
 from undust.rules import Rule, RuleSet
 
 SID = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} -> {s}://{h}/{p}?{rest}", site="a.test")
@@ -126,4 +126,4 @@ def test_a_record_is_small_and_comes_back_as_it_was() -> None:
     assert len(record.inputs) == 20
     assert len(record.sample) == SAMPLED
     (site,) = undust.find_duplicates(table_of(rows(range(2500))))
-    assert record.sample.tolist() == Seen.of(site).hashes[:SAMPLED].tolist()
+    assert record.sample.tolist() == SeenUrls.of(site).hashes[:SAMPLED].tolist()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.cli.contract import Happened, Mapping
+    from undust.cli.contract import Happened, UrlMapping
     from undust.files.change import Cell, Write
     from undust.files.new_tables import WriteRows
     from undust.reading.formats import Format
@@ -36,7 +36,7 @@ LINES = "lines"
 _LINE_WITH_PATH = re.compile(rb"^/", re.MULTILINE)
 
 
-class Output(NamedTuple):
+class OutputOptions(NamedTuple):
     """What is written."""
 
     format: str | None = None
@@ -56,9 +56,9 @@ class Output(NamedTuple):
 class Application:
     """One run: what is done to URLs, what is read and written, and what was counted."""
 
-    mapping: Mapping
+    mapping: UrlMapping
     input: UrlsInput = field(default_factory=UrlsInput)
-    output: Output = field(default_factory=Output)
+    output: OutputOptions = field(default_factory=OutputOptions)
     stats: bool = False
     tell: Callable[[str], object] = len
     """Is told of each file from which some records were not read."""
@@ -195,7 +195,7 @@ class Application:
             if source.name == "parquet":
                 self._run_parquet(looked, source, remembered, write)
                 return
-            from undust.files.change import Change  # noqa: PLC0415 -- for tables only
+            from undust.files.change import TableChange  # noqa: PLC0415 -- for tables only
             from undust.reading.formats.rewriting import change_table  # noqa: PLC0415
 
             work = self._cells_as_lines(write) if is_lines else self._cells
@@ -203,7 +203,7 @@ class Application:
             table_write = len if is_lines else write
             drops = self.output.only_changed or is_lines
             said = self.input.column
-            change = Change(looked.name, remembered, said, self.output.column, work, table_write, drops)
+            change = TableChange(looked.name, remembered, said, self.output.column, work, table_write, drops)
             change_table(looked, source, change)
 
     def _cells(self, cells: Sequence[Cell]) -> tuple[Sequence[Cell], Sequence[bool] | None]:

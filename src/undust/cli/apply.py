@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options
-from undust.cli.application import Application, Output
+from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Canonicalizing
 from undust.cli.memory import require_held
 from undust.cli.stdout import destination, require_stdout_for_one
@@ -20,7 +20,7 @@ from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
 
 if TYPE_CHECKING:
-    from undust.rules import RuleSet
+    from undust.rules.compiled import OrderedRules
 
 
 @click.command("apply")
@@ -89,7 +89,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     job = Application(
         Canonicalizing(canonicalizer, keys, threads, stats),
         UrlsInput(input_format, column, base, log_format),
-        Output(output_format, into, "key" if keys else "canonical_url", only_changed),
+        OutputOptions(output_format, into, "key" if keys else "canonical_url", only_changed),
         stats=stats,
         tell=len if quiet else partial(say, err=True),
     )
@@ -108,7 +108,7 @@ def _require_sense(rules: str, paths: tuple[str, ...], output: str | None, *, as
         raise click.UsageError(message)
 
 
-def _tell(job: Application, rules: RuleSet, seconds: float, *, as_json: bool, quiet: bool) -> None:
+def _tell(job: Application, rules: OrderedRules, seconds: float, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         say_json(job.tally.as_json(rules, seconds, is_full=job.stats))
     elif job.stats or (not quiet and sys.stderr is not None and sys.stderr.isatty()):

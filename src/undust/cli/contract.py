@@ -37,7 +37,7 @@ Lines = Callable[[bytes], tuple[bytes, int, Happened]]
 """Whole lines to the new lines, their number and what happened."""
 
 
-class Mapping(Protocol):
+class UrlMapping(Protocol):
     """One thing that is done to every URL."""
 
     def lines(self, data: bytes) -> tuple[bytes, int, Happened]:

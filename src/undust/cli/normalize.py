@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options
-from undust.cli.application import Application, Output
+from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Normalizing
 from undust.cli.memory import require_held
 from undust.cli.stdout import destination, require_stdout_for_one
@@ -96,7 +96,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     job = Application(
         Normalizing(skip, threads),
         UrlsInput(input_format, column, base, log_format),
-        Output(output_format, into, "normalized_url"),
+        OutputOptions(output_format, into, "normalized_url"),
         tell=len if quiet else partial(say, err=True),
     )
     started = perf_counter()

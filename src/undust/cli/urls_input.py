@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound="Callable[..., object]")
 
-FORMATS = sorted([*(source.name for source in SOURCES), *OTHER_NAMES])
+_FORMATS = sorted([*(source.name for source in SOURCES), *OTHER_NAMES])
 LISTS = "urls"
 LOOKS_LIKE = {
     "access-log": ("an access log", "log"),
@@ -174,9 +174,9 @@ def reading_options(command: Command) -> Command:
         click.option(
             "--format",
             "input_format",
-            type=click.Choice(FORMATS),
+            type=click.Choice(_FORMATS),
             metavar="NAME",
-            help=f"What the input is, if it is not told: {', '.join(FORMATS)}.",
+            help=f"What the input is, if it is not told: {', '.join(_FORMATS)}.",
         ),
     ):
         command = option(command)

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from undust.errors import DamagedSource
-from undust.files.objects import ObjectChanges, Place
+from undust.files.objects import JsonPlace, ObjectChanges
 from undust.files.streams import LONGEST_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from undust.files.change import Change
+    from undust.files.change import TableChange
 
 NOT_JSON = "not a JSON object"
 TOO_LONG = f"longer than {LONGEST_LINE:,} bytes"
-CUT_OFF = "cut off in the middle"
+_CUT_OFF = "cut off in the middle"
 OBJECTS_AT_ONCE = 4096
 _NEXT_OBJECT = re.compile(rb"[,\[\n]\s*\{")
 _BRACE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}]', re.DOTALL)
@@ -63,7 +63,7 @@ def array_pieces(blocks: Iterable[bytes], damage: Damage) -> Iterator[Piece]:
         offset += at
         held = held[at:]
     if b"{" in held:
-        damage(CUT_OFF, offset, held)
+        damage(_CUT_OFF, offset, held)
 
 
 def _between(data: bytes, offset: int, damage: Damage | None) -> Iterator[Piece]:
@@ -86,7 +86,7 @@ def _object_end(data: bytes, start: int) -> int:
     return -1
 
 
-def change_json_array(blocks: Iterable[bytes], change: Change) -> None:
+def change_json_array(blocks: Iterable[bytes], change: TableChange) -> None:
     """Write the array with the results in a member of each object."""
 
     def refuse(reason: str, offset: int, _: bytes) -> NoReturn:
@@ -95,12 +95,12 @@ def change_json_array(blocks: Iterable[bytes], change: Change) -> None:
 
     changes = ObjectChanges(change)
     is_first = True
-    before, places = b"", list[Place]()
+    before, places = b"", list[JsonPlace]()
     for piece in array_pieces(blocks, refuse):
         if not piece.is_object:
             before += piece.data.removeprefix(b"\xef\xbb\xbf") if not piece.offset else piece.data
             continue
-        places.append(Place(before, piece.data, b"", piece.offset))
+        places.append(JsonPlace(before, piece.data, b"", piece.offset))
         before = b""
         if len(places) == OBJECTS_AT_ONCE:
             is_first = _written(changes, places, change, is_first=is_first)
@@ -115,7 +115,7 @@ def change_json_array(blocks: Iterable[bytes], change: Change) -> None:
     changes.finish()
 
 
-def _written(changes: ObjectChanges, places: list[Place], change: Change, *, is_first: bool) -> bool:
+def _written(changes: ObjectChanges, places: list[JsonPlace], change: TableChange, *, is_first: bool) -> bool:
     """Write some objects; where some are left out, with commas of our own. Return whether none was so far."""
     if not change.drops_rows:
         change.write(b"".join(changes.changed(places)))

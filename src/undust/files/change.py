@@ -28,7 +28,7 @@ Choose = Callable[[Sequence[str], Sequence[str]], str]
 """From the names of the columns, and of those that hold nothing but URLs, to the column of the URLs."""
 
 
-class Change(NamedTuple):
+class TableChange(NamedTuple):
     """What is done to one table."""
 
     name: str

@@ -18,7 +18,7 @@ from undust.files.streams import LONGEST_LINE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from undust.files.change import Cell, Change
+    from undust.files.change import Cell, TableChange
 
 LONGEST_RECORD_LINES = 1000
 OPEN_QUOTE = "a quote that is never closed"
@@ -105,7 +105,7 @@ class Layout(NamedTuple):
     """A row that is too short gets empty values."""
 
 
-class _Places(NamedTuple):
+class _CellPlaces(NamedTuple):
     """Where the two columns are; the written one may be behind the last."""
 
     read: int
@@ -114,13 +114,13 @@ class _Places(NamedTuple):
     """How many values a row has; None if it may have any number."""
 
 
-def change_delimited(blocks: Iterable[bytes], change: Change, layout: Layout) -> None:
+def change_delimited(blocks: Iterable[bytes], change: TableChange, layout: Layout) -> None:
     """Write each record with the results in their column; all other bytes of a row stay as they are."""
     _Rewriting(change, layout).run(blocks)
 
 
 class _Rewriting:
-    def __init__(self, change: Change, layout: Layout) -> None:
+    def __init__(self, change: TableChange, layout: Layout) -> None:
         self._change, self._layout = change, layout
         mark = re.escape(layout.delimiter)
         plain = rb"[^%b\r\n]*+(?:\r(?!\n)[^%b\r\n]*+)*+" % (mark, mark)
@@ -131,7 +131,7 @@ class _Rewriting:
         self._mark, self._value = mark, plain
         self._special = re.compile(rb'["\r\n%b]' % mark)
         self._record = re.compile(rb"(%b(?:%b%b)*+)%b" % (plain, mark, plain, _END))
-        self._places: _Places | None = None
+        self._places: _CellPlaces | None = None
         self._row: re.Pattern[bytes] | None = None
 
     def run(self, blocks: Iterable[bytes]) -> None:
@@ -169,7 +169,7 @@ class _Rewriting:
         if found is None:
             place = self._layout.fixed or 0
             is_replaced = self._change.written in self._layout.fixed_names
-            self._compile(_Places(place, place if is_replaced else -1, None))
+            self._compile(_CellPlaces(place, place if is_replaced else -1, None))
             return start
         before, names = found
         header = [unquoted(name).decode("utf-8", "replace").strip() for name in names]
@@ -177,7 +177,7 @@ class _Rewriting:
         read = self._change.choose(header, _url_like(header, rows))
         written = self._change.written
         place = header.index(written) if written in header else len(header)
-        self._compile(_Places(header.index(read), place, len(header)))
+        self._compile(_CellPlaces(header.index(read), place, len(header)))
         new = [] if place < len(header) else [self._quoted(written.encode("utf-8", "surrogateescape"))]
         line = before + self._layout.delimiter.join([*names, *new])
         self._change.write(line + (record[2] or b"\n"))
@@ -202,7 +202,7 @@ class _Rewriting:
             return values_of(record, self._layout.delimiter)
         return [unquoted(value) for value in record.split(self._layout.delimiter)]
 
-    def _compile(self, places: _Places) -> None:
+    def _compile(self, places: _CellPlaces) -> None:
         """Make the pattern of a row, with a group for each piece that is needed."""
         self._places = places
         value, mark = self._value, self._mark

@@ -18,7 +18,7 @@ from undust.files.change import numbered_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from undust.files.change import Cell, Change
+    from undust.files.change import Cell, TableChange
 
 SNIFFED_OBJECTS = 20
 NULL = b"null"
@@ -161,7 +161,7 @@ def token_of(cell: Cell) -> bytes:
     ).encode()
 
 
-class Place(NamedTuple):
+class JsonPlace(NamedTuple):
     """An object with what stands before it and behind it, and where it is, for messages."""
 
     before: bytes
@@ -171,27 +171,29 @@ class Place(NamedTuple):
     """Of the line, or the offset in an array."""
 
 
-def change_json_lines(blocks: Iterable[bytes], change: Change) -> None:
+def change_json_lines(blocks: Iterable[bytes], change: TableChange) -> None:
     """Write each object of JSON lines with the results in their member."""
     ObjectChanges(change).run(_lines(change.name, blocks))
 
 
-def change_cdxj(blocks: Iterable[bytes], change: Change) -> None:
+def change_cdxj(blocks: Iterable[bytes], change: TableChange) -> None:
     """Write each line of CDXJ with the results in a member of its object."""
     ObjectChanges(change, _after_time).run(_lines(change.name, blocks))
 
 
-def _lines(name: str, blocks: Iterable[bytes]) -> Iterator[list[Place]]:
+def _lines(name: str, blocks: Iterable[bytes]) -> Iterator[list[JsonPlace]]:
     for lines in numbered_lines(name, blocks):
         texts = lines.data.split(b"\n")
         if not texts[-1]:
             texts.pop()
         yield [
-            Place(b"", text, b"\n", number) for number, text in enumerate(texts, lines.first) if text.strip()
+            JsonPlace(b"", text, b"\n", number)
+            for number, text in enumerate(texts, lines.first)
+            if text.strip()
         ]
 
 
-def _after_time(place: Place) -> Place | None:
+def _after_time(place: JsonPlace) -> JsonPlace | None:
     """Return the object of a CDXJ line; None for a line of another kind, which stays as it is."""
     if place.data.startswith(b"!"):
         return None
@@ -203,14 +205,16 @@ def _after_time(place: Place) -> Place | None:
 class ObjectChanges:
     """Changes the objects of one file."""
 
-    def __init__(self, change: Change, narrow: Callable[[Place], Place | None] | None = None) -> None:
+    def __init__(
+        self, change: TableChange, narrow: Callable[[JsonPlace], JsonPlace | None] | None = None
+    ) -> None:
         self._change, self._narrow = change, narrow
         self._finder: Finder | None = None
         self._column = ""
         self._is_seen = False
         self._keys: dict[str, None] = {}
 
-    def run(self, blocks: Iterable[list[Place]]) -> None:
+    def run(self, blocks: Iterable[list[JsonPlace]]) -> None:
         """Write all objects."""
         for places in blocks:
             pieces = self.changed(places)
@@ -227,7 +231,7 @@ class ObjectChanges:
             )
             raise DamagedSource(message)
 
-    def changed(self, places: Sequence[Place]) -> list[bytes]:
+    def changed(self, places: Sequence[JsonPlace]) -> list[bytes]:
         """Return the objects that are to be written, with what stands around them."""
         narrowed = [self._narrow(place) for place in places] if self._narrow else places
         objects = [place for place in narrowed if place is not None]
@@ -253,7 +257,7 @@ class ObjectChanges:
         )
         return [text for text in both if text is not None]
 
-    def _begin(self, places: Sequence[Place]) -> None:
+    def _begin(self, places: Sequence[JsonPlace]) -> None:
         """Choose the column by the first objects; each may have others."""
         values: dict[str, list[Any]] = {}
         for place in places:
@@ -268,7 +272,7 @@ class ObjectChanges:
         self._column = self._change.choose(list(values), url_like) if values and is_named else said or "url"
         self._finder = Finder(self._column, self._change.written)
 
-    def _find(self, place: Place) -> Found:
+    def _find(self, place: JsonPlace) -> Found:
         found = self._finder.find(place[1]) if self._finder else None
         if found is None:
             mend = "remove it, or give --format lines for a list of URLs"
@@ -276,7 +280,7 @@ class ObjectChanges:
             raise DamagedSource(message)
         return found
 
-    def _text(self, token: bytes | None, place: Place) -> Cell:
+    def _text(self, token: bytes | None, place: JsonPlace) -> Cell:
         if token is None or token == NULL:
             return None
         if token[:1] == b'"' and b"\\" not in token:
@@ -289,7 +293,7 @@ class ObjectChanges:
         return text
 
 
-def _where(place: Place) -> str:
+def _where(place: JsonPlace) -> str:
     return f"row {place.number}" if place.after else f"the object at offset {place.number}"
 
 

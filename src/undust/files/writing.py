@@ -18,17 +18,17 @@ from undust.files.streams import open_output
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
-PACKINGS = (".gz", ".zst")
-ROWS = 16_384
+_FORMATS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
+_PACKINGS = (".gz", ".zst")
+_ROWS = 16_384
 """In a row group of Parquet."""
 
 
 def format_of(path: str) -> str:
     """Return the format that a name tells: `clusters.csv.gz` is `csv`."""
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes if suffix.lower() not in PACKINGS]
-    if suffixes and suffixes[-1] in FORMATS:
-        return FORMATS[suffixes[-1]]
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes if suffix.lower() not in _PACKINGS]
+    if suffixes and suffixes[-1] in _FORMATS:
+        return _FORMATS[suffixes[-1]]
     message = f"{path}: its name tells no format; end it in .parquet, .jsonl or .csv, or give --output-format"
     raise UndustError(message)
 
@@ -46,7 +46,7 @@ def write_batches(
             write(batch)
 
 
-def even(batches: Iterable[pa.RecordBatch], rows: int = ROWS) -> Iterator[pa.RecordBatch]:
+def even(batches: Iterable[pa.RecordBatch], rows: int = _ROWS) -> Iterator[pa.RecordBatch]:
     """Yield batches of so many rows, the last one of fewer, so that a file does not tell how rows came."""
     held: list[pa.RecordBatch] = []
     room = rows

@@ -57,7 +57,7 @@ STANDING = pa.schema(
         pa.field("totals", pa.list_(pa.int64()), nullable=False),
     ]
 )
-COUNTED = pa.schema([pa.field(SITE, pa.string(), nullable=False), pa.field("pages", pa.int64())])
+_COUNTED = pa.schema([pa.field(SITE, pa.string(), nullable=False), pa.field("pages", pa.int64())])
 _ENDS = np.float64(2.0**64)
 MINIMA = 4
 """Of a sketch that stand for the content where there is no digest."""
@@ -135,7 +135,7 @@ class Giants:
         parts = {site: self._parts(site) for site in self.sizes}
         names = self._engine.map_rows(self._rows, partial(_by_content, parts=parts), _NAMES)
         pages = dict.fromkeys(self.sizes, 0)
-        for part in self._engine.collect(self._engine.map_sites(names, _counted, COUNTED)).to_pylist():
+        for part in self._engine.collect(self._engine.map_sites(names, _counted, _COUNTED)).to_pylist():
             pages[_site_of_part(part[SITE])] += part["pages"]
         return pages
 
@@ -288,4 +288,4 @@ def _stand(part: str, rows: pa.Table, rules: Mapping[str, Sequence[Rule]], task:
 
 
 def _counted(part: str, rows: pa.Table) -> pa.Table:
-    return pa.table({SITE: [part], "pages": [pc.count_distinct(rows.column("name")).as_py()]}, COUNTED)
+    return pa.table({SITE: [part], "pages": [pc.count_distinct(rows.column("name")).as_py()]}, _COUNTED)

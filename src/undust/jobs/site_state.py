@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
-ALL = sys.maxsize
+_ALL = sys.maxsize
 FAILED = "failed on all of the site"
 
 
@@ -62,7 +62,8 @@ def site_state_of(
 ) -> SiteState:
     """Return how all URLs of a site stand, or those of the sample that rules are learned from."""
     pages = SitePages(
-        site, replace(requirements, most_urls=len(site.node_urls), most_bytes=ALL) if is_all else requirements
+        site,
+        replace(requirements, most_urls=len(site.node_urls), most_bytes=_ALL) if is_all else requirements,
     )
     # One after the other: each state holds all images.
     states = (State(pages, rules[:count]) for count in range(len(rules) + 1))

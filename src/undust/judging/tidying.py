@@ -39,7 +39,9 @@ def dispensable(rules: RuleSet, confirmed: Iterable[str], urls: Mapping[str, pa.
     proved = frozenset(confirmed)
     found: dict[str, str] = {}
     for search in (_inverses, _redundant):
-        left = [rule if rule.id not in found else rule.with_status("disabled") for rule in rules]
+        left = rules.with_rules(
+            rule if rule.id not in found else rule.with_status("disabled") for rule in rules
+        )
         own = [rule for rule in left if rule.status == "active" and rule.site != ANY_SITE]
         for trial in trials_of(left):
             site = trial.own[0].rule.site

@@ -38,7 +38,7 @@ _HASH_BYTES = 6
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenUrls:
     """The URLs of one site in one input."""
 
     name: str
@@ -47,7 +47,7 @@ class Seen:
     """Of the URLs in normal form, sorted."""
 
     @classmethod
-    def of(cls, site: SiteClusters) -> Seen:
+    def of(cls, site: SiteClusters) -> SeenUrls:
         """Return what an input holds of a site."""
         nodes = np.flatnonzero(site.cluster_of_node >= 0)
         urls = site.node_urls.take(pa.array(nodes)).to_pylist()
@@ -87,7 +87,7 @@ class Record:
         urls = b64encode(_bytes(self.sample)).decode("ascii")
         return {"inputs": list(self.inputs), "urls": urls, "pages": self.pages, "lost": self.lost}
 
-    def new_share(self, seen: Seen) -> float:
+    def new_share(self, seen: SeenUrls) -> float:
         """Return which share of the URLs of an input was not counted before."""
         if seen.name in self.inputs:
             return 0.0
@@ -97,7 +97,7 @@ class Record:
             return 1.0  # far fewer URLs than were counted, so their overlap cannot be estimated
         return 1.0 - float(np.isin(compared, self.sample).mean())
 
-    def with_input(self, seen: Seen) -> Record:
+    def with_input(self, seen: SeenUrls) -> Record:
         """Return the record with one more input."""
         names = (*(name for name in self.inputs if name != seen.name), seen.name)
         return replace(
@@ -105,13 +105,13 @@ class Record:
         )
 
 
-def counted(rule: Rule, seen: Seen, pages: int, lost: int) -> Rule:
+def counted(rule: Rule, seen: SeenUrls, pages: int, lost: int) -> Rule:
     """Return a rule whose figures are those of one input, with the record of it."""
     record = replace(Record().with_input(seen), pages=pages, lost=lost)
     return replace(rule, extra={**rule.extra, COUNTED: record.to_json()})
 
 
-def accumulated(rule: Rule, new: Rule, seen: Seen) -> Rule:
+def accumulated(rule: Rule, new: Rule, seen: SeenUrls) -> Rule:
     """Return a rule with the figures of all inputs: those that it had, and those of a new measurement.
 
     What is new adds its share. What speaks against a rule counts even where its URLs were counted before: a

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from undust.learning.accumulated import Seen, accumulated, counted
+from undust.learning.accumulated import SeenUrls, accumulated, counted
 from undust.learning.rule_evidence import pairs_of
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
@@ -83,7 +83,7 @@ def proved_again(
     site: SiteClusters, rules: Sequence[Rule], requirements: Requirements, today: str | None = None
 ) -> list[tuple[Fate, Rule]]:
     """Return the rules of one site, in their order, each with what the new evidence says of it."""
-    pages, seen = SitePages(site, requirements), Seen.of(site)
+    pages, seen = SitePages(site, requirements), SeenUrls.of(site)
     active = [rule for rule in rules if rule.status == "active"]
     effects = {rule.id: _in_company(rule, active, pages) for rule in active}
     fails = {key: effect for key, (effect, _) in effects.items() if _fails(effect, requirements)}
@@ -152,7 +152,7 @@ def _reason(effect: Effect) -> str:
     return f"{effect.lost:,} of the {seen:,} pages it touches would be lost"
 
 
-def _measured(rule: Rule, effect: Effect, counts: dict[str, int], seen: Seen, today: str | None) -> Rule:
+def _measured(rule: Rule, effect: Effect, counts: dict[str, int], seen: SeenUrls, today: str | None) -> Rule:
     """Return a rule with the figures of all inputs so far, the new one included."""
     validated = {"how": "new evidence", "when": today} if today else rule.validated
     new = replace(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.learning.accumulated import Seen, counted
+from undust.learning.accumulated import SeenUrls, counted
 from undust.privacy.masking import Masks
 from undust.rules.language import ANY_SITE
 from undust.rules.masking import forgotten_names, removed_from
@@ -38,9 +38,9 @@ class Ledger:
         self.rows: dict[str, Rule] = {}
 
     @cached_property
-    def seen(self) -> Seen:
+    def seen(self) -> SeenUrls:
         """The URLs that the evidence is of; many a site accepts no rule, and needs it not."""
-        return Seen.of(self.pages.site)
+        return SeenUrls.of(self.pages.site)
 
     def note(self, rule: Rule, effect: Effect, before: Ints, texts: pa.Array, state: State) -> None:
         """Write down what a rule did when it was accepted."""

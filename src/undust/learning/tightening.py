@@ -30,7 +30,7 @@ OPEN_QUERY = re.compile(r"\{\w+\*\*\}$")
 """What else may stand in a query, and is written again."""
 _COMMON = 0.5
 """A parameter that so many URLs have says nothing about the few that prove a rule."""
-SHARED = 24
+_SHARED = 24
 """So many of the parameters that all proofs have are looked at, in the order of their names."""
 _CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
 """From narrow to wide; a name of letters alone is no other kind of name than one with a hyphen."""
@@ -85,7 +85,7 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
         shared.intersection_update(_names(url))
         if not shared:
             return rule
-    among = {name: _having(state, name) for name in sorted(shared)[:SHARED]}
+    among = {name: _having(state, name) for name in sorted(shared)[:_SHARED]}
     said = tuple(_named(query, *(condition.rpartition("?")[2] for condition in rule.when)))
     rare = [
         (count, name)

@@ -47,7 +47,7 @@ _IN_PATH = re.compile(r"/|%(?:25)?2[Ff]")
 _END_OF_PATH = re.compile(r"[?#&\s]|%(?:25)?(?:3[Ff]|26|20)")
 _PARTS = re.compile(r"([._~\-]+)")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
-LONGEST = 100_000
+_LONGEST = 100_000
 """Characters that are looked at; nobody reads on, and what is behind is left out."""
 
 
@@ -82,7 +82,7 @@ class Masks:
         'http://***1@a.test/to/***2?token=***3&page=15'
 
         """
-        text = text[:LONGEST]
+        text = text[:_LONGEST]
         is_repository = is_of_repository(text)
         before, done = _Before(), []
         for piece, is_hidden in self._whole(text):

@@ -17,7 +17,7 @@ MOST_TRIED = 20
 """Rules of a circle that are tried, one by one, as the one to leave out."""
 HUGE = 150
 """Among more rules that wake each other no circle is looked for: those that wake others are left out."""
-LARGE = 40
+_LARGE = 40
 """Of a circle of more rules many are left out at once, or the time would grow with its square."""
 
 
@@ -46,7 +46,7 @@ class Circles:
         """Return the rule of a circle without which the fewest rules are left in one."""
         # Of a `replace` the least is known; of others, the last is preferred least.
         likely = sorted(circle, key=lambda place: (self._is_text(place), place), reverse=True)
-        if len(circle) > LARGE:
+        if len(circle) > _LARGE:
             return [place for place in likely if self._is_text(place)] or likely[: len(likely) // 2]
         return [min(likely[:MOST_TRIED], key=self._left_without)]
 

@@ -57,13 +57,13 @@ def written(
     )
 
 
-MOST_DIGITS = 9
+_MOST_DIGITS = 9
 
 
 def require_single_digits(step: ExpressionStep) -> None:
     """Refuse a step with more groups than one digit can name."""
-    if len(numbered(step.pieces)[1]) > MOST_DIGITS:
-        message = f"it writes more than {MOST_DIGITS} pieces again"
+    if len(numbered(step.pieces)[1]) > _MOST_DIGITS:
+        message = f"it writes more than {_MOST_DIGITS} pieces again"
         raise CannotExpress(message)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from undust.exchange.exports.contract import ExportedRule
     from undust.rules import Rule
 
-MOST_NAMED = 20
+_MOST_NAMED = 20
 """Rules of a circle that a reason names."""
 CHANGES_KEY_ONLY = "it changes the key of a URL, not the URL"
 _CIRCLE = "it is not certain that {} to an end, and a URL must not go round in circles"
@@ -74,8 +74,8 @@ def _ending(found: list[ExpressedRule], refused: list[ExportRefusal]) -> list[Ex
 def _named(numbers: list[int]) -> str:
     if len(numbers) == 1:
         return f"rule {numbers[0]} comes"
-    shown = ", ".join(map(str, numbers[:MOST_NAMED]))
-    more = f" and {len(numbers) - MOST_NAMED} more" if len(numbers) > MOST_NAMED else ""
+    shown = ", ".join(map(str, numbers[:_MOST_NAMED]))
+    more = f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else ""
     return f"rules {shown}{more} together come"
 
 

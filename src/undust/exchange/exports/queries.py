@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Variant = tuple["Pieces", "Filled"]
 
-MOST_NAMED = 3
+_MOST_NAMED = 3
 """Parameters of a closed query: each order is an expression of its own."""
 _REST = "rest "  # no capture of a rule has a space in its name
 OPTIONAL_REST = "rest with its mark"
@@ -166,8 +166,8 @@ class Query:
         ]
 
     def _in_each_order(self) -> Iterator[Variant]:
-        if len(self.named) > MOST_NAMED:
-            message = f"it names more than {MOST_NAMED} parameters, in any order"
+        if len(self.named) > _MOST_NAMED:
+            message = f"it names more than {_MOST_NAMED} parameters, in any order"
             raise CannotExpress(message)
         written = self._written(None)
         for order in permutations(self.named):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from undust.exchange.exports.statements import ExpressedRule
 
 _PATH = frozenset({_HEAD, TAIL})
-MANY = 150
+_MANY = 150
 """So many rules that an index gives are taken for woken without a look at each."""
 
 
@@ -55,7 +55,7 @@ class Following:
         alike = next(iter(self._alike), None)
         texts = self._alike if alike is not None and may_wake(each, self.rules[alike]) else frozenset()
         found = [*(other for other in self._texts if other not in self._alike), *self._may_be_woken(each)]
-        if len(found) > MANY:
+        if len(found) > _MANY:
             return texts.union(found) - {place}
         return texts | {other for other in found if other != place and may_wake(each, self.rules[other])}
 

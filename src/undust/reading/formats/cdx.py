@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from undust.errors import SourceError
 from undust.files.arrays import NOT_JSON
-from undust.reading.formats.cdx_fields import _NAMES, LAYOUTS, LETTERS, header_names, separator_of
+from undust.reading.formats.cdx_fields import LAYOUTS, LETTERS, NAMES, header_names, separator_of
 from undust.reading.formats.json_lines import json_columns
 from undust.reading.formats.lines import Lines, whole_lines
 from undust.reading.formats.rows import Place, batch_of, note_rows, note_where
@@ -86,7 +86,7 @@ def read_cdxj(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         note_where(is_damaged, reading.skip, "no key, time and JSON object", column, lines.place)
         rows = pc.indices_nonzero(is_capture)
         words = pc.split_pattern(column.take(rows), b" ", max_splits=2)
-        found = json_columns(pc.list_element(words, 2), _NAMES)
+        found = json_columns(pc.list_element(words, 2), NAMES)
         note_rows(rows.take(found.damaged), reading.skip, NOT_JSON, column, lines.place)
         raw = _renamed(found.columns) | {"time": pc.list_element(words, 1).take(found.rows)}
         yield _batch(raw, rows.take(found.rows), lines.place, reading)
@@ -95,7 +95,7 @@ def read_cdxj(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
 def _renamed(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
     """Return columns by our names; where two have one name, the first that has a value."""
     raw: dict[str, pa.Array] = {}
-    for name, ours in _NAMES.items():
+    for name, ours in NAMES.items():
         column = columns[name]
         if ours in raw and column.null_count < len(column):
             raw[ours] = pc.coalesce(texts(raw[ours]), texts(column))

@@ -27,7 +27,7 @@ _LARGEST_HEADER = 1 << 20
 """Of an ARC record and its HTTP message; warcio would gather any, and takes hours for a gigabyte."""
 _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
-MOST_DIGITS = 18
+_MOST_DIGITS = 18
 """Of a number in a header: what fits into 64 bits. Python refuses to read more than 4,300."""
 WRONG_LENGTH = "record whose length is wrong"
 CUT_OFF = "record is cut off"
@@ -70,7 +70,7 @@ def arc_length(data: bytes) -> int | None:
     """Return the length of an ARC record by its line; None where there is none."""
     line, end, _ = data.partition(b"\n")
     length = line.rpartition(b" ")[2].strip()
-    is_number = length.isdigit() and len(length) <= MOST_DIGITS
+    is_number = length.isdigit() and len(length) <= _MOST_DIGITS
     return len(line) + 1 + int(length) if end and is_number else None
 
 
@@ -200,7 +200,7 @@ def _arc_record(record: ArcWarcRecord, offset: int) -> ArchiveRecord:
         kind="response" if http else record.rec_type,
         url=(fields.get_header("uri") or "").encode("utf-8", "surrogateescape"),
         time=fields.get_header("archive-date"),
-        status=int(status) if status and status.isdecimal() and len(status) <= MOST_DIGITS else None,
+        status=int(status) if status and status.isdecimal() and len(status) <= _MOST_DIGITS else None,
         headers=headers,
         payload=_ArcPayload(record.raw_stream),
         payload_digest=None,

@@ -13,7 +13,7 @@ from undust.reading.formats.recognising import TAB, UTF8_MARK, delimiter_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undust.files.change import Change
+    from undust.files.change import TableChange
     from undust.reading.formats import Format
     from undust.reading.formats.files import LookedInto
 
@@ -24,7 +24,7 @@ CDX_NAMES = ("a", "url", "original")
 _CDX_MARK = re.compile(rb"\s*CDX[ \t]")
 
 
-def change_table(looked: LookedInto, source: Format, change: Change) -> None:
+def change_table(looked: LookedInto, source: Format, change: TableChange) -> None:
     """Write a table that is not Parquet with the results in their column."""
     blocks = looked.blocks()
     if source.name == "csv":
@@ -59,7 +59,7 @@ class _Cdx(NamedTuple):
     """A CDX file: its header has letters or names, or it has none."""
 
     first: bytes
-    change: Change
+    change: TableChange
 
     @property
     def has_names(self) -> bool:
@@ -84,7 +84,7 @@ class _Cdx(NamedTuple):
         start = mark.end() if mark else 0
         return line[:start], line[start:].split(separator_of(line))
 
-    def changed(self) -> Change:
+    def changed(self) -> TableChange:
         if self.has_names:
             return self.change
         is_url = self.change.written in CDX_NAMES

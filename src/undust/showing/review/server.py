@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 LONGEST_BODY = 1 << 20
 TOKEN_BYTES = 24
-MOST_DIGITS = 20
+_MOST_DIGITS = 20
 """Of a length. Python refuses to read a number of more than 4,300 digits."""
 
 
@@ -171,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _length_from(text: str) -> int | None:
     """Return the length that a header gives; None for what is not one, or has absurdly many digits."""
-    is_number = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
     return int(text) if is_number else None
 
 
