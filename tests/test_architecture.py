@@ -34,6 +34,10 @@ MAY_IMPORT = {
     "engines": "errors extras streams observations",
     "duplicates": "errors counting _core observations urls",
     "rules": "errors counting notebook secrets _core streams urls",
+    "edits": "errors secrets rules",
+    "judging": "_core duplicates edits rules",
+    "proposing": "_core edits judging",
+    "searching": "duplicates edits judging proposing rules",
     "tree": "errors _core urls",
     "candidates": "rules",
     "selection": "errors urls duplicates rules candidates",
@@ -43,7 +47,8 @@ MAY_IMPORT = {
     " validation selection",
     "single": "errors intervals resources duplicates rules candidates learners validation learning",
     "evaluation": "errors intervals notebook urls duplicates rules",
-    "comparison": "errors urls duplicates rules candidates learners validation learning single evaluation",
+    "comparison": "errors urls duplicates rules candidates learners validation learning searching single"
+    " evaluation",
     "signatures": "errors evaluation observations urls",
     "integrations": "errors extras packing streams urls content sources rules",
     "exports": "errors streams urls rules",
@@ -52,7 +57,7 @@ MAY_IMPORT = {
     "review": "errors streams rules evaluation reporting",
     "pipeline": (
         "errors intervals streams observations urls content sources live engines duplicates rules tree"
-        " candidates learners validation selection learning single evaluation comparison reporting"
+        " candidates learners validation selection learning searching single evaluation comparison reporting"
     ),
     "cli": (
         "errors counting front replacing streams observations engines urls rules tree signatures live"

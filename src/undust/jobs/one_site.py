@@ -15,11 +15,13 @@ import pyarrow as pa
 from undust.engines import SITE
 from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.site_state import held_against_all, site_state_of
-from undust.learning import SITES, Requirements, is_off, learn_site, proved_again, shown_by
+from undust.learning import SITES, Requirements, SiteRules, is_off, learn_site, proved_again, shown_by
 from undust.pages.clustering import find_in_site
 from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
 from undust.rules.language import ANY_SITE
+from undust.searching import Objective
+from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +60,8 @@ class LearningTask:
     """What sites say about their own parameters."""
     keeps_refused: bool = True
     """Whether to tell the candidates that were not taken, one by one."""
+    edits: bool = False
+    """Whether to search among typed edits, instead of learning with all methods together."""
     sampled: frozenset[str] = frozenset()
     """Sites of which only a sample of the observations is given."""
 
@@ -107,7 +111,11 @@ def learn_clusters(site: SiteClusters, task: LearningTask) -> SiteOutcome:
     again = proved_again(site, known, task.requirements, task.today) if known else []
     unwanted = [rule for _, rule in again if is_off(rule)]
     given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
-    rules = learn_site(site, task.requirements, given, unwanted)
+    rules = (
+        edited(site, task.requirements)
+        if task.edits
+        else learn_site(site, task.requirements, given, unwanted)
+    )
     if rules.sampled:
         rules = held_against_all(site, rules, task.requirements)
     shown: list[SiteTally] = []
@@ -117,6 +125,21 @@ def learn_clusters(site: SiteClusters, task: LearningTask) -> SiteOutcome:
     told = replace(rules, refused=rules.refused if task.keeps_refused else (), restless=())
     stands = site_state_of(site, rules.rules, task.requirements) if site.site in task.sampled else None
     return SiteOutcome(told, again, shown, has_evidence, stands, () if has_evidence else _doubts(site))
+
+
+def edited(site: SiteClusters, requirements: Requirements) -> SiteRules:
+    """Return what the search among typed edits gives, as the combined learner tells it."""
+    learned = learn_edits(site, objective=Objective.under(requirements.max_fpr), seed=requirements.seed)
+    return SiteRules(
+        site.site,
+        learned.rules,
+        learned.candidates,
+        learned.refused,
+        urls=learned.urls,
+        left=learned.left,
+        pages=learned.pages,
+        lost=learned.lost,
+    )
 
 
 def _doubts(site: SiteClusters) -> tuple[str, ...]:
