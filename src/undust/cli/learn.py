@@ -129,7 +129,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn big/*.parquet --memory 4GB -o rules.json --resume
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.jobs.learn import failed_sites, require_methods  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn import EDITS, failed_sites, require_methods  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.stages import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import RuleSet  # noqa: PLC0415
@@ -161,7 +161,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     _announce(output, is_silent=asked.is_silent)
     place = long_jobs.EngineChoice(engine_name, master)
     started, stages = perf_counter(), Stages()
-    learning = together if methods == (JOB_COMBINED,) else single
+    learning = together if methods in {(JOB_COMBINED,), (EDITS,)} else single
     with learning(asked, place, stages) as found:
         if found.drift and found.drift.is_sudden and not yes:
             _ask(found.drift, str(update), is_silent=asked.is_silent)

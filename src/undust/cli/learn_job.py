@@ -73,6 +73,7 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
     """Learn with all methods together, and give what came of it."""
     from undust.engines.budget import site_rows  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.combined import learn_combined  # noqa: PLC0415
+    from undust.jobs.learn import EDITS  # noqa: PLC0415
     from undust.jobs.report import refusals_of  # noqa: PLC0415
     from undust.learning import requirements_from  # noqa: PLC0415
 
@@ -83,6 +84,7 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
         "today": asked.before and asked.today,
         "site_rows": site_rows(asked.inputs.memory),
         "refused": asked.has_report,
+        "methods": asked.methods,
     }
     said = {"resume": asked.resume, "is_silent": asked.is_silent}
     with (
@@ -105,6 +107,7 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
                 stages=stages,
                 keep_refused=asked.has_report,
                 watch=watch,
+                edits=asked.methods == (EDITS,),
             )
         with stages.timed("across sites"):
             rules = outcome.rules

@@ -57,6 +57,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     stages: Stages | None = None,
     keep_refused: bool = True,
     watch: Watch | None = None,
+    edits: bool = False,
 ) -> Outcome:
     """Return what all evidence and all proposals together give.
 
@@ -73,6 +74,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
         stages: Counts where the time goes.
         keep_refused: Tell the candidates that were not taken one by one, and not in counts alone.
         watch: Is told what there is to do, and each site that is done.
+        edits: Search among typed edits instead, site by site.
 
     """
     before: dict[str, list[Rule]] = {}
@@ -80,7 +82,13 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
         before.setdefault(rule.site, []).append(rule)
     by_site = {site: tuple(rules) for site, rules in before.items()}
     task = LearningTask(
-        requirements or Requirements(), across, by_site, today, declared_in(seen), keeps_refused=keep_refused
+        requirements or Requirements(),
+        across and not edits,
+        by_site,
+        today,
+        declared_in(seen),
+        keep_refused,
+        edits,
     )
     run = EngineRun(task, journal, stages or Stages(), watch)
     if isinstance(seen, Duplicates):

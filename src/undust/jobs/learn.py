@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 COMBINED = "undust"
 """The method that is all others together."""
+EDITS = "edits"
+"""The search among typed edits, which is to take its place."""
 
 
 def propose(
@@ -139,7 +141,7 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
 
     Args:
         seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
-        methods: `undust`, which is all together, or the name of a single learner, or several.
+        methods: `undust`, which is all together, `edits`, or the name of a single learner, or several.
         options: Of single learners, by their written names, as in `{"substring.max_bucket": 6}`.
         max_fpr: The largest share of wrong merges, of a rule and of all rules of a site; from 0 to 1.
         min_support: The number of pages that must show a rule to be right; 1 or more.
@@ -161,14 +163,18 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     require_methods(names)
     require_demands(max_fpr, min_support)
     require_rules(update)
+    if names == (EDITS,) and update is not None:
+        message = f"the method '{EDITS}' does not update rules yet; leave it out, or learn anew"
+        raise UndustError(message)
     stages = Stages()
-    if names == (COMBINED,):
+    if names in {(COMBINED,), (EDITS,)}:
         requirements = requirements_from(max_fpr, min_support, seed)
         told: dict[str, Any] = {
             "keep_values": keep_values,
             "update": update,
             "today": today,
             "threads": threads,
+            "edits": names == (EDITS,),
         }
         told |= {"stages": stages, "watch": Progress(progress) if progress else None}
         with _engine_within(memory, engine, threads) as place:
@@ -239,11 +245,12 @@ def require_methods(names: Iterable[str]) -> None:
         known = ", ".join(learner.name for learner in LEARNERS)
         message = f"no method is named; leave methods out, or name '{COMBINED}' alone or some of {known}"
         raise UndustError(message)
-    if COMBINED in chosen and len(chosen) > 1:
-        message = f"'{COMBINED}' is all methods together; name it alone, or name others"
-        raise UndustError(message)
+    for alone, what in ((COMBINED, "is all methods together"), (EDITS, "works by itself")):
+        if alone in chosen and len(chosen) > 1:
+            message = f"'{alone}' {what}; name it alone, or name others"
+            raise UndustError(message)
     for name in chosen:
-        if name != COMBINED:
+        if name not in {COMBINED, EDITS}:
             learner_named(name)
 
 

@@ -16,15 +16,18 @@ from undust.engines import SITE
 from undust.errors import UndustError
 from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.site_state import held_against_all, site_state_of
-from undust.learning import SITES, Requirements, is_off, learn_site, proved_again, shown_by
+
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.pages.clustering import Duplicates, find_in_site
+from undust.learning import SITES, Requirements, SiteRules, is_off, learn_site, proved_again, shown_by
 from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
+from undust.searching import Objective
+from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +69,8 @@ class LearningTask:
     """Whether to tell the candidates that were not taken, one by one."""
     has_labels: bool = False
     """Whether labels tell the pages of some sites; then those of the others are not known."""
+    edits: bool = False
+    """Whether to search among typed edits, instead of learning with all methods together."""
     sampled: frozenset[str] = frozenset()
     """Sites of which only a sample of the observations is given."""
 
@@ -115,7 +120,11 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     again = proved_again(site, known, task.requirements, task.today) if known else []
     unwanted = [rule for _, rule in again if is_off(rule)]
     given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
-    rules = learn_site(site, task.requirements, given, unwanted)
+    rules = (
+        edited(site, task.requirements)
+        if task.edits
+        else learn_site(site, task.requirements, given, unwanted)
+    )
     if rules.sampled:
         rules = held_against_all(site, rules, task.requirements)
     shown: list[SiteTally] = []
@@ -144,6 +153,21 @@ def labelled_in(rows: pa.Table, site: SiteClusters, task: LearningTask) -> Label
             # Labels that contradict each other: what is left of them is in the clusters.
             return labelled_of(site)
     return None if task.has_labels else labelled_of(site)
+
+
+def edited(site: SiteClusters, requirements: Requirements) -> SiteRules:
+    """Return what the search among typed edits gives, as the combined learner tells it."""
+    learned = learn_edits(site, objective=Objective.under(requirements.max_fpr), seed=requirements.seed)
+    return SiteRules(
+        site.site,
+        learned.rules,
+        learned.candidates,
+        learned.refused,
+        urls=learned.urls,
+        left=learned.left,
+        pages=learned.pages,
+        lost=learned.lost,
+    )
 
 
 def _doubts(site: SiteClusters) -> tuple[str, ...]:

@@ -19,6 +19,8 @@ from undust.measuring.published import PUBLISHED_APPLICATIONS
 from undust.measuring.ranking import Ranking, interleaved
 from undust.proposing import papers
 from undust.rules import RuleSet
+from undust.searching import Objective
+from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,6 +91,7 @@ def _all() -> Iterable[Method]:
         for name, options in VARIANTS.get(learner.name, ((learner.name, {}),)):
             said = {f"{learner.name}.{option}": value for option, value in options.items()}
             yield Method(name, partial(_learned, learner.name, said))
+    yield Method("edits", _edits)
     yield Method("undust", _combined)
 
 
@@ -143,6 +146,21 @@ def _combined(training: Duplicates, job: Job) -> Callable[[float], Ready]:
             rules=len(rules),
             candidates=sum(site.candidates for site in learned),
             valid=len(rules),
+        )
+
+    return under
+
+
+def _edits(training: Duplicates, job: Job) -> Callable[[float], Ready]:
+    def under(max_fpr: float) -> Ready:
+        objective = Objective.under(max_fpr)
+        learned = [learn_edits(site, objective=objective, seed=job.seed) for site in training]
+        rules = RuleSet(rule for site in learned for rule in site.rules)
+        return Ready(
+            partial(_by_rules, rules, job.threads),
+            rules=len(rules),
+            candidates=sum(site.candidates for site in learned),
+            valid=sum(len(site.edits) for site in learned),
         )
 
     return under

@@ -1,0 +1,226 @@
+"""The edits that learners ask for, by what they do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from undust.edits.edit import ANYTHING as OPEN
+from undust.edits.edit import THE_SAME as SAME
+from undust.edits.edit import Rewrite, Several, Swap
+from undust.edits.shapes import HOST, PATH, REST, Capture, Named, Parameter, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undust.edits.shapes import Run
+
+_NAMES = "abcdefgijklmnoqrtuvwxyz"
+"""Names of captures; `h`, `p` and `s` are taken."""
+
+
+def dropped(*names: str) -> Rewrite:
+    """Return that parameters are left out, whatever their values; a trailing `*` makes a prefix.
+
+    >>> dropped("sid").text
+    'rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}'
+    >>> dropped("utm_*", "sid").text
+    'rewrite {s}://{h}/{p**}?{**:sid|utm_*}&{rest**} → {s}://{h}/{p}?{rest}'
+    """
+    is_one = len(names) == 1 and not names[0].endswith("*")
+    part = Parameter(names[0]) if is_one else Named(tuple(sorted(names)))
+    return Rewrite(source=Shape(query=(part, REST)), target=SAME)
+
+
+def dropped_together(*names: str) -> Rewrite:
+    """Return that parameters are left out where all of them are there.
+
+    >>> dropped_together("a", "b").text
+    'rewrite {s}://{h}/{p**}?a={**}&b={**}&{rest**} → {s}://{h}/{p}?{rest}'
+    """
+    parts = tuple(Parameter(name) for name in sorted(names))
+    return Rewrite(source=Shape(query=(*parts, REST)), target=SAME)
+
+
+def dropped_value(name: str, value: str | None) -> Rewrite:
+    """Return that a parameter is left out where it has one value; None is no `=` at all.
+
+    >>> dropped_value("page", "1").text
+    'rewrite {s}://{h}/{p**}?page=1&{rest**} → {s}://{h}/{p}?{rest}'
+    """
+    run = None if value is None else (value,)
+    return Rewrite(source=Shape(query=(Parameter(name, run), REST)), target=SAME)
+
+
+def only(*names: str) -> Rewrite:
+    """Return that all parameters but some are left out.
+
+    >>> only("id").text
+    'rewrite {s}://{h}/{p**}?{k**:id}&{**} → {s}://{h}/{p}?{k}'
+    """
+    source = Shape(query=(Named(tuple(sorted(names)), "k"), Capture(is_many=True)))
+    return Rewrite(source=source, target=Shape(path=((Capture("p"),),), query=(Capture("k"),)))
+
+
+def masked(*names: str) -> Rewrite:
+    """Return that only the key leaves out the values of parameters.
+
+    >>> masked("sid").text
+    'rewrite {s}://{h}/{p**}?sid={a}&{rest**} → {s}://{h}/{p}?sid={a:any}&{rest}'
+    """
+    captures = [Capture(name) for name in _NAMES[: len(names)]]
+    parts = [Parameter(name, (capture,)) for name, capture in zip(sorted(names), captures, strict=True)]
+    return hidden(Shape(query=(*parts, REST)), [capture.name for capture in captures])
+
+
+def hidden(source: Shape, names: Sequence[str]) -> Rewrite:
+    """Return that only the key leaves out some captures of a shape."""
+    return Rewrite(source=source, target=source.masked(frozenset(names)))
+
+
+def respelled(form: str, *, path: bool = False) -> Rewrite:
+    """Return that parameters, or paths, are written in another form.
+
+    >>> respelled("sorted").text
+    'rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:sorted}'
+    """
+    if path:
+        return Rewrite(target=Shape(path=((Capture("p", form=form),),), query=(Capture("rest"),)))
+    return Rewrite(target=replace(SAME, query=(Capture("rest", form=form),)))
+
+
+def scheme_to(scheme: str) -> Rewrite:
+    """Return that one scheme stands for both.
+
+    >>> scheme_to("https").text
+    'rewrite http://{h}/{p**}?{rest**} → https://{h}/{p}?{rest}'
+    """
+    other = "http" if scheme == "https" else "https"
+    return Rewrite(source=replace(OPEN, scheme=other), target=replace(SAME, scheme=scheme))
+
+
+def host_to(old: str, new: str) -> Rewrite:
+    """Return that one host stands for another.
+
+    >>> host_to("www.a.test", "a.test").text
+    'rewrite {s}://www.a.test/{p**}?{rest**} → {s}://a.test/{p}?{rest}'
+    """
+    return Rewrite(source=replace(OPEN, host=_labels(old)), target=replace(SAME, host=_labels(new)))
+
+
+def _labels(host: str) -> tuple[Run, ...]:
+    return ((host,),)
+
+
+def without_slash() -> Rewrite:
+    """Return that a slash at the end of a path is left out."""
+    x = Capture("x")
+    source = Shape(path=((PATH,), (x,), ("",)))
+    return Rewrite(source=source, target=Shape(path=((Capture("p"),), (x,)), query=(Capture("rest"),)))
+
+
+def last_segment_dropped(name: str, *, slash: bool) -> Rewrite:
+    """Return that a last segment, such as an index page, is left out.
+
+    >>> last_segment_dropped("index.html", slash=True).text
+    'rewrite {s}://{h}/{p**}/index.html?{rest**} → {s}://{h}/{p}/?{rest}'
+    """
+    target = ((Capture("p"),), ("",)) if slash else ((Capture("p"),),)
+    return Rewrite(source=Shape(path=((PATH,), (name,))), target=Shape(path=target, query=(Capture("rest"),)))
+
+
+def ending_dropped(ending: str) -> Rewrite:
+    """Return that the ending of a file's name is left out."""
+    x = Capture("x")
+    return Rewrite(
+        source=Shape(path=((PATH,), (x, ending))),
+        target=Shape(path=((Capture("p"),), (x,)), query=(Capture("rest"),)),
+    )
+
+
+def first_segment_dropped(name: str) -> Rewrite:
+    """Return that a first segment is left out."""
+    return Rewrite(source=Shape(path=((name,), (PATH,))), target=SAME)
+
+
+def second_segment_dropped(name: str) -> Rewrite:
+    """Return that a segment behind any first one is left out."""
+    a = Capture("a")
+    return Rewrite(
+        source=Shape(path=((a,), (name,), (PATH,))),
+        target=Shape(path=((a,), (Capture("p"),)), query=(Capture("rest"),)),
+    )
+
+
+def capitalised(folder: str) -> Rewrite:
+    """Return that names in a folder begin with a capital."""
+    source = Shape(path=((folder,), (Capture("x"),)))
+    target = Shape(path=((folder,), (Capture("x", form="capital"),)), query=(Capture("rest"),))
+    return Rewrite(source=source, target=target)
+
+
+def unpadded(source: Shape) -> Rewrite:
+    """Return that a number, the only capture called `n`, loses a zero before it; again and again."""
+    number = Capture("n", "int")
+
+    def padded(run: Run) -> Run:
+        return tuple(piece for each in run for piece in (("0", each) if each == number else (each,)))
+
+    parts = tuple(
+        Parameter(part.name, padded(part.value)) if isinstance(part, Parameter) and part.value else part
+        for part in source.query
+    )
+    path = tuple(map(padded, source.path))
+    return Rewrite(source=replace(source, path=path, query=parts), target=source.written())
+
+
+def swapped_inside(name: str, joint: str) -> Rewrite:
+    """Return that the order of two things inside a value does not matter: the smaller URL of both stands.
+
+    >>> swapped_inside("t", "+").text
+    'rewrite {s}://{h}/{p**}?t={a}+{b}&{rest**} → {s}://{h}/{p}?t={b}+{a}&{rest}'
+    """
+    a, b = Capture("a"), Capture("b")
+    source = Shape(query=(Parameter(name, (a, joint, b)), REST))
+    target = Shape(path=((Capture("p"),),), query=(Parameter(name, (b, joint, a)), Capture("rest")))
+    return Rewrite(source=source, target=target)
+
+
+def separated_by_ampersands(*then: Rewrite) -> Several:
+    """Return that `;` separates parameters as `&` does, so that another edit can meet them."""
+    return Several(parts=(respelled("amp"), *then))
+
+
+def swapped(old: str, new: str) -> Swap:
+    """Return that a piece of text becomes another.
+
+    >>> swapped("&amp;", "&").text
+    'replace "&amp;" → "&"'
+    """
+    return Swap(old=old, new=new)
+
+
+__all__ = [
+    "HOST",
+    "OPEN",
+    "SAME",
+    "capitalised",
+    "dropped",
+    "dropped_together",
+    "dropped_value",
+    "ending_dropped",
+    "first_segment_dropped",
+    "hidden",
+    "host_to",
+    "last_segment_dropped",
+    "masked",
+    "only",
+    "respelled",
+    "scheme_to",
+    "second_segment_dropped",
+    "separated_by_ampersands",
+    "swapped",
+    "swapped_inside",
+    "unpadded",
+    "without_slash",
+]

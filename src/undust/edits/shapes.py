@@ -1,0 +1,191 @@
+"""The parts of a URL pattern as values: literals, captures, runs of both, parameters, whole shapes.
+
+A shape is printed in the rule language. Who learns works with the values, and looks at no text of a rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ANY = "any"
+"""The form of a capture that only the key forgets."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A stretch of a URL that is left open; without a name it is forgotten."""
+
+    name: str = ""
+    kind: str = ""
+    """The class of its text: `int`, `hex`, a list with bars; empty for any text."""
+    is_many: bool = False
+    """Whether it stands for any number of segments, labels or parameters."""
+    form: str = ""
+    """How it is written, on a right side."""
+
+    def __str__(self) -> str:
+        name = self.name or ("" if self.is_many else "*")
+        said = self.kind or self.form
+        return f"{{{name}{'**' * self.is_many}{':' * bool(said)}{said}}}"
+
+    def written(self, form: str = "") -> Capture:
+        """Return the capture as a right side writes it."""
+        return Capture(self.name, form=form)
+
+
+Piece = str | Capture
+Run = tuple[Piece, ...]
+"""A segment, a label or a value: literals and captures side by side."""
+
+SCHEME, HOST, PATH, REST = (
+    Capture("s"),
+    Capture("h"),
+    Capture("p", is_many=True),
+    Capture("rest", is_many=True),
+)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter with its name and what its value is; None for one without `=`."""
+
+    name: str
+    value: Run | None = (Capture(is_many=True),)
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={text_of(self.value)}"
+
+
+@dataclass(frozen=True)
+class Named:
+    """All parameters with one of some names; a trailing `*` makes a name a prefix."""
+
+    names: tuple[str, ...]
+    capture: str = ""
+
+    def __str__(self) -> str:
+        return f"{{{self.capture}**:{'|'.join(self.names)}}}"
+
+
+QueryPart = Parameter | Named | Capture
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One side of an edit: a URL with open places."""
+
+    scheme: Piece = SCHEME
+    host: tuple[Run, ...] = ((HOST,),)
+    """Its labels; a capture alone is the whole host."""
+    path: tuple[Run, ...] = ((PATH,),)
+    query: tuple[QueryPart, ...] = (REST,)
+
+    def __str__(self) -> str:
+        host = ".".join(map(text_of, self.host))
+        path = "/".join(map(text_of, self.path))
+        query = "&".join(map(str, self.query))
+        return f"{self.scheme}://{host}/{path}{'?' * bool(query)}{query}"
+
+    def runs(self) -> Iterator[Run]:
+        """Yield all stretches of the URL in their order."""
+        yield (self.scheme,)
+        yield from self.host
+        yield from self.path
+        for part in self.query:
+            if isinstance(part, Parameter):
+                yield (part.name,)
+                yield part.value or ()
+            elif isinstance(part, Named):
+                yield part.names
+                yield (Capture(part.capture, is_many=True),)
+            else:
+                yield (part,)
+
+    def captures(self) -> Iterator[Capture]:
+        """Yield the captures, from left to right."""
+        return (piece for run in self.runs() for piece in run if isinstance(piece, Capture))
+
+    def literals(self) -> Iterator[str]:
+        """Yield the words that are written, from left to right."""
+        return (piece for run in self.runs() for piece in run if isinstance(piece, str) and piece)
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of parameters."""
+        for part in self.query:
+            if isinstance(part, Parameter):
+                yield part.name
+            elif isinstance(part, Named):
+                yield from part.names
+
+    def written(self) -> Shape:
+        """Return the same URL as a right side writes it."""
+        return Shape(
+            _written(self.scheme),
+            tuple(tuple(map(_written, run)) for run in self.host),
+            tuple(tuple(map(_written, run)) for run in self.path),
+            tuple(map(_written_part, self.query)),
+        )
+
+    def masked(self, names: frozenset[str]) -> Shape:
+        """Return the same URL as a right side writes it, with some captures that only the key forgets."""
+
+        def each(piece: Piece) -> Piece:
+            if isinstance(piece, Capture):
+                return piece.written(ANY if piece.name in names else "")
+            return piece
+
+        return Shape(
+            each(self.scheme),
+            tuple(tuple(map(each, run)) for run in self.host),
+            tuple(tuple(map(each, run)) for run in self.path),
+            tuple(_mapped(part, each) for part in self.query),
+        )
+
+
+def _written(piece: Piece) -> Piece:
+    return piece.written() if isinstance(piece, Capture) else piece
+
+
+def _written_part(part: QueryPart) -> QueryPart:
+    return _mapped(part, _written)
+
+
+def _mapped(part: QueryPart, each: Callable[[Piece], Piece]) -> QueryPart:
+    if isinstance(part, Parameter):
+        return part if part.value is None else Parameter(part.name, tuple(map(each, part.value)))
+    if isinstance(part, Named):
+        return Capture(part.capture)
+    found = each(part)
+    return part if isinstance(found, str) else found
+
+
+def text_of(run: Run) -> str:
+    """Return a run in the rule language."""
+    return "".join(map(str, run))
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Where an edit holds, or where it does not: a host, a path, parameters; what is not said is open."""
+
+    host: tuple[Run, ...] | None = None
+    path: tuple[Run, ...] | None = None
+    query: tuple[Parameter, ...] = ()
+
+    def __str__(self) -> str:
+        host = f"{{s}}://{'.'.join(map(text_of, self.host))}" if self.host is not None else ""
+        path = "/" + "/".join(map(text_of, self.path)) if self.path is not None else ""
+        query = "&".join(map(str, self.query))
+        return f"{host}{path}{'?' * bool(query)}{query}"
+
+    def literals(self) -> Iterator[str]:
+        """Yield the words that it names."""
+        runs = (*(self.host or ()), *(self.path or ()))
+        yield from (piece for run in runs for piece in run if isinstance(piece, str) and piece)
+        for part in self.query:
+            yield part.name
+            yield from (piece for piece in part.value or () if isinstance(piece, str) and piece)

@@ -1,0 +1,179 @@
+"""Where the URLs of a site stand under some edits: immutable, so that any number of trials start from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undust.edits import KEEP
+from undust.rules.applying import program_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from undust.edits import Edit
+    from undust.judging.site import Site
+    from undust.rules import Rule
+
+    Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The site under edits: the image of each URL, and the key of each image.
+
+    An image is a canonical URL, and a key is what masks leave of it. URLs with one key are one page to a
+    crawler, whatever they show.
+    """
+
+    site: Site
+    edits: tuple[Edit, ...] = ()
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that say the edits: masks last, for they see what the others leave."""
+        return ordered(self.site.name, self.edits)
+
+    @cached_property
+    def masks(self) -> tuple[Rule, ...]:
+        """Those of the rules that change keys only."""
+        return rules_of(self.site.name, [edit for edit in self.edits if edit.is_mask])
+
+    @cached_property
+    def keeps(self) -> tuple[Rule, ...]:
+        """Those of the rules that leave URLs as they are."""
+        return rules_of(self.site.name, [edit for edit in self.edits if edit.operation == KEEP])
+
+    @cached_property
+    def _images(self) -> tuple[pa.Array, Ints]:
+        return _numbered(self._under(self.rules) if self.rules else self.site.urls)
+
+    @property
+    def images(self) -> pa.Array:
+        """The distinct canonical URLs, sorted."""
+        return self._images[0]
+
+    @property
+    def image(self) -> Ints:
+        """Of each URL the number of its image."""
+        return self._images[1]
+
+    @cached_property
+    def _keys(self) -> tuple[pa.Array, Ints]:
+        if not self.masks:
+            return self.images, np.arange(len(self.images))
+        return _numbered(pa.array(program_of((*self.keeps, *self.masks)).batch(self.images, keys=True)))
+
+    @property
+    def keys(self) -> pa.Array:
+        """The distinct keys, sorted."""
+        return self._keys[0]
+
+    @property
+    def key_of_image(self) -> Ints:
+        """Of each image the number of its key."""
+        return self._keys[1]
+
+    @cached_property
+    def key(self) -> Ints:
+        """Of each URL the number of its key."""
+        return self.key_of_image[self.image]
+
+    @cached_property
+    def number_of_key(self) -> dict[str, int]:
+        """The number of each key by its text."""
+        return {text: number for number, text in enumerate(self.keys.to_pylist())}
+
+    @cached_property
+    def image_texts(self) -> list[str]:
+        """The images as Python strings."""
+        return self.images.to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def hosts(self) -> Counter[str]:
+        """The hosts, and how many images each has."""
+        return Counter(text.partition("://")[2].partition("/")[0] for text in self.image_texts)
+
+    @cached_property
+    def is_seen(self) -> NDArray[np.bool_]:
+        """Of each image whether it is a URL that was seen, and not only where one was sent to."""
+        return np.asarray(pc.is_in(self.images, value_set=self.site.urls.cast(self.images.type)), np.bool_)
+
+    @cached_property
+    def urls_of_key(self) -> Ints:
+        """How many URLs have each key."""
+        return np.bincount(self.key, minlength=len(self.keys))
+
+    @cached_property
+    def speaker(self) -> Ints:
+        """Of each key a URL of the page that most of its URLs show."""
+        return _main(self.key, self.site.page)
+
+    @cached_property
+    def image_speaker(self) -> Ints:
+        """Of each image a URL of the page that most of its URLs show."""
+        return _main(self.image, self.site.page)
+
+    @cached_property
+    def image_of_key(self) -> Ints:
+        """Of each key one of its images, the first."""
+        first = np.full(len(self.keys), -1, np.int64)
+        first[self.key_of_image[::-1]] = np.arange(len(self.images))[::-1]
+        return first
+
+    @cached_property
+    def by_key(self) -> tuple[Ints, Ints]:
+        """The images in the order of their keys, and where those of each key begin."""
+        order = np.argsort(self.key_of_image, kind="stable")
+        return order, np.searchsorted(self.key_of_image[order], np.arange(len(self.keys) + 1))
+
+    def with_edit(self, edit: Edit) -> Self:
+        """Return the state under one edit more."""
+        return type(self)(self.site, (*self.edits, edit))
+
+    def without(self, *edits: Edit) -> Self:
+        """Return the state under some edits fewer."""
+        return type(self)(self.site, tuple(each for each in self.edits if each not in edits))
+
+    def _under(self, rules: Sequence[Rule]) -> pa.Array:
+        return pa.array(program_of(rules).batch(self.site.urls))
+
+
+def rules_of(site: str, edits: Iterable[Edit]) -> tuple[Rule, ...]:
+    """Return the rules that say edits; an edit that cannot be said has none."""
+    return tuple(rule for edit in edits for rule in edit.rules(site) or ())
+
+
+def ordered(site: str, edits: Iterable[Edit]) -> tuple[Rule, ...]:
+    """Return the rules of edits as they are applied, each once: what is kept first, masks last."""
+    some = sorted(edits, key=lambda edit: (edit.operation != KEEP, edit.is_mask))
+    rules = rules_of(site, some)
+    return tuple({rule.id: rule for rule in rules}.values())
+
+
+def _numbered(texts: pa.Array) -> tuple[pa.Array, Ints]:
+    """Return the distinct texts in order, and the number of each text."""
+    encoded = texts.cast(pa.large_string()).dictionary_encode()
+    order = pc.sort_indices(encoded.dictionary)
+    rank = np.empty(len(order), np.int64)
+    rank[np.asarray(order)] = np.arange(len(order))
+    return encoded.dictionary.take(order), rank[np.asarray(encoded.indices)]
+
+
+def _main(group: Ints, page: Ints) -> Ints:
+    """Return of each group a row of its most frequent page; the smallest of several."""
+    pages = int(page.max(initial=0)) + 1
+    pairs, first, counts = np.unique(group * pages + page, return_index=True, return_counts=True)
+    at = pairs // pages
+    order = np.lexsort((pairs, -counts, at))
+    starts = np.flatnonzero(np.diff(at[order], prepend=-1))
+    rows: Ints = first[order[starts]]
+    return rows

@@ -1,0 +1,88 @@
+"""Parameters that do nothing, alone or together, and values that are the default."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from undust.edits import Guard, Parameter, making
+from undust.proposing.seen import frequent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.edits import Edit
+    from undust.proposing.seen import Seen
+
+NAMES, PAIRS, SETS, VALUES = 300, 120, 40, 400
+"""So many are tried at most, the most frequent first."""
+LARGEST = 4
+LONGEST = 40
+"""Characters of a value that is written."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.\-\[\]%~]+")
+
+
+def is_plain(name: str) -> bool:
+    """Return whether the name of a parameter can stand in a pattern as it is."""
+    return bool(_PLAIN.fullmatch(name))
+
+
+def drops(seen: Seen) -> Iterator[Edit]:
+    """Yield that parameters are left out: one, a family, several that come together, all but some."""
+    names = [name for name in frequent(seen.names, 2, NAMES) if is_plain(name)]
+    for name in names:
+        yield making.dropped(name)
+        yield making.masked(name)
+    yield from _families(names)
+    sets = Counter(frozenset(filter(is_plain, parts.names)) for parts in seen.parts)
+    yield from _together(sets)
+    yield from _only(sets)
+    yield from _behind_semicolons(seen)
+
+
+def _families(names: list[str]) -> Iterator[Edit]:
+    counts: Counter[str] = Counter()
+    for name in names:
+        head, underscore, _ = name.partition("_")
+        if underscore and head:
+            counts[f"{head}_*"] += 1
+    yield from (making.dropped(prefix) for prefix, count in sorted(counts.items()) if count > 1)
+
+
+def _together(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
+    pairs: Counter[tuple[str, str]] = Counter()
+    for names, count in sets.items():
+        for left, right in combinations(sorted(names), 2):
+            pairs[left, right] += count
+    for (left, right), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:PAIRS]:
+        if count >= LARGEST:
+            yield making.dropped_together(left, right)
+            yield making.masked(left, right)
+
+
+def _only(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
+    ranked = sorted(sets.items(), key=lambda item: (-item[1], sorted(item[0])))
+    for names, count in ranked[:SETS]:
+        if 0 < len(names) <= LARGEST <= count:
+            yield making.only(*names).guarded(when=[Guard(query=(Parameter(min(names)),))])
+
+
+def _behind_semicolons(seen: Seen) -> Iterator[Edit]:
+    """Yield the same for what stands behind a `;`, which then separates parameters."""
+    parts = (part for each in seen.parts for parameter in each.query for part in parameter.split(";")[1:])
+    names = Counter(part.partition("=")[0] for part in parts)
+    some = [name for name in frequent(names, 3, NAMES // 10) if is_plain(name)]
+    yield from (making.separated_by_ampersands(making.dropped(name)) for name in some)
+    for left, right in combinations(some[:LARGEST], 2):
+        yield making.separated_by_ampersands(making.dropped(left, right))
+
+
+def defaults(seen: Seen) -> Iterator[Edit]:
+    """Yield that a frequent value of a parameter is what the site takes anyway."""
+    counts = Counter(parameter for parts in seen.parts for parameter in set(parts.query))
+    for parameter in frequent(counts, 3, VALUES):
+        name, equals, value = parameter.partition("=")
+        if is_plain(name) and len(value) <= LONGEST:
+            yield making.dropped_value(name, value if equals else None)

@@ -1,0 +1,294 @@
+"""What two URLs of one page have at the same places, and where they differ: below the segment, all at once.
+
+Labels, segments and values are runs of typed tokens. Where two differ, what stands before and behind the
+difference stays, with numbers left open, and what is between is forgotten, however many words it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from undust.edits import Capture, Parameter, Rewrite, Shape, making
+from undust.edits.shapes import HOST, PATH, REST
+from undust.proposing.parameters import is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.edits import Edit
+    from undust.edits.shapes import Piece, Run
+    from undust.proposing.seen import Parts, Seen
+
+LEAST_PAGES = 3
+MOST = 400
+"""Differences that are proposed, those of most pages first."""
+KEPT = 6
+"""Distinct texts of a place that are remembered: enough to tell a word of the scheme from a value."""
+MOST_PLACES = 5
+_TOKEN = re.compile(r"[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
+_NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
+_JOINT = re.compile(r"[+,|~_-]|%2C|%20|%7C")
+_HEX = re.compile(r"[0-9a-fA-F]{4,}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+NUMBER = Capture(kind="int")
+
+
+class Place(NamedTuple):
+    """Where something stands: a part of the URL, and the number of a label or segment, or a name."""
+
+    part: str
+    at: int | str
+
+
+class Cut(NamedTuple):
+    """What stays of a place before and behind what is forgotten."""
+
+    before: Run = ()
+    behind: Run = ()
+
+
+Cuts = tuple[tuple[Place, Cut], ...]
+
+
+@dataclass
+class Group:
+    """The same difference on many pages."""
+
+    pages: set[int] = field(default_factory=set)
+    context: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+    forgotten: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, page: int, left: Parts, right: Parts, middles: dict[Place, tuple[str, str]]) -> None:
+        """Note one more pair."""
+        self.pages.add(page)
+        for parts in (left, right):
+            for place, text in _places(parts):
+                if len(some := self.context[place]) < KEPT:
+                    some.add(text)
+        for place, texts in middles.items():
+            if len(some := self.forgotten[place]) < KEPT:
+                some.update(texts)
+
+
+def places(seen: Seen) -> Iterator[Edit]:
+    """Yield what is forgotten where pages have URLs of one scheme that differ there."""
+    groups: dict[tuple[int, int, bool, Cuts], Group] = defaultdict(Group)
+    respelled: dict[Edit, set[int]] = defaultdict(set)
+    for row, other, page in seen.pairs:
+        left, right = seen.parts[row], seen.parts[other]
+        found = differing(left, right)
+        if found is None or not 0 < len(found) <= MOST_PLACES:
+            continue
+        for edit in _respellings(left, found):
+            respelled[edit].add(page)
+        is_path = any(place.part == "path" for place in found)
+        size = (left.host.count("."), len(left.segments) if is_path else 0)
+        for cuts, middles in _cuts(found):
+            is_empty = any("" in texts for texts in middles.values())
+            groups[*size, is_empty, cuts].add(page, left, right, middles)
+    yield from (edit for edit, pages in sorted(respelled.items(), key=_rank) if len(pages) >= LEAST_PAGES)
+    ranked = sorted(groups.items(), key=lambda item: (-len(item[1].pages), str(item[0])))
+    for (_, segments, is_empty, cuts), group in ranked[:MOST]:
+        if len(group.pages) >= LEAST_PAGES:
+            yield from _forgetting(segments, cuts, group, is_empty=is_empty)
+
+
+def _rank(item: tuple[Edit, set[int]]) -> tuple[int, str]:
+    return -len(item[1]), item[0].text
+
+
+def _places(parts: Parts) -> Iterator[tuple[Place, str]]:
+    yield from ((Place("host", at), label) for at, label in enumerate(parts.host.split(".")))
+    yield from ((Place("path", at), segment) for at, segment in enumerate(parts.segments))
+
+
+def differing(left: Parts, right: Parts) -> dict[Place, tuple[str, str]] | None:
+    """Return the places where two URLs of one scheme differ; None if they have not the same places."""
+    if left.scheme != right.scheme or len(left.segments) != len(right.segments):
+        return None
+    ours, theirs = left.host.split("."), right.host.split(".")
+    if len(ours) != len(theirs) or sorted(left.names) != sorted(right.names):
+        return None
+    both = enumerate(zip(ours, theirs, strict=True))
+    found = {Place("host", at): pair for at, pair in both if pair[0] != pair[1]}
+    both = enumerate(zip(left.segments, right.segments, strict=True))
+    found |= {Place("path", at): pair for at, pair in both if pair[0] != pair[1]}
+    if len(set(left.names)) < len(left.names):
+        return found if sorted(left.query) == sorted(right.query) else None
+    values = dict(parameter.partition("=")[::2] for parameter in right.query)
+    for parameter in left.query:
+        name, _, value = parameter.partition("=")
+        if value != values[name]:
+            if not is_plain(name):
+                return None
+            found[Place("query", name)] = value, values[name]
+    return found
+
+
+def _cuts(found: dict[Place, tuple[str, str]]) -> Iterator[tuple[Cuts, dict[Place, tuple[str, str]]]]:
+    """Yield what may stay before and behind each difference; of several at once, all or nothing."""
+    options = [[(place, *option) for option in _options(*pair)] for place, pair in found.items()]
+    several = 2
+    if len(options) > several:
+        options = [[each[0], each[-1]] for each in options]
+    for chosen in product(*options):
+        cuts = tuple((place, cut) for place, cut, _ in chosen)
+        yield cuts, {place: middles for place, _, middles in chosen}
+
+
+def _options(left: str, right: str) -> list[tuple[Cut, tuple[str, str]]]:
+    """Return ways to cut a place: what is equal stays, on both sides, on one, or on none."""
+    ours, theirs = _TOKEN.findall(left), _TOKEN.findall(right)
+    least = min(len(ours), len(theirs))
+    before = next((at for at in range(least) if ours[at] != theirs[at]), least)
+    behind = next((at for at in range(least - before) if ours[-1 - at] != theirs[-1 - at]), least - before)
+    found: dict[Cut, tuple[str, str]] = {}
+    for head, tail in ((before, behind), (0, behind), (before, 0), (0, 0)):
+        middles = ["".join(some[head : len(some) - tail]) for some in (ours, theirs)]
+        cut = Cut(_typed(ours[:head]), _typed(ours[len(ours) - tail :]))
+        found.setdefault(cut, (middles[0], middles[1]))
+    return list(found.items())
+
+
+def _typed(tokens: list[str]) -> Run:
+    """Return tokens as they stay: words and signs as they are, numbers open."""
+    run: list[Piece] = []
+    for token in tokens:
+        if token.isdigit():
+            run.append(NUMBER)
+        elif numbered := _NUMBERED.fullmatch(token):
+            run += [numbered[1], NUMBER]
+        else:
+            run.append(token)
+    return _joined(run)
+
+
+def _joined(run: list[Piece]) -> Run:
+    joined: list[Piece] = []
+    for piece in run:
+        if joined and isinstance(piece, str) and isinstance(joined[-1], str):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _forgetting(segments: int, cuts: Cuts, group: Group, *, is_empty: bool) -> Iterator[Edit]:
+    """Yield the edit that forgets what differs, in the key; if it was missing too, it is left out."""
+    builder = _Builder(cuts, group, is_empty=is_empty)
+    source = builder.shape(segments)
+    if not is_empty:
+        yield making.hidden(source, builder.hidden)
+    elif len(builder.hidden) == 1:
+        yield Rewrite(source=source, target=builder.without(source))
+
+
+class _Builder:
+    """Writes the shape of a group's URLs."""
+
+    def __init__(self, cuts: Cuts, group: Group, *, is_empty: bool) -> None:
+        self.cuts, self.group, self.is_empty = dict(cuts), group, is_empty
+        self.hidden: list[str] = []
+        self._glue: tuple[str, str] = ("", "")
+        self._names = iter("abcdefgijklmnoqrtuvwxyz")
+
+    def shape(self, segments: int) -> Shape:
+        """Return the shape, open where the group does not differ."""
+        has_host = any(place.part == "host" for place in self.cuts)
+        labels = 1 + max((at for part, at in self.group.context if part == "host" and isinstance(at, int)))
+        host = tuple(self._run(Place("host", at)) for at in range(labels)) if has_host else ((HOST,),)
+        path = tuple(self._run(Place("path", at)) for at in range(segments)) if segments else ((PATH,),)
+        named = [(place, cut) for place, cut in self.cuts.items() if place.part == "query"]
+        parts = [Parameter(str(place.at), self._cut(place, cut)) for place, cut in named]
+        return Shape(host=host, path=path, query=(*parts, REST))
+
+    def _run(self, place: Place) -> Run:
+        if place in self.cuts:
+            return self._cut(place, self.cuts[place])
+        texts = self.group.context[place]
+        if len(texts) == 1:
+            return (next(iter(texts)),)
+        return (Capture(next(self._names), _class(texts)),)
+
+    def _cut(self, place: Place, cut: Cut) -> Run:
+        texts = {text for text in self.group.forgotten[place] if text}
+        head, tail = _ends(texts) if self.is_empty else ("", "")
+        self._glue = head, tail
+        inner = {text[len(head) : len(text) - len(tail)] for text in texts}
+        capture = Capture(next(self._names), _class(inner) if len(inner) >= KEPT else "")
+        self.hidden.append(capture.name)
+        return _joined([*self._open(cut.before), head, capture, tail, *self._open(cut.behind)])
+
+    def _open(self, run: Run) -> Iterator[Piece]:
+        for piece in run:
+            yield Capture(next(self._names), piece.kind) if isinstance(piece, Capture) else piece
+
+    def without(self, source: Shape) -> Shape:
+        """Return the shape without what is forgotten, and without what glued it to the rest."""
+        head, tail = self._glue
+
+        def less(run: Run) -> Run:
+            for at, piece in enumerate(run):
+                if isinstance(piece, Capture) and piece.name in self.hidden:
+                    before = "".join(map(str, run[:at])) if head and at else ""
+                    kept: list[Piece] = list(run[:at])
+                    if before.endswith(head) and head:
+                        kept[-1] = str(kept[-1]).removesuffix(head)
+                    rest: list[Piece] = list(run[at + 1 :])
+                    if rest and isinstance(rest[0], str):
+                        rest[0] = rest[0].removeprefix(tail)
+                    return _joined([each for each in (*kept, *rest) if each != ""]) or ("",)
+            return run
+
+        parts = tuple(
+            Parameter(part.name, less(part.value)) if isinstance(part, Parameter) and part.value else part
+            for part in source.query
+        )
+        host, path = tuple(map(less, source.host)), tuple(map(less, source.path))
+        return Shape(source.scheme, host, path, parts).written()
+
+
+def _ends(texts: set[str]) -> tuple[str, str]:
+    """Return the signs with which all texts begin and end, where they stand beside what stays."""
+    first = {text[:1] for text in texts}
+    last = {text[-1:] for text in texts}
+    head = next(iter(first)) if len(first) == 1 and not next(iter(first)).isalnum() else ""
+    tail = next(iter(last)) if len(last) == 1 and not next(iter(last)).isalnum() else ""
+    return head, tail
+
+
+def _class(texts: set[str]) -> str:
+    """Return the narrowest class that holds some texts; empty for any."""
+    if all(text.isdigit() and text.isascii() for text in texts):
+        return "int"
+    if all(map(_UUID.fullmatch, texts)):
+        return "uuid"
+    is_hex = all(map(_HEX.fullmatch, texts)) and any(not text.isalpha() for text in texts)
+    return "hex" if is_hex else ""
+
+
+def _respellings(parts: Parts, found: dict[Place, tuple[str, str]]) -> Iterator[Edit]:
+    """Yield that zeros before a number, or the order inside a value, do not matter."""
+    if len(found) > 1:
+        return
+    ((place, (left, right)),) = found.items()
+    if left.isdigit() and right.isdigit() and left.lstrip("0") == right.lstrip("0"):
+        yield _without_zeros(place, parts)
+    if place.part == "query" and sorted(_TOKEN.findall(left)) == sorted(_TOKEN.findall(right)):
+        for joint in dict.fromkeys(_JOINT.findall(left)):
+            if sorted(left.split(joint)) == sorted(right.split(joint)):
+                yield making.swapped_inside(str(place.at), joint)
+
+
+def _without_zeros(place: Place, parts: Parts) -> Edit:
+    number: Run = (Capture("n", "int"),)
+    if place.part == "query":
+        return making.unpadded(Shape(query=(Parameter(str(place.at), number), REST)))
+    before = [(segment,) for segment in parts.segments[: int(place.at)] if not segment.isdigit()]
+    is_last = place.at == len(parts.segments) - 1
+    path = (*before, number) if is_last and len(before) == place.at else ((PATH,), number)
+    return making.unpadded(Shape(path=path))

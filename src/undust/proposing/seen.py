@@ -1,0 +1,97 @@
+"""What proposers look at: one URL of each key, in parts, and which of them show one page."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cached_property, lru_cache
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.judging import State
+
+FEW = 6
+"""Of a page with more URLs than this, some pairs are looked at only."""
+
+
+class Parts(NamedTuple):
+    """A URL in normal form, in parts as written."""
+
+    scheme: str
+    host: str
+    segments: tuple[str, ...]
+    query: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return tuple(parameter.partition("=")[0] for parameter in self.query)
+
+
+@lru_cache(1 << 16)
+def parts_of(url: str) -> Parts:
+    """Return the parts of a URL in normal form."""
+    scheme, _, rest = url.partition("://")
+    rest, _, query = rest.partition("?")
+    host, _, path = rest.partition("/")
+    return Parts(scheme, host, tuple(path.split("/")), tuple(query.split("&")) if query else ())
+
+
+class Seen:
+    """One image of each key whose page is known, with that page."""
+
+    def __init__(self, state: State) -> None:
+        self.site = state.site.name
+        rows = np.flatnonzero(state.site.is_labelled[state.speaker])
+        texts = state.image_texts
+        self.urls = [texts[image] for image in state.image_of_key[rows].tolist()]
+        self.pages: list[int] = state.site.page[state.speaker[rows]].tolist()
+
+    @cached_property
+    def parts(self) -> list[Parts]:
+        """Each URL in parts."""
+        return [parts_of(url) for url in self.urls]
+
+    @cached_property
+    def names(self) -> Counter[str]:
+        """How many URLs have each parameter."""
+        return Counter(name for parts in self.parts for name in set(parts.names))
+
+    @cached_property
+    def of_page(self) -> dict[int, list[int]]:
+        """The rows of each page that has several, the shortest URL first."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for row, page in enumerate(self.pages):
+            found[page].append(row)
+        urls = self.urls
+        return {
+            page: sorted(rows, key=lambda row: (len(urls[row]), urls[row]))
+            for page, rows in found.items()
+            if len(rows) > 1
+        }
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int, int]]:
+        """Pairs of a page's rows with that page: all of few, else neighbours and those with the shortest."""
+        return [(left, right, page) for page, rows in self.of_page.items() for left, right in _pairs(rows)]
+
+
+def _pairs(rows: list[int]) -> Iterator[tuple[int, int]]:
+    if len(rows) <= FEW:
+        yield from combinations(rows, 2)
+        return
+    step = max(1, len(rows) // (4 * FEW))
+    some = rows[: 4 * FEW * step : step]
+    near = {(left, right) for left in some[:3] for right in some if left != right}
+    near |= set(pairwise(some)) | set(zip(some, some[2:], strict=False))
+    yield from sorted({(min(pair), max(pair)) for pair in near})
+
+
+def frequent(counts: Counter[str], least: int, most: int) -> list[str]:
+    """Return the most frequent texts, by count and then by text."""
+    ranked = sorted((item for item in counts.items() if item[1] >= least), key=lambda it: (-it[1], it[0]))
+    return [text for text, _ in ranked[:most]]

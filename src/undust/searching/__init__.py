@@ -1,0 +1,7 @@
+"""The search for a site's edits under one objective and one model of risk."""
+
+from undust.searching.objective import Objective, Worth
+from undust.searching.risk import Risk
+from undust.searching.search import Learned, Search, learn_site
+
+__all__ = ["Learned", "Objective", "Risk", "Search", "Worth", "learn_site"]

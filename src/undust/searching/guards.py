@@ -1,0 +1,301 @@
+"""Where an edit that fails somewhere holds: guards found among the URLs where it is right and wrong."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from undust.edits import Capture, Guard, Parameter
+from undust.proposing import parts_of
+from undust.proposing.parameters import is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from undust.edits import Edit
+    from undust.edits.shapes import Run
+    from undust.judging import Effect, State
+    from undust.proposing import Parts
+
+    Ints = NDArray[np.int64]
+
+WHERE, EXCEPTIONS = 8, 3
+"""Guards that are tried for where an edit holds, and exceptions that it has, at most."""
+FEW = 0.03
+"""The share of failures among what a guard leaves, at most."""
+NEARLY_ALL, REACHES = 0.98, 2
+"""The share of what an edit is seen to do that its guards leave, and how many guards it gets at most."""
+ELSEWHERE = 0.95
+"""A folder or host with this share of a site's URLs is the site."""
+LEFT_OUT, LEFT_OUT_SHARE = 3, 0.2
+"""What a guard must leave out of what nobody saw, at least."""
+RESTLESS_PAGES, RESTLESS_LOST = 10, 0.3
+"""An edit tells of restless pages if it holds on so many pages and fails on at most such a share of them."""
+RESTLESS_VOTES, RESTLESS_SHARE, RESTLESS_FAILS = 3, 0.3, 8
+"""It fails in a class of pages by so many votes, such a share against it; all edits together by so many."""
+RESTLESS_PART = 0.5
+"""A class with more of the site's URLs than this is no class."""
+RESTLESS_TWICE = 0.25
+"""Pages that are another one at every fetch are seldom seen twice: less than this share of a class."""
+RESTLESS_EDITS, RESTLESS_MOST = 3, 0.75
+"""So many edits fail in a class of restless pages, and such a share of those that do anything there."""
+LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
+ANY: Run = (Capture(),)
+MANY: Run = (Capture(is_many=True),)
+_PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}$")
+_RUN = re.compile(r"[^;&]+")
+
+
+def guards_of(url: str) -> tuple[Guard, ...]:
+    """Return the guards that a URL meets, each once."""
+    parts = parts_of(url)
+    found = (Guard(host=((parts.host,),)), *_of_path(parts.segments), *_of_query(parts))
+    return tuple(dict.fromkeys(found))
+
+
+def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
+    first, *others = segments
+    if not others:
+        yield Guard(path=((first,),))
+        return
+    if first:
+        yield Guard(path=((first,), MANY))
+        if len(others) > 1 and others[0]:
+            yield Guard(path=((first,), (others[0],), MANY))
+            if _RUN.fullmatch(first):
+                yield Guard(path=(ANY, (others[0],), MANY))
+    if all(_RUN.fullmatch(segment) or not segment for segment in segments):
+        yield Guard(path=tuple(ANY if segment else ("",) for segment in segments))
+    last = segments[-1]
+    if _RUN.fullmatch(last):
+        if (ending := _ENDING.search(last)) and ending.start():
+            yield Guard(path=(MANY, (Capture(), ending[0])))
+        if prefix := _PREFIX.match(last):
+            yield Guard(path=(MANY, (prefix[0], Capture())))
+    if len(last) < LONGEST_SEGMENT:
+        yield Guard(path=(MANY, (last,)))
+
+
+def _of_query(parts: Parts) -> Iterator[Guard]:
+    for parameter in parts.query:
+        name, equals, value = parameter.partition("=")
+        if not is_plain(name):
+            continue
+        if ";" in value:
+            yield Guard(query=(Parameter(name, _behind(value)),))
+            continue
+        yield Guard(query=(Parameter(name),))
+        if equals and not value:
+            yield Guard(query=(Parameter(name, ("",)),))
+        elif equals:
+            yield from (Guard(query=(Parameter(name, run),)) for run in _of_value(value))
+
+
+def _behind(value: str) -> Run:
+    """Return a value with semicolons in which names are written and values are open."""
+    run: list[str | Capture] = []
+    for place, part in enumerate(value.split(";")):
+        name, equals, text = part.partition("=")
+        run += [";"] if place else []
+        if equals and text:
+            run += [f"{name}=", Capture()]
+        elif part and not place:
+            run.append(Capture())
+        elif part:
+            run.append(part)
+    return tuple(run)
+
+
+def _of_value(value: str) -> Iterator[Run]:
+    if len(value) < LONGEST_VALUE:
+        yield (value,)
+    if prefix := _PREFIX.match(value):
+        yield prefix[0], Capture()
+    if (ending := _ENDING.search(value)) and ending.start():
+        yield Capture(), ending[0]
+    if value.isdigit() and value.isascii():
+        yield (Capture(kind="int"),)
+
+
+class Guards:
+    """The guards of a site's URLs, numbered as they come up: counting numbers is quick."""
+
+    def __init__(self) -> None:
+        self._guards: list[Guard] = []
+        self._numbers: dict[str, int] = {}
+        self._of_url: dict[str, Ints] = {}
+        self._homes: Counter[Guard] | None = None
+
+    def _of(self, url: str) -> Ints:
+        if url not in self._of_url:
+            found = [self._number(guard) for guard in guards_of(url)]
+            self._of_url[url] = np.array(found, np.int64)
+        return self._of_url[url]
+
+    def _number(self, guard: Guard) -> int:
+        number = self._numbers.setdefault(str(guard), len(self._guards))
+        if number == len(self._guards):
+            self._guards.append(guard)
+        return number
+
+    def where_it_holds(self, state: State, effect: Effect, least: int) -> list[Edit]:
+        """Return an edit under guards under which it hardly fails, and with exceptions where it does."""
+        good, bad = ([self._of(url) for url in some] for some in _sides(state, effect))
+        holds, fails = self._counted(good), self._counted(bad)
+        may = (holds >= least) & (fails <= FEW * holds) & (fails < len(bad))
+        numbers = np.flatnonzero(may).tolist()
+        ranked = sorted((-int(holds[number]), str(self._guards[number]), number) for number in numbers)
+        trials = [effect.edit.guarded(when=[self._guards[number]]) for _, _, number in ranked[:WHERE]]
+        return [*trials, *self._excepting(effect.edit, good, bad)]
+
+    def exceptions(self, state: State, effect: Effect) -> list[Edit]:
+        """Return an edit with one exception more after the other, where it fails."""
+        good, bad = ([self._of(url) for url in some] for some in _sides(state, effect))
+        return list(self._excepting(effect.edit, good, bad))
+
+    def _excepting(self, edit: Edit, good: list[Ints], bad: list[Ints]) -> Iterator[Edit]:
+        some: list[Guard] = []
+        for guard in self._exceptions(good, bad):
+            some.append(guard)
+            yield edit.guarded(unless=some)
+
+    def reach(self, state: State, effect: Effect) -> Edit:
+        """Return an edit that holds where it was seen to hold, and not where nobody saw it.
+
+        What it would move and no vote speaks for is left out, as far as a guard tells it from what votes
+        speak for. Votes of one folder, or of one of several hosts, speak for no other.
+        """
+        edit = effect.edit
+        sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
+        shown = np.unique(sides[effect.ratios > 0])
+        unseen = np.setdiff1d(effect.moved, shown)
+        texts = state.image_texts
+        good = self._counted([self._of(texts[image]) for image in shown.tolist()])
+        other = self._counted([self._of(texts[image]) for image in unseen.tolist()])
+        good = np.pad(good, (0, len(other) - len(good)))
+        may = np.flatnonzero(good >= NEARLY_ALL * len(shown)).tolist()
+        chosen: list[int] = []
+        for _ in range(REACHES):
+            if not may or len(unseen) == 0:
+                break
+            best = min(may, key=lambda number: (other[number], -good[number], str(self._guards[number])))
+            if len(unseen) - other[best] < max(LEFT_OUT, LEFT_OUT_SHARE * len(unseen)):
+                break
+            edit = edit.guarded(when=[self._guards[best]])
+            unseen = unseen[: int(other[best])]
+            may.remove(best)
+            chosen.append(best)
+        silent = self._silent(state, effect, chosen)
+        return self._at_home(state, self._unheard(edit, silent, good), shown)
+
+    def _silent(self, state: State, effect: Effect, chosen: list[int]) -> list[Ints]:
+        """Return the images that an edit merges under guards and of which no vote speaks."""
+        sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
+        silent = np.unique(sides[effect.ratios == 0])
+        urls = [self._of(state.image_texts[image]) for image in silent.tolist()]
+        return [url for url in urls if all(number in url for number in chosen)]
+
+    def _unheard(self, edit: Edit, urls: list[Ints], good: Ints) -> Edit:
+        """Return an edit without the classes of pages that it merges and of which no vote speaks."""
+        for _ in range(EXCEPTIONS):
+            counts = self._counted(urls)
+            counts[: len(good)][good > 0] = 0
+            if counts.max(initial=0) < LEFT_OUT:
+                break
+            ties = np.flatnonzero(counts == counts.max()).tolist()
+            best = min(ties, key=lambda number: str(self._guards[number]))
+            edit = edit.guarded(unless=[self._guards[best]])
+            urls = [url for url in urls if best not in url]
+        return edit
+
+    def _at_home(self, state: State, edit: Edit, shown: Ints) -> Edit:
+        """Return an edit that stays in the only folder, and on the only host, where it was seen to hold."""
+        texts = state.image_texts
+        homes = {context_of(texts[image]) for image in shown.tolist()}
+        if len(homes) == 1 and edit.is_open and not any(guard.path for guard in edit.when):
+            (home,) = homes
+            if self._share(state, home) < ELSEWHERE:
+                edit = edit.guarded(when=[home])
+        hosts = {parts_of(texts[image]).host for image in shown.tolist()}
+        if len(hosts) == 1 and edit.is_for_all_hosts:
+            (host,) = hosts
+            if state.hosts[host] < ELSEWHERE * len(state.images):
+                edit = edit.guarded(when=[Guard(host=((host,),))])
+        return edit
+
+    def _share(self, state: State, home: Guard) -> float:
+        """Return the share of the site's URLs that are in a folder."""
+        if self._homes is None:
+            self._homes = Counter(map(context_of, state.site.texts))
+        return self._homes[home] / len(state.site.texts)
+
+    def restless(self, state: State, judged: Sequence[Effect]) -> Guard | None:
+        """Return the class of pages where edits fail that hold elsewhere: pages that change by themselves."""
+        columns = np.zeros((4, 0), np.int64)
+        for effect in judged:
+            if effect.pages < RESTLESS_PAGES or effect.lost > RESTLESS_LOST * effect.pages:
+                continue
+            good, bad = ([self._of(url) for url in some] for some in _sides(state, effect))
+            holds, fails = (self._counted(some) for some in (good, bad))
+            told = holds + fails >= RESTLESS_VOTES
+            rows = np.stack((holds, fails, told, told & (fails >= RESTLESS_SHARE * (holds + fails))))
+            columns = np.pad(columns, ((0, 0), (0, rows.shape[1] - columns.shape[1])))
+            columns += rows.astype(np.int64)
+        holds, fails, touched, failed = columns
+        may = (failed >= RESTLESS_EDITS) & (failed >= RESTLESS_MOST * touched) & (fails >= RESTLESS_FAILS)
+        if not may.any():
+            return None
+        everywhere = self._counted([self._of(url) for url in state.image_texts])
+        may &= everywhere[: len(may)] < RESTLESS_PART * len(state.images)
+        if not may.any():
+            return None
+        found = np.flatnonzero(may).tolist()
+        found.sort(key=lambda number: (-fails[number], holds[number], str(self._guards[number])))
+        calm = (number for number in found[:WHERE] if self._twice(state, number) < RESTLESS_TWICE)
+        number = next(calm, None)
+        return None if number is None else self._guards[number]
+
+    def _twice(self, state: State, number: int) -> float:
+        """Return the share of a class of images that show a page which another one of it shows too."""
+        images = [row for row, url in enumerate(state.image_texts) if number in self._of(url)]
+        counts = Counter(state.site.page[state.image_speaker[images]].tolist())
+        return sum(count for count in counts.values() if count > 1) / max(1, len(images))
+
+    def _counted(self, urls: Sequence[Ints]) -> Ints:
+        flat = np.concatenate(urls) if urls else np.zeros(0, np.int64)
+        return np.bincount(flat, minlength=len(self._guards))
+
+    def _exceptions(self, good: list[Ints], bad: list[Ints]) -> Iterator[Guard]:
+        """Yield guards that cover what fails and little of what holds, one after the other."""
+        for _ in range(EXCEPTIONS):
+            if not bad:
+                return
+            ours, theirs = self._counted(good), self._counted(bad)
+            worth = np.where(theirs > 0, theirs - ours / 2, -np.inf)
+            ties = np.flatnonzero(worth == worth.max())
+            best = max(ties.tolist(), key=lambda number: str(self._guards[number]))
+            if theirs[best] <= ours[best] / 2:
+                return
+            yield self._guards[best]
+            good = [some for some in good if best not in some]
+            bad = [some for some in bad if best not in some]
+
+
+def _sides(state: State, effect: Effect) -> tuple[list[str], list[str]]:
+    """Return the URLs that move rightly, and those that move wrongly."""
+    moved = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
+    texts = state.image_texts
+    good, bad = (np.unique(moved[votes]).tolist() for votes in (effect.ratios > 0, effect.ratios < 0))
+    return [texts[image] for image in good], [texts[image] for image in bad]
+
+
+def context_of(url: str) -> Guard:
+    """Return where a URL stands: its first folder, or its name at the root."""
+    segments = parts_of(url).segments
+    return Guard(path=((segments[0],),) if len(segments) == 1 else ((segments[0],), MANY))

@@ -1,0 +1,103 @@
+"""The kind of an edit: what it does, and what the texts that it forgets look like.
+
+What visitors and programs add is long and different every time; a small number is most likely a page of a
+list, and a word may be anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from undust.edits import DROP, MASK, OPERATIONS, Named, Parameter, Rewrite, Several
+from undust.proposing import parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.edits import Edit
+    from undust.judging import Effect
+
+RANDOM, NUMBER, WORD, NOTHING = "random", "number", "word", "nothing"
+LOOKS = (RANDOM, NUMBER, WORD, NOTHING)
+KINDS = tuple(
+    sorted(
+        {f"{operation} {look}" for operation in (DROP, MASK) for look in LOOKS}
+        | {operation for operation in OPERATIONS if operation not in {DROP, MASK}}
+    )
+)
+"""All kinds of edits, by name."""
+GUARDED = " under guards"
+_MOST, _VARIED, _SHORTEST, _LONG_NUMBER = 0.7, 0.6, 8, 8
+_CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_.~+=%-]+|[0-9a-fA-F]+")
+
+
+def kind_of(effect: Effect) -> str:
+    """Return the name of the kind of an edit, by what it would do."""
+    edit = effect.edit
+    name = edit.operation
+    if name in {DROP, MASK}:
+        name = f"{name} {look_of(effect)}"
+    return f"{name}{GUARDED}" if edit.when or edit.unless else name
+
+
+def look_of(effect: Effect) -> str:
+    """Return what the texts look like that an edit forgets."""
+    edit = effect.edit
+    parts = edit.parts if isinstance(edit, Several) else (edit,)
+    looks = [_look(part, effect.samples) for part in parts if part.forgets]
+    # Several at once are as doubtful as the most doubtful of them.
+    return max(looks, key=(RANDOM, WORD, NUMBER).index) if looks else NOTHING
+
+
+def _look(edit: Edit, samples: tuple[str, ...]) -> str:
+    if not isinstance(edit, Rewrite):
+        return WORD
+    names = set(_forgotten_names(edit))
+    if not names:
+        return _by_class(edit)
+    texts = [
+        parameter.partition("=")[2]
+        for url in samples
+        for parameter in parts_of(url).query
+        if _is_among(parameter.partition("=")[0], names)
+    ]
+    return look_of_texts(texts)
+
+
+def _forgotten_names(edit: Rewrite) -> Iterator[str]:
+    for part in edit.source.query:
+        if isinstance(part, Named):
+            yield from () if part.capture else part.names
+        elif isinstance(part, Parameter) and part.name in edit.forgets:
+            yield part.name
+
+
+def _is_among(name: str, names: set[str]) -> bool:
+    return name in names or any(each.endswith("*") and name.startswith(each[:-1]) for each in names)
+
+
+def _by_class(edit: Rewrite) -> str:
+    kept = {capture.name for capture in edit.target.captures() if capture.form != "any"}
+    classes = {
+        capture.kind for capture in edit.source.captures() if capture.name not in kept or not capture.name
+    }
+    if classes <= {"hex", "uuid"}:
+        return RANDOM
+    return NUMBER if "int" in classes else WORD
+
+
+def look_of_texts(texts: list[str]) -> str:
+    """Return what texts look like.
+
+    >>> look_of_texts(["9f86d081884c", "7d865e959b24"]), look_of_texts(["2", "3"]), look_of_texts(["en"])
+    ('random', 'number', 'word')
+    """
+    some = [text for text in texts if text]
+    if not some:
+        return WORD
+    codes = [text for text in some if len(text) >= _SHORTEST and _CODE.fullmatch(text)]
+    codes += [text for text in some if text.isdigit() and len(text) >= _LONG_NUMBER and text not in codes]
+    if len(codes) >= _MOST * len(some) and len(set(some)) >= _VARIED * len(some):
+        return RANDOM
+    return NUMBER if all(text.isdigit() for text in some) else WORD

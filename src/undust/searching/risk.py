@@ -1,0 +1,51 @@
+"""How likely an edit merges two pages: one model for all kinds of edits.
+
+An edit is true, and then goes wrong as seldom as pages of the site change between fetches; or it is false,
+and goes wrong at a rate of its own. How often a kind of edit is true is known beforehand from other sites,
+and what an edit takes to say counts against it: of many that are tried, some look right by luck.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, lgamma, log
+from typing import TYPE_CHECKING
+
+from undust.searching.priors import PRIORS, Prior
+
+if TYPE_CHECKING:
+    from undust.edits import Edit
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What is known before anything was seen."""
+
+    priors: dict[str, Prior]
+    bit: float = 0.05
+    """What a bit takes from the odds, as a logarithm."""
+
+    def rate(self, kind: str, edit: Edit, right: float, wrong: float) -> float:
+        """Return the share of pages that an edit is expected to merge wrongly, after some were seen."""
+        prior = self.priors[kind]
+        odds = log(prior.true / (1.0 - prior.true)) - self.bit * edit.bits
+        true = _binomial(right, wrong, prior.noise)
+        false = _beta_binomial(right, wrong, prior.wrong, prior.right)
+        is_false = 1.0 / (1.0 + exp(min(500.0, odds + true - false)))
+        after = (wrong + prior.wrong) / (right + wrong + prior.wrong + prior.right)
+        return is_false * after + (1.0 - is_false) * prior.noise
+
+
+def _binomial(right: float, wrong: float, rate: float) -> float:
+    return wrong * log(rate) + right * log(1.0 - rate)
+
+
+def _beta_binomial(right: float, wrong: float, a: float, b: float) -> float:
+    return _beta(wrong + a, right + b) - _beta(a, b)
+
+
+def _beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+RISK = Risk(PRIORS)

@@ -1,0 +1,245 @@
+"""The search for the edits of a site: propose, judge, accept the best, propose again from where it led."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from undust.edits import KEEP, Keep
+from undust.judging import Site, State, effects
+from undust.judging.effect import lost_in, transition
+from undust.proposing import PROPOSERS, Seen
+from undust.searching.guards import Guards
+from undust.searching.objective import Objective
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from undust.edits import Edit
+    from undust.judging import Effect, Evidence
+    from undust.pages.clustering import SiteClusters
+    from undust.rules import Rule
+
+    Propose = Callable[[Seen], Iterable[Edit]]
+
+ROUNDS, MOST_EDITS = 4, 80
+NARROWED, LEAST_NARROWED = 40, 5
+"""So many failing edits of a proposer are narrowed, those with most pages first; each has so many pages."""
+KEEPS = 3
+"""Classes of restless pages, at most."""
+AHEAD = 8
+"""So many of the next best are judged along with one that must be judged again."""
+SAFEGUARDS = 3
+"""So often guards are added to an edit that is right in company only."""
+KEPT = 0.5
+"""The share of what an edit saves alone that it must save in company."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was learned of one site."""
+
+    site: str
+    edits: tuple[Edit, ...]
+    rules: tuple[Rule, ...]
+    candidates: int
+    refused: dict[str, int]
+    """Why edits were not taken, and how many."""
+    urls: int
+    left: int
+    """Keys that remain."""
+    pages: int
+    lost: int
+    """Pages under the key of another."""
+
+
+@dataclass
+class Search:
+    """The search on one site."""
+
+    state: State
+    objective: Objective = field(default_factory=Objective)
+    candidates: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    _off: set[str] = field(default_factory=set)
+    """Edits that were taken or failed in company."""
+    _proposed: dict[str, Edit] = field(default_factory=dict)
+    """What accepted edits were before they were kept to where they were seen to hold."""
+    _failed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Edits that hold nowhere, and the pages for and against each; nobody asks again before they change."""
+    _asked: dict[Propose, State] = field(default_factory=dict)
+    """The state from which each proposer proposed last."""
+    _looked: tuple[State, Seen] | None = None
+    _raw: State | None = None
+    """Where the URLs stand without any edit."""
+    _guards: Guards = field(default_factory=Guards)
+
+    def run(self) -> State:
+        """Return the state that no proposal improves, with restless pages kept if that is worth it."""
+        self._keep_restless()
+        if not self.state.edits:
+            return self._searched()
+        other = Search(State(self.state.site), self.objective, _guards=self._guards)
+        with_keeps, without = self._searched(), other._searched()
+        self.candidates += other.candidates
+        self.state = max((with_keeps, without), key=self._value)
+        return self.state
+
+    def _searched(self) -> State:
+        for _ in range(ROUNDS):
+            before = self.state
+            for propose in PROPOSERS:
+                self._try(propose)
+            if self.state is before:
+                break
+        self._prune()
+        return self.state
+
+    def _keep_restless(self) -> None:
+        """Leave classes of pages alone that are another one at every fetch."""
+        for _ in range(KEEPS):
+            some = (edit for propose in PROPOSERS[:2] for edit in propose(self._seen()))
+            offered = [edit for edit in some if not edit.is_mask]
+            guard = self._guards.restless(self.state, effects(self.state, offered))
+            if guard is None:
+                return
+            self.state = self.state.with_edit(Keep(when=(guard,)))
+
+    def _try(self, propose: Propose) -> None:
+        """Accept the best of what a proposer offers, then what holds under guards."""
+        if self._asked.get(propose) is self.state:
+            return
+        site = self.state.site.name
+        offered = {edit.text: edit for edit in propose(self._seen()) if edit.text not in self._off}
+        edits = [edit for edit in offered.values() if edit.rules(site)]
+        self.candidates += len(edits)
+        judged = effects(self.state, edits)
+        self._take([effect for effect in judged if self.objective.is_good(effect)])
+        failing = [effect for effect in judged if effect.lost and effect.pages >= LEAST_NARROWED]
+        failing.sort(key=lambda effect: (-effect.pages, effect.edit.text))
+        for effect in failing[:NARROWED]:
+            if self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
+                self._narrow(effect.edit)
+        self._asked[propose] = self.state
+
+    def _seen(self) -> Seen:
+        """Return what proposers look at; the same until the URLs stand elsewhere."""
+        if self._looked is None or self._looked[0] is not self.state:
+            self._looked = self.state, Seen(self.state)
+        return self._looked[1]
+
+    def _take(self, good: Sequence[Effect]) -> bool:
+        """Accept the best one after the other; what an edit is worth is seen anew after each."""
+        took = False
+        edits = {effect.edit.text: effect.edit for effect in good}
+        queue = sorted((-self.objective.worth(effect).value, effect.edit.text, 0) for effect in good)
+        version = 0
+        while queue and len(self.state.edits) < MOST_EDITS:
+            _, text, seen = heapq.heappop(queue)
+            if seen != version:
+                # Those that come next will be asked for as well, most likely.
+                ahead = [heapq.heappop(queue) for _ in range(min(AHEAD, len(queue)))]
+                for each in (item for item in ahead if item[2] == version):
+                    heapq.heappush(queue, each)
+                again = [edits[text], *(edits[each[1]] for each in ahead if each[2] != version)]
+                for effect in effects(self.state, again):
+                    if self.objective.is_good(effect):
+                        value = self.objective.worth(effect).value
+                        heapq.heappush(queue, (-value, effect.edit.text, version))
+                continue
+            if self._accept(edits[text]):
+                version += 1
+                took = True
+        return took
+
+    def _accept(self, edit: Edit) -> bool:
+        """Accept an edit, unless in the company of the others it does not what it does alone."""
+        self._off.add(edit.text)
+        (alone,) = effects(self.state, [edit])
+        reaching = self._safe(self._guards.reach(self.state, alone))
+        if reaching is None:
+            self.refused["is right in company only"] += 1
+            return False
+        after = self.state.with_edit(reaching)
+        together = transition(self.state, after, edit)
+        if together.saved < max(1.0, KEPT * alone.saved) or not self.objective.is_good(together):
+            self.refused["does something else in company"] += 1
+            return False
+        self.state = after
+        self._proposed[reaching.text] = edit
+        return True
+
+    def _safe(self, edit: Edit) -> Edit | None:
+        """Return an edit that merges no pages without the others either, under more guards if need be."""
+        raw = State(self.state.site, tuple(each for each in self.state.edits if each.operation == KEEP))
+        if self._raw is None or self._raw.edits != raw.edits:
+            self._raw = raw
+        site = self.state.site.name
+        for _ in range(SAFEGUARDS):
+            if not edit.rules(site):
+                return None
+            (alone,) = effects(self._raw, [edit])
+            if alone.lost <= self.objective.most * (alone.pages + alone.lost):
+                return edit
+            trials = self._guards.exceptions(self._raw, alone)
+            if not trials:
+                return None
+            edit = trials[-1]
+        return None
+
+    def _narrow(self, edit: Edit) -> None:
+        """Accept an edit under guards, as often as it holds somewhere apart."""
+        for _ in range(3):
+            (effect,) = effects(self.state, [edit])
+            if effect.pages < LEAST_NARROWED:
+                return
+            site = self.state.site.name
+            found = self._guards.where_it_holds(self.state, effect, LEAST_NARROWED)
+            trials = [trial for trial in found if trial.text not in self._off and trial.rules(site)]
+            good = [
+                each for each in effects(self.state, trials, effect.moved) if self.objective.is_good(each)
+            ]
+            if not good:
+                self._failed[edit.text] = effect.pages, effect.lost
+                return
+            best = max(good, key=lambda each: (self.objective.worth(each).value, each.edit.text))
+            if not self._accept(best.edit):
+                return
+
+    def _prune(self) -> None:
+        """Leave out edits without which the set is worth no less."""
+        for edit in [edit for edit in self.state.edits if edit.operation != KEEP]:
+            without = self.state.without(edit)
+            if self._value(without) >= self._value(self.state):
+                self.state = without
+                self.refused["needless in the end"] += 1
+
+    def _value(self, state: State) -> float:
+        """Return what a whole set is worth, beside others."""
+        bits = sum(self._proposed.get(edit.text, edit).bits for edit in state.edits)
+        return -len(state.keys) - self.objective.loss * lost_in(state) - self.objective.bit * bits
+
+
+def learn_site(
+    found: SiteClusters,
+    evidence: Evidence | None = None,
+    objective: Objective | None = None,
+    seed: int = 0,
+) -> Learned:
+    """Return the edits of one site; a pure function of what it is given."""
+    site = Site.of(found, evidence, seed=seed)
+    search = Search(State(site), objective or Objective())
+    state = search.run()
+    return Learned(
+        found.site,
+        state.edits,
+        state.rules,
+        search.candidates,
+        dict(sorted(search.refused.items())),
+        urls=len(site.urls),
+        left=len(state.keys),
+        pages=site.count,
+        lost=lost_in(state),
+    )

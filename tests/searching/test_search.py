@@ -1,0 +1,165 @@
+"""What the search accepts, how far a rule reaches, and what is left when rules are switched off."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import undust
+from undust.edits import making
+from undust.errors import UndustError
+from undust.rules import RuleSet
+from undust.searching import Objective, learn_site
+from undust.searching.kinds import GUARDED, KINDS, look_of_texts
+from undust.searching.risk import RISK
+
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+
+def rules_of(pages: dict[str, str]) -> RuleSet:
+    """Return what is learned of the pages that URLs show."""
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    (found,) = undust.find_duplicates(table).sites
+    return RuleSet(learn_site(found).rules)
+
+
+def code(number: int) -> str:
+    """Return what looks like a session."""
+    return HEX[number % 40 : number % 40 + 16] + f"{number:04x}"
+
+
+def shop(count: int = 60) -> dict[str, str]:
+    """Return pages in several folders, with a session id now and then."""
+    pages = {f"http://s.test/{'abcd'[n % 4]}/{n}": str(n) for n in range(count)}
+    return pages | {f"http://s.test/{'abcd'[n % 4]}/{n}?sid={code(n)}": str(n) for n in range(count)}
+
+
+def test_a_parameter_that_does_nothing_is_dropped_everywhere() -> None:
+    """Witnesses in several folders prove an edit for all of them."""
+    (rule,) = rules_of(shop())
+    assert str(rule) == "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
+
+
+def test_one_folder_speaks_for_itself() -> None:
+    """What one user shows under a folder of their own merges no pages of others."""
+    pages = {f"http://s.test/shop/list/{n}": f"list {n}" for n in range(400)}
+    pages |= {f"http://s.test/users/eve/{n}": f"eve {n}" for n in range(12)}
+    pages |= {f"http://s.test/users/eve/{n}?item={code(n)}": f"eve {n}" for n in range(12)}
+    canonical = rules_of(pages).compile()
+    assert canonical.key("http://s.test/users/eve/3?item=77") == "http://s.test/users/eve/3"
+    honest = [f"http://s.test/show?item={n}" for n in range(50)]
+    assert len({canonical.key(url) for url in honest}) == len(honest)
+
+
+def test_one_host_speaks_for_itself() -> None:
+    """What one of several hosts shows merges no pages of another."""
+    pages = {f"http://a.s.test/{n}/x": f"a {n}" for n in range(40)}
+    pages |= {f"http://eve.s.test/{n}/x": f"eve {n}" for n in range(12)}
+    pages |= {f"http://eve.s.test/{n}/x?p={code(n)}": f"eve {n}" for n in range(12)}
+    canonical = rules_of(pages).compile()
+    assert canonical.key("http://a.s.test/1/x?p=2") != canonical.key("http://a.s.test/1/x?p=3")
+
+
+def test_what_nobody_saw_is_left_alone() -> None:
+    """An edit that was seen to hold beside one value of another parameter holds there only."""
+    pages: dict[str, str] = {}
+    for n in range(30):
+        pages[f"http://s.test/query?owner={n}&format=rss"] = f"feed {n}"
+        pages[f"http://s.test/query?owner={n}&format=rss&desc=1"] = f"feed {n}"
+    silent = [f"http://s.test/query?owner={n}{desc}" for n in range(30) for desc in ("", "&desc=1")]
+    urls = [*pages, *silent]
+    table = pa.table({"url": urls, "cluster": [pages.get(url) for url in urls]})
+    (found,) = undust.find_duplicates(table).sites
+    canonical = RuleSet(learn_site(found).rules).compile()
+    assert canonical.key("http://s.test/query?owner=77&format=rss&desc=1").endswith("owner=77&format=rss")
+    assert canonical.key("http://s.test/query?owner=77&desc=1").endswith("desc=1")
+
+
+def test_one_wrong_page_among_many_is_no_cliff() -> None:
+    """157 pages right and one wrong are not worse than five right and none wrong."""
+    pages = shop(158)
+    wrong = next(url for url in pages if "sid" in url)
+    pages[wrong] = "another page"
+    assert any("sid" in rule.source for rule in rules_of(pages))
+
+
+def test_every_rule_is_safe_without_the_others() -> None:
+    """Switching any one rule off costs savings, and merges no pages."""
+    pages: dict[str, str] = {}
+    for n in range(60):
+        form = f"?q=node{n}"
+        for start in ("", "index.php"):
+            pages[f"http://s.test/{start}{form}"] = str(n)
+        pages[f"http://s.test/{'abcde'[n % 5]}/x{n}"] = f"tag {n}"
+        pages[f"http://s.test/{'abcde'[n % 5]}/x{n}?q=w{n % 7}"] = f"tag {n}"
+    rules = rules_of(pages)
+    assert len(rules) > 1
+    for off in rules:
+        canonical = RuleSet([rule for rule in rules if rule is not off]).compile()
+        shown: dict[str, set[str]] = {}
+        for url, page in pages.items():
+            shown.setdefault(canonical.key(url), set()).add(page)
+        assert max(map(len, shown.values())) == 1, f"without {off}"
+
+
+def test_a_small_site_is_timid() -> None:
+    """Two pages prove nothing about a word; a dozen with a session id suffice."""
+    few = {f"http://s.test/{'abcd'[n % 4]}/{n}{end}": str(n) for n in range(2) for end in ("", "?x=word")}
+    assert not rules_of(few)
+    assert rules_of(shop(12))
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 200), st.integers(0, 20))
+def test_more_support_is_less_risk(kind: str, right: int, wrong: int) -> None:
+    """Every page that is right makes an edit safer, and every one that is wrong makes it riskier."""
+    edit = making.dropped("x")
+    here = RISK.rate(kind, edit, right, wrong)
+    assert RISK.rate(kind, edit, right + 1, wrong) <= here + 1e-12
+    assert RISK.rate(kind, edit, right, wrong + 1) >= here - 1e-12
+
+
+def test_longer_edits_are_riskier() -> None:
+    """Of two edits with the same support, the one that takes more to say is believed less."""
+    short, long = making.dropped("x"), making.dropped("a_long_and_special_name")
+    assert RISK.rate("drop word", long, 10, 0) > RISK.rate("drop word", short, 10, 0)
+
+
+def test_every_kind_has_a_prior() -> None:
+    """The file that undust ships knows all kinds, says when it was fitted, and names no site."""
+    data = json.loads((files("undust.searching") / "priors.json").read_text(encoding="utf-8"))
+    assert set(data["kinds"]) == {name for kind in KINDS for name in (kind, f"{kind}{GUARDED}")}
+    assert data["date"]
+    assert ".test" not in data["data"]
+
+
+def test_looks() -> None:
+    """Sessions, numbers and words are told apart."""
+    assert look_of_texts([code(n) for n in range(9)]) == "random"
+    assert look_of_texts(["1", "2", "30"]) == "number"
+    assert look_of_texts(["price", "name"]) == "word"
+    assert look_of_texts([]) == "word"
+
+
+def test_the_method_is_one_of_compare_and_learn() -> None:
+    """`edits` learns from Python and from `compare`, and stands alone."""
+    pages = shop()
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    rules = undust.learn(table, methods="edits")
+    assert len(rules) == 1
+    compared = undust.compare(table, methods=["standard", "edits"])
+    removed = {row.method: row.total.removed for row in compared.rows}
+    assert removed["edits"] == 1.0 > removed["standard"]
+    with pytest.raises(UndustError, match="works by itself"):
+        undust.learn(table, methods=["edits", "tree"])
+    with pytest.raises(UndustError, match="does not update"):
+        undust.learn(table, methods="edits", update=rules)
+
+
+def test_a_person_may_ask_for_more_care() -> None:
+    """A smaller share of wrong merges lets fewer edits pass."""
+    assert Objective.under(0.001).most < Objective.under(0.01).most
