@@ -32,14 +32,15 @@ MAY_IMPORT = {
     "sources": "errors _core packing streams observations urls content",
     "live": "errors urls content sources",
     "engines": "errors extras streams observations",
-    "duplicates": "errors counting _core observations urls",
+    "pages": "_core content",
+    "duplicates": "errors counting _core observations urls pages",
     "rules": "errors counting notebook secrets _core streams urls",
     "tree": "errors _core urls",
     "candidates": "rules",
     "selection": "errors urls duplicates rules candidates",
     "learners": "errors resources _core urls duplicates rules tree candidates selection",
     "validation": "errors counting intervals urls content live duplicates rules candidates",
-    "learning": "errors intervals secrets _core urls duplicates rules candidates learners"
+    "learning": "errors intervals secrets _core urls pages duplicates rules candidates learners"
     " validation selection",
     "single": "errors intervals resources duplicates rules candidates learners validation learning",
     "evaluation": "errors intervals notebook urls duplicates rules",
