@@ -20,6 +20,7 @@ using namespace nb::literals;
 void bind_content(nb::module_& m);
 void bind_differences(nb::module_& m);
 void bind_duplicates(nb::module_& m);
+void bind_evidence(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_alignment(nb::module_& m);
 void bind_rewrite(nb::module_& m);
@@ -218,6 +219,7 @@ NB_MODULE(_core, m) {
   bind_content(m);
   bind_differences(m);
   bind_duplicates(m);
+  bind_evidence(m);
   bind_program(m);
   bind_alignment(m);
   bind_rewrite(m);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arrow.hpp"
+#include "blocks.hpp"
 #include "html.hpp"
 #include "sketch.hpp"
 
@@ -50,12 +51,28 @@ nb::object sketch(const nb::bytes& text, std::size_t words, std::size_t size, co
 
 nb::bytes bytes_of(std::string_view text) { return nb::bytes(text.data(), text.size()); }
 
+nb::bytes bytes_of(const std::vector<std::int64_t>& numbers) {
+  return nb::bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int64_t));
+}
+
+nb::tuple blocks(const nb::bytes& text) {
+  undust::TextBlocks found;
+  {
+    const std::string_view view = text_of(text);
+    nb::gil_scoped_release unlocked;
+    undust::read_blocks(view, {}, found);
+  }
+  return nb::make_tuple(bytes_of(found.blocks), found.words);
+}
+
 nb::tuple read_html(const nb::bytes& html, std::size_t most_tags) {
   undust::HtmlPage page;
+  undust::TextBlocks found;
   {
     const std::string_view view = text_of(html);
     nb::gil_scoped_release unlocked;
     undust::read_html(view, most_tags, page);
+    undust::read_blocks(page.text, page.block_ends, found);
   }
   nb::list tags;
   for (const undust::HtmlTag& tag : page.tags) {
@@ -63,7 +80,8 @@ nb::tuple read_html(const nb::bytes& html, std::size_t most_tags) {
     for (const auto& [name, value] : tag.attributes) attributes[bytes_of(name)] = bytes_of(value);
     tags.append(nb::make_tuple(bytes_of(tag.name), tag.is_in_head, attributes));
   }
-  return nb::make_tuple(bytes_of(page.text), tags);
+  return nb::make_tuple(bytes_of(page.text), tags, bytes_of(page.title), bytes_of(page.language), bytes_of(found.blocks),
+                        found.words);
 }
 
 }  // namespace
@@ -71,9 +89,12 @@ nb::tuple read_html(const nb::bytes& html, std::size_t most_tags) {
 void bind_content(nb::module_& m) {
   m.def("read_html", &read_html, "html"_a, "most_tags"_a,
         nb::sig("def read_html(html: bytes, most_tags: int) -> tuple[bytes, list[tuple[bytes, bool, dict[bytes, "
-                "bytes]]]]"),
-        "The text of a UTF-8 page that is shown, single spaces between words, and its link, meta and base tags: name, "
-        "whether it stands in the head, attributes with references undecoded.");
+                "bytes]]], bytes, bytes, bytes, int]"),
+        "The text of a UTF-8 page that is shown, single spaces between words; its link, meta and base tags: name, "
+        "whether it stands in the head, attributes with references undecoded; its title, its language, its blocks, 64 bits "
+        "each, and the number of its words.");
+  m.def("blocks", &blocks, "text"_a, nb::sig("def blocks(text: bytes) -> tuple[bytes, int]"),
+        "The blocks of a UTF-8 text without layout, 64 bits each, and the number of its words.");
   m.def("shingles", &shingles, "text"_a, "words"_a, nb::sig("def shingles(text: bytes, words: int) -> Column"),
         "The hashes of a UTF-8 text's shingles, sorted, each once.");
   m.def("sketch", &sketch, "text"_a, "words"_a, "size"_a, "ignored"_a.none() = nb::none(),

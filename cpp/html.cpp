@@ -26,6 +26,10 @@ enum Trait : unsigned {
   kSelect = 128,       // options are not shown until chosen
   kEndsSelect = 256,   // a form field that cannot stand in a `select`
   kPlain = 512,        // all that follows is text
+  kTitle = 1024,       // holds the title
+  kField = 2048,       // shows its value
+  kRoot = 4096,        // names the language
+  kDecoded = 8192,     // raw text in which references are decoded
 };
 
 struct Element {
@@ -69,9 +73,9 @@ constexpr Element kElements[] = {
     {"header", kBlock},
     {"hgroup", kBlock},
     {"hr", kBlock},
-    {"html", kHead},
+    {"html", kHead | kRoot},
     {"iframe", kRaw | kUnseen},
-    {"input", kEndsSelect},
+    {"input", kBlock | kEndsSelect | kField},
     {"legend", kBlock},
     {"li", kBlock},
     {"link", kHead | kKept},
@@ -99,11 +103,11 @@ constexpr Element kElements[] = {
     {"tbody", kBlock},
     {"td", kBlock},
     {"template", kTemplate | kHead},
-    {"textarea", kRaw | kUnseen | kEndsSelect},
+    {"textarea", kBlock | kRaw | kDecoded | kEndsSelect},
     {"tfoot", kBlock},
     {"th", kBlock},
     {"thead", kBlock},
-    {"title", kRaw | kUnseen | kHead},
+    {"title", kRaw | kUnseen | kHead | kTitle},
     {"tr", kBlock},
     {"ul", kBlock},
     {"xmp", kBlock | kRaw},
@@ -132,6 +136,20 @@ std::string lowered(std::string_view text) {
 bool equals_ignoring_case(std::string_view left, std::string_view right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                     [](char a, char b) { return lower(a) == lower(b); });
+}
+
+// Fields whose value a reader sees; without a type, a field is for text. Hidden fields hold tokens, and the
+// value of a check box is for the server.
+constexpr std::string_view kShownFields[] = {
+    "", "button", "date", "datetime-local", "email", "month", "number", "reset", "search", "submit", "tel", "text", "time",
+    "url", "week",
+};
+
+std::string_view value_of(const HtmlTag& tag, std::string_view key) {
+  for (const auto& [name, value] : tag.attributes) {
+    if (name == key) return value;
+  }
+  return {};
 }
 
 class Reader {
@@ -175,6 +193,20 @@ class Reader {
     }
   }
 
+  void end_block() {
+    text_.end_word();
+    if (page_.text.size() > (page_.block_ends.empty() ? 0 : page_.block_ends.back())) {
+      page_.block_ends.push_back(page_.text.size());
+    }
+  }
+
+  void show_field(const HtmlTag& tag) {
+    const std::string type = lowered(value_of(tag, "type"));
+    if (std::find(std::begin(kShownFields), std::end(kShownFields), type) == std::end(kShownFields)) return;
+    show(value_of(tag, "value"));
+    end_block();
+  }
+
   void skip_past(std::string_view end, std::size_t from) {
     const std::size_t found = html_.find(end, from);
     at_ = found == kNone ? html_.size() : found + end.size();
@@ -198,15 +230,18 @@ class Reader {
     const std::string_view name = html_.substr(name_start, name_end - name_start);
     const unsigned traits = traits_of(name);
     const bool keeps = !is_end && traits & kKept && !templates_ && page_.tags.size() < most_tags_;
+    const bool reads = keeps || (!is_end && traits & (kField | kRoot) && !templates_);
     if (!is_end && !templates_) is_in_head_ = is_in_head_ && traits & kHead;
     HtmlTag tag{lowered(keeps ? name : ""), is_in_head_, {}};
     at_ = name_end;
-    if (!skip_attributes(keeps ? &tag : nullptr)) return;
-    if (keeps) page_.tags.push_back(std::move(tag));
+    if (!skip_attributes(reads ? &tag : nullptr)) return;
+    if (reads && traits & kRoot && page_.language.empty()) page_.language = value_of(tag, "lang");
     if (traits & kTemplate) templates_ = is_end ? templates_ - (templates_ > 0) : templates_ + 1;
     if (traits & kSelect) is_in_select_ = !is_end && !is_in_select_;
     if (!is_end && traits & kEndsSelect) is_in_select_ = false;
-    if (traits & kBlock) text_.end_word();
+    if (traits & kBlock) end_block();
+    if (reads && traits & kField) show_field(tag);
+    if (keeps) page_.tags.push_back(std::move(tag));
     if (!is_end && traits & kRaw) read_raw(name, traits);
     if (!is_end && traits & kPlain) {
       show(html_.substr(at_), true);
@@ -270,13 +305,14 @@ class Reader {
   void read_raw(std::string_view name, unsigned traits) {
     const std::size_t start = at_;
     const std::size_t end = traits & kScript ? end_of_script(start) : end_tag(name, start);
-    if (!(traits & kUnseen)) show(html_.substr(start, end - start), true);
+    if (!(traits & kUnseen)) show(html_.substr(start, end - start), !(traits & kDecoded));
+    if (traits & kTitle && page_.title.empty() && !templates_) ShownText(page_.title).add(html_.substr(start, end - start));
     at_ = end;
     if (at_ < html_.size()) {
       at_ += 2 + name.size();
       skip_attributes(nullptr);
     }
-    if (traits & kBlock) text_.end_word();
+    if (traits & kBlock) end_block();
   }
 
   [[nodiscard]] bool is_tag(std::size_t at, std::string_view before, std::string_view name) const {
@@ -328,7 +364,10 @@ class Reader {
 
 void read_html(std::string_view html, std::size_t most_tags, HtmlPage& page) {
   page.text.clear();
+  page.block_ends.clear();
   page.tags.clear();
+  page.title.clear();
+  page.language.clear();
   Reader(html, most_tags, page).read();
 }
 

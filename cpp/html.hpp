@@ -22,9 +22,15 @@ struct HtmlTag {
 };
 
 struct HtmlPage {
-  // Text nodes that are shown: references decoded, words apart wherever a block or a cell ends or begins.
+  // Text nodes that are shown, the text of `textarea` and the values of fields that a reader sees: references
+  // decoded, words apart wherever a block or a cell ends or begins.
   std::string text;
+  // Places in the text at which the layout ends a block, ascending.
+  std::vector<std::size_t> block_ends;
   std::vector<HtmlTag> tags;
+  std::string title;
+  // The attribute `lang` of the `html` tag, as written.
+  std::string language;
 };
 
 // Time and memory grow with the size of the page alone. No more than `most_tags` tags are kept.

@@ -85,6 +85,7 @@ class Judge {
     effects.offsets.push_back(static_cast<std::int64_t>(effects.sources.size()));
     effects.touched.insert(effects.touched.end(), moves.touched.begin(), moves.touched.end());
     effects.touched_offsets.push_back(static_cast<std::int64_t>(effects.touched.size()));
+    effects.vote_offsets.push_back(static_cast<std::int64_t>(effects.votes.size()));
   }
 
  private:
@@ -98,7 +99,7 @@ class Judge {
     double met = 0.0;
     if (meets_any(moved)) {
       gather(moved, counts);
-      for (std::size_t start = 0; start < entries_.size();) start = judge_group(start, moved.size(), counts);
+      for (std::size_t start = 0; start < entries_.size();) start = judge_group(start, moved.size(), counts, effects.votes);
       counts.lost = std::max<std::int64_t>(counts.lost, 0);
       counts.lost_held = std::max<std::int64_t>(counts.lost_held, 0);
       met = share_met(moved);
@@ -162,7 +163,7 @@ class Judge {
   }
 
   // Judges the group that starts at an entry; where the next one starts.
-  std::size_t judge_group(std::size_t start, std::size_t moved, CandidateCounts& counts) {
+  std::size_t judge_group(std::size_t start, std::size_t moved, CandidateCounts& counts, std::vector<double>& votes) {
     std::size_t end = start;
     shares_.clear();
     while (end < entries_.size() && entries_[end].group == entries_[start].group) {
@@ -179,6 +180,7 @@ class Judge {
     bool is_bad = false, is_told = false;
     for (const Share& share : shares_) {
       note_merge(share, moved, counts);
+      if (columns_.evidence && &share != main && !have_met(*main, share)) note_vote(*main, share, moved, counts, votes);
       if (!standing_.buries(main->page(), share.page())) continue;
       is_bad = true;
       ++counts.lost;
@@ -194,6 +196,31 @@ class Judge {
       if (!is_told) is_lost_[entries_[i].image] = true;
     }
     return end;
+  }
+
+  // Whether two pages stood on one image before.
+  [[nodiscard]] static bool have_met(const Share& left, const Share& right) {
+    return std::any_of(right.entries.begin(), right.entries.end(), [&left](const Entry& theirs) {
+      return std::any_of(left.entries.begin(), left.entries.end(), [&theirs](const Entry& ours) { return ours.image == theirs.image; });
+    });
+  }
+
+  // A page that comes together with another: how likely they are one, and a merge where that is likely enough.
+  void note_vote(const Share& main, const Share& share, std::size_t moved, CandidateCounts& counts, std::vector<double>& votes) {
+    const double ratio = standing_.ratio(main.page(), share.page());
+    const auto page = static_cast<std::size_t>(share.page());
+    if (ratio != 0.0 || standing_.are_shown(main.page(), share.page())) votes.push_back(ratio);
+    if (ratio < columns_.supports || !columns_.speaks[page]) return;
+    if (page_stamp_[page] != stamp_) {
+      page_stamp_[page] = stamp_;
+      ++counts.pages;
+      counts.pages_held += columns_.is_held[page];
+    }
+    for (const Share* each : {&main, &share}) {
+      for (const Entry& entry : each->entries) {
+        if (entry.image < moved) merges_[entry.image] = true;
+      }
+    }
   }
 
   void note_merge(const Share& share, std::size_t moved, CandidateCounts& counts) {
@@ -253,6 +280,8 @@ Standing::Standing(StandingColumns columns) : columns_(std::move(columns)) {
           "expected pairs of images and pages");
   const auto is_page = [pages](std::int64_t page) { return page >= 0 && page < static_cast<std::int64_t>(pages); };
   require(std::all_of(all.page.begin(), all.page.end(), is_page), "expected numbers of pages");
+  const auto is_row = [&all](std::int64_t row) { return row >= 0 && row < static_cast<std::int64_t>(all.evidence->size()); };
+  require(!all.evidence || (all.row.size() == pages && std::all_of(all.row.begin(), all.row.end(), is_row)), "expected rows of evidence");
   const auto rows = static_cast<std::int64_t>(all.minima ? all.sketches.size() / all.minima : 0);
   require(std::all_of(all.sketch.begin(), all.sketch.end(), [rows](std::int64_t row) { return row < rows; }),
           "expected rows of sketches");
@@ -269,6 +298,7 @@ std::int64_t Standing::find(std::string_view text) const {
 bool Standing::buries(std::int64_t main, std::int64_t page) const {
   const auto left = static_cast<std::size_t>(main), right = static_cast<std::size_t>(page);
   if (left == right || columns_.is_silent[left] || columns_.is_silent[right]) return false;
+  if (columns_.evidence) return ratio(main, page) <= columns_.against;
   const std::int64_t a = columns_.sketch[left], b = columns_.sketch[right];
   if (a < 0 || b < 0) return true;
   const std::uint32_t* ours = columns_.sketches.data() + static_cast<std::size_t>(a) * columns_.minima;
@@ -276,6 +306,19 @@ bool Standing::buries(std::int64_t main, std::int64_t page) const {
   std::size_t equal = 0;
   for (std::size_t i = 0; i < columns_.minima; ++i) equal += ours[i] == theirs[i];
   return equal < columns_.needed;
+}
+
+bool Standing::are_shown(std::int64_t main, std::int64_t page) const {
+  const auto left = static_cast<std::size_t>(main), right = static_cast<std::size_t>(page);
+  if (columns_.is_silent[left] || columns_.is_silent[right]) return false;
+  const auto row_of = [this](std::size_t each) { return static_cast<std::size_t>(columns_.row[each]); };
+  return columns_.evidence->shows(row_of(left)) && columns_.evidence->shows(row_of(right));
+}
+
+double Standing::ratio(std::int64_t main, std::int64_t page) const {
+  const auto left = static_cast<std::size_t>(main), right = static_cast<std::size_t>(page);
+  if (columns_.is_silent[left] || columns_.is_silent[right]) return 0.0;
+  return columns_.evidence->ratio(static_cast<std::size_t>(columns_.row[left]), static_cast<std::size_t>(columns_.row[right]));
 }
 
 std::int64_t Standing::lost() const {

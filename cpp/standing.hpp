@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "evidence.hpp"
 #include "hash.hpp"
 #include "program.hpp"
 
@@ -26,6 +27,9 @@ struct StandingColumns {
   std::span<const std::int64_t> sketch;               // of each page: a row of the sketches, or -1
   std::span<const std::uint32_t> sketches;
   std::size_t minima = 0, needed = 0;                 // of a sketch; so many agree in near copies
+  const Evidence* evidence = nullptr;                 // where there is any, it tells instead of sketches ...
+  std::span<const std::int64_t> row;                  // ... by the row of each page
+  double against = 0, supports = 0;                   // ratios: up to the first a page is lost, from the second on it merges
 };
 
 // What one candidate would do.
@@ -40,6 +44,8 @@ struct Effects {
   std::vector<std::int64_t> offsets{0}, sources;
   std::vector<std::uint8_t> failing, blamed, merging;
   std::vector<std::int64_t> touched_offsets{0}, touched;  // images that one of its rules alone would change
+  std::vector<std::int64_t> vote_offsets{0};
+  std::vector<double> votes;  // the ratio of each page that comes together with another page, if evidence is there
 };
 
 class Standing {
@@ -60,6 +66,10 @@ class Standing {
   // The number of an image, or -1.
   [[nodiscard]] std::int64_t find(std::string_view text) const;
   [[nodiscard]] bool buries(std::int64_t main, std::int64_t page) const;
+  // Whether both pages show something that could be compared.
+  [[nodiscard]] bool are_shown(std::int64_t main, std::int64_t page) const;
+  // How much likelier two pages are one than two; 0 where nothing is known.
+  [[nodiscard]] double ratio(std::int64_t main, std::int64_t page) const;
 
  private:
   struct Hash {

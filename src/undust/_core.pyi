@@ -50,9 +50,14 @@ class Suffixes:
     def sites(self, urls: object) -> Column:
         """The registered domain of each URL of a column."""
 
-def read_html(html: bytes, most_tags: int) -> tuple[bytes, list[tuple[bytes, bool, dict[bytes, bytes]]]]:
+def read_html(html: bytes, most_tags: int) -> tuple[bytes, list[tuple[bytes, bool, dict[bytes, bytes]]], bytes, bytes, bytes, int]:
     """
-    The text of a UTF-8 page that is shown, single spaces between words, and its link, meta and base tags: name, whether it stands in the head, attributes with references undecoded.
+    The text of a UTF-8 page that is shown, single spaces between words; its link, meta and base tags: name, whether it stands in the head, attributes with references undecoded; its title, its language, its blocks, 64 bits each, and the number of its words.
+    """
+
+def blocks(text: bytes) -> tuple[bytes, int]:
+    """
+    The blocks of a UTF-8 text without layout, 64 bits each, and the number of its words.
     """
 
 def shingles(text: bytes, words: int) -> Column:
@@ -76,6 +81,24 @@ def differences(urls: object, left: object, right: object, page: object, bounds:
 
 def components(left: object, right: object, count: int) -> Column:
     """For each of `count` nodes the smallest node that edges lead to."""
+
+class Evidence:
+    """What is known of the URLs of a site, and how alike two of them are."""
+
+    def __init__(self, first_block: object, blocks: object, weights: object, number_weights: object, last_key: object, first_title_word: object, title_words: object, title_weights: object, label: object, digest: object, home: object, language: object, sketch_row: object, shows: object, sketches: object, minima: int) -> None: ...
+
+    def calibrate(self, factors: list[float], edges: list[float], ratios: list[float], by_agreement: list[float], singles: list[float], least_words: float, most: float) -> None:
+        """
+        Sets what a comparison weighs; `singles` are the ratios of equal digests, other digests, equal homes, other homes and other languages.
+        """
+
+    def features(self, left: object, right: object) -> object:
+        """Seven features of each pair of rows, one pair after the other."""
+
+    def ratios(self, left: object, right: object, of_content: bool = False) -> object:
+        """
+        The log-likelihood ratio of each pair of rows; with `of_content`, of what they show alone.
+        """
 
 class RuleProblem(ValueError):
     """
@@ -201,9 +224,9 @@ class Standing:
     The images of a site's URLs, the pages on them, and what rules would do there.
     """
 
-    def __init__(self, images: object, first_pair: object, page: object, urls: object, is_served: object, is_preferred: object, speaks: object, is_held: object, is_silent: object, sketch: object, sketches: object, minima: int, needed: int) -> None: ...
+    def __init__(self, images: object, first_pair: object, page: object, urls: object, is_served: object, is_preferred: object, speaks: object, is_held: object, is_silent: object, sketch: object, sketches: object, minima: int, needed: int, evidence: Evidence | None, row: object, against: float, supports: float) -> None: ...
 
-    def effects(self, program: Program, first: int, together: bool, rows: object | None) -> tuple[list[tuple[int, int, int, int, int, int, int, int, int, float]], object, object, object, object, object, object, object]:
+    def effects(self, program: Program, first: int, together: bool, rows: object | None) -> tuple[list[tuple[int, int, int, int, int, int, int, int, int, float]], object, object, object, object, object, object, object, object, object]:
         """
         What the rules from number `first` on would do, each alone or all together, to some images or all: counts, and
         columns over what each moves, and touches.

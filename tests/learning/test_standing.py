@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracles.standing import COUNTS, Site, effect
+from tests.oracles.standing import CERTAIN, COUNTS, Site, effect
 from undust import RuleSet, _core
 from undust.rules import Rule
 from undust.rules.applying import program_of
@@ -60,7 +60,8 @@ def sites(draw: st.DrawFn) -> Site:
     served, preferred = (draw(st.sets(st.sampled_from(sorted(images)))) for _ in range(2))
     speaking, held, silent = (draw(SOME_PAGES) for _ in range(3))
     known = served, preferred, speaking, held, silent
-    return Site(dict(sorted(images.items())), *known, dict(draw(SKETCHES)), NEEDED)
+    labels = draw(st.none() | st.dictionaries(st.integers(0, PAGES - 1), st.integers(0, 2)))
+    return Site(dict(sorted(images.items())), *known, dict(draw(SKETCHES)), NEEDED, labels)
 
 
 def standing_of(site: Site) -> _core.Standing:
@@ -80,7 +81,24 @@ def standing_of(site: Site) -> _core.Standing:
         np.array([rows.get(page, -1) for page in range(PAGES)], np.int64),
         np.array([site.sketches[page] for page in has_sketch], np.uint32).reshape(-1),
     ]
-    return made(*columns, minima=MINIMA, needed=site.needed)
+    return made(*columns, minima=MINIMA, needed=site.needed, **_evidence(site))
+
+
+def _evidence(site: Site) -> dict[str, Any]:
+    """Return labels as evidence, the row of each page its number; none where the site goes by sketches."""
+    row = np.arange(PAGES, dtype=np.int64)
+    if site.labels is None:
+        return {"evidence": None, "row": row, "against": 0.0, "supports": 0.0}
+    no_blocks, unknown = np.zeros(PAGES + 1, np.int64), np.full(PAGES, -1, np.int64)
+    nothing, no_weight = np.zeros(0, np.int64), np.zeros(0, np.float32)
+    label = np.array([site.labels.get(page, -1) for page in range(PAGES)], np.int64)
+    evidence = _core.Evidence(
+        *(no_blocks, nothing, no_weight, no_weight, unknown, no_blocks, nothing, no_weight, label),
+        *(unknown, unknown, unknown, unknown, np.ones(PAGES, np.bool_), np.zeros(0, np.uint32)),
+        minima=0,
+    )
+    evidence.calibrate([0.0] * 8, [], [0.0], [0.0], [0.0] * 5, 10.0, CERTAIN)
+    return {"evidence": evidence, "row": row, "against": -1.0, "supports": 2.0}
 
 
 def _of_images(site: Site) -> list[NDArray[np.bool_]]:
@@ -94,7 +112,7 @@ def _flags(pages: set[int]) -> NDArray[np.bool_]:
 
 def told(answer: tuple[Any, ...], site: Site) -> list[dict[str, object]]:
     """Return the core's answer as the plain count gives it."""
-    counts, offsets, sources, *flags, _, _ = answer
+    counts, offsets, sources, *flags, _, _, ends, votes = answer
     images = list(site.images)
     return [
         dict(zip((*COUNTS, "met"), count, strict=True))
@@ -103,6 +121,7 @@ def told(answer: tuple[Any, ...], site: Site) -> list[dict[str, object]]:
             name: flag[offsets[at] : offsets[at + 1]].astype(bool).tolist()
             for name, flag in zip(("failing", "blamed", "merging"), flags, strict=True)
         }
+        | {"votes": sorted(votes[ends[at] : ends[at + 1]].tolist())}
         for at, count in enumerate(counts)
     ]
 
@@ -141,7 +160,7 @@ def test_what_candidates_would_do_is_what_a_plain_count_says(
 
 
 def _touched(answer: tuple[Any, ...]) -> list[list[int]]:
-    ends, rows = answer[-2:]
+    ends, rows = answer[-4:-2]
     return [rows[start:end].tolist() for start, end in pairwise(ends)]
 
 
@@ -163,9 +182,17 @@ def test_columns_that_do_not_fit_are_refused() -> None:
         np.array([-1], np.int64),
         np.array([], np.uint32),
     ]
-    assert made(*fitting, minima=0, needed=0).lost() == 0
+    more = {
+        "minima": 0,
+        "needed": 0,
+        "evidence": None,
+        "row": np.zeros(1, np.int64),
+        "against": 0.0,
+        "supports": 0.0,
+    }
+    assert made(*fitting, **more).lost() == 0
     for place, wrong in ((1, [0, 2]), (1, [0]), (2, [1]), (2, [-1]), (3, [1, 1]), (9, [0])):
         columns = list(fitting)
         columns[place] = np.array(wrong, np.int64)
         with pytest.raises(ValueError, match="expected"):
-            made(*columns, minima=0, needed=0)
+            made(*columns, **more)

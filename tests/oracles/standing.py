@@ -25,6 +25,8 @@ class Site:
     silent: set[int] = field(default_factory=set)
     sketches: dict[int, Sequence[int]] = field(default_factory=dict)
     needed: int = 0
+    labels: dict[int, int] | None = None
+    """Evidence of pages in place of sketches: pages of one label are certainly one, of two certainly two."""
 
     def lost_on(self, pages: dict[int, int]) -> set[int]:
         """Return the pages that lie under the one with most URLs, or the first of those."""
@@ -34,10 +36,19 @@ class Site:
     def _is_forgiven(self, page: int, main: int) -> bool:
         if {page, main} & self.silent:
             return True
+        if self.labels is not None:
+            return self.ratio(page, main) >= 0
         if page not in self.sketches or main not in self.sketches:
             return False
         pairs = zip(self.sketches[page], self.sketches[main], strict=True)
         return sum(left == right for left, right in pairs) >= self.needed
+
+    def ratio(self, page: int, main: int) -> float:
+        """Return how much likelier two pages are one than two."""
+        known = self.labels or {}
+        if page in self.silent or main in self.silent or page not in known or main not in known:
+            return 0.0
+        return CERTAIN if known[page] == known[main] else -CERTAIN
 
     def lost(self) -> int:
         """Return how many pages lie under another one."""
@@ -49,7 +60,7 @@ def effect(site: Site, becomes: Callable[[str], str]) -> dict[str, object]:
     target = {image: becomes(image) for image in site.images}
     moved = [image for image in site.images if target[image] != image]
     told: dict[str, object] = dict.fromkeys(COUNTS, 0)
-    told |= {"moved": len(moved), "met": 0.0, "sources": moved}
+    told |= {"moved": len(moved), "met": 0.0, "sources": moved, "votes": []}
     told |= {name: [False] * len(moved) for name in ("failing", "blamed", "merging")}
     groups: dict[str, list[str]] = defaultdict(list)
     ends = {target[image] for image in moved}
@@ -70,7 +81,17 @@ def effect(site: Site, becomes: Callable[[str], str]) -> dict[str, object]:
         for page in pages[end]
         if page in site.speaking and sum(page in site.images[image] for image in group) > 1
     }
-    merging = [any((target[image], page) in merged for page in site.images[image]) for image in moved]
+    votes = [vote for end, group in groups.items() for vote in _votes(site, pages[end], group, end)]
+    merged |= {(end, page) for end, page, _, ratio in votes if ratio > 0 and page in site.speaking}
+    supported = {
+        (end, page)
+        for end, page, main, ratio in votes
+        if ratio > 0 and page in site.speaking
+        for page in (page, main)
+    }
+    merging = [
+        any((target[image], page) in merged | supported for page in site.images[image]) for image in moved
+    ]
     met = [target[image] in site.images for image, merges in zip(moved, merging, strict=True) if merges]
     is_lost = {image: bool(lost[target[image]] & set(site.images[image])) for image in moved}
     is_told = {end for end, group in groups.items() if any(is_lost.get(image) for image in group)}
@@ -90,10 +111,28 @@ def effect(site: Site, becomes: Callable[[str], str]) -> dict[str, object]:
             is_lost[image] or (bool(lost[target[image]]) and target[image] not in is_told) for image in moved
         ],
         "merging": merging,
+        "votes": sorted(ratio for *_, ratio in votes),
     }
 
 
+CERTAIN = 4.0
 COUNTS = ("moved", "saved", "lost", "lost_held", "pages", "pages_held", "moved_urls", "against", "astray")
+
+
+def _votes(
+    site: Site, pages: dict[int, int], images: list[str], end: str
+) -> list[tuple[str, int, int, float]]:
+    """Return each page that comes together with the main one and did not stand on one image with it."""
+    if site.labels is None:
+        return []
+    main = min(pages, key=lambda page: (-pages[page], page))
+    return [
+        (end, page, main, site.ratio(page, main))
+        for page in pages
+        if page != main
+        and not any({page, main} <= site.images[image].keys() for image in images)
+        and not {page, main} & site.silent
+    ]
 
 
 def _together(site: Site, images: list[str]) -> dict[int, int]:

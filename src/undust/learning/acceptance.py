@@ -12,6 +12,7 @@ from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
 from undust.learning.diversity import is_diverse
 from undust.learning.rule_traits import adds_a_value, makes_up, renames, renumbers
 from undust.learning.unstable_pages import CALM, UnstablePages
+from undust.learning.votes import are_convincing, votes_of
 
 if TYPE_CHECKING:
     from undust.learning.requirements import Requirements
@@ -44,6 +45,8 @@ class Acceptance:
         if effect.target_seen_share < MET.get(rule.learned_by or "", 0.0) or not is_diverse(
             state, effect, rule
         ):
+            return False
+        if self.pages.has_blocks and not are_convincing(votes_of(effect)):
             return False
         if rule.when or rule.unless:
             return effect.lost == 0 and self._leads_somewhere(state, effect, rule)

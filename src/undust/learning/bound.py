@@ -85,6 +85,9 @@ def bounded(state: State, most: float, least_rules: int, may_go: Callable[[Rule]
 def _is_other(pages: SitePages, page: Ints, main: Ints) -> NDArray[np.bool_]:
     """Return whether pages are others than the main ones beside them, so that they would be lost."""
     other: NDArray[np.bool_] = (page != main) & ~pages.silent[page] & ~pages.silent[main]
+    if pages.has_blocks:
+        other[other] = pages.differ(page[other], main[other])
+        return other
     ours, theirs = pages.sketch[page], pages.sketch[main]
     rows = np.flatnonzero(other & (ours >= 0) & (theirs >= 0))
     if len(rows):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.learning.statements import Statements
+from undust.pages.clustering.clusters import AGAINST
 from undust.pages.clustering.near_copies import needed
 
 if TYPE_CHECKING:
@@ -54,6 +55,27 @@ class SitePages:
         """The URLs that the site itself sends others to, by a redirect or rel=canonical."""
         self.is_held = self._drawn(requirements)
         self.needed = needed(site.sketches.shape[1], FORGIVEN) if self.has_sketches else 0
+        self.row = np.full(self.count, -1, np.int64)
+        """Of each page: the node whose content stands for it."""
+        self.row[self.of_url[::-1]] = nodes[::-1]
+        shown = np.flatnonzero(site.known[nodes])[::-1]
+        self.row[self.of_url[shown]] = nodes[shown]
+
+    @property
+    def changing(self) -> list[str]:
+        """The URLs that were seen twice with different content."""
+        changing = self.nodes[self.site.is_changing[self.nodes]]
+        return [str(url) for url in self.site.node_urls.take(pa.array(changing)).to_pylist()]
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether pages are compared by what they are made of, by likelihood."""
+        return self.site.evidence_of_pairs.has_blocks
+
+    def differ(self, left: Ints, right: Ints) -> Bools:
+        """Return of pairs of pages whether they are known to be two."""
+        ratios = self.site.evidence_of_pairs.ratios(self.row[left], self.row[right])
+        return np.asarray((ratios <= AGAINST) & (left != right), np.bool_)
 
     @cached_property
     def statements(self) -> Statements:

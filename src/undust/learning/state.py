@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from undust._core import Standing
 from undust.learning.statements import unseen_target_share
+from undust.pages.clustering.clusters import AGAINST
 from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Bytes = NDArray[np.uint8]
     Counts = tuple[int, int, int, int, int, int, int, int, int, float]
-    _Answer = tuple[list[Counts], Ints, Ints, Bytes, Bytes, Bytes, Ints, Ints]
+    Floats = NDArray[np.float64]
+    _Answer = tuple[list[Counts], Ints, Ints, Bytes, Bytes, Bytes, Ints, Ints, Ints, Floats]
 
 LOST_WEIGHT = 10.0
 """A page lost weighs as much as so many URLs saved."""
@@ -42,6 +44,8 @@ AGAINST_WEIGHT = 0.25
 """What the site prefers is moved only if there is no other way …"""
 ASTRAY_WEIGHT = 0.05
 """… and so is what it was seen to serve, to where it was not."""
+SUPPORTS = 2.0
+"""Ratio from which two pages that come together count as one page that needs fewer URLs."""
 MOST_ASKED = 500
 """URLs of a rule that are held against what the site says of them."""
 MOST_KNOWN = 1 << 21
@@ -83,6 +87,8 @@ class Effect:
     """Of each: whether it meets another image of its page."""
     touched: Ints
     """The images that a rule would change, were none of them kept."""
+    votes: Floats
+    """The likelihood ratio of each page that comes together with another page, where it is known."""
 
     @property
     def value(self) -> float:
@@ -164,6 +170,10 @@ class State:
             np.ascontiguousarray(sketches).reshape(-1),
             sketches.shape[1] if pages.has_sketches else 0,
             pages.needed,
+            pages.site.evidence_of_pairs.core if pages.has_blocks else None,
+            pages.row,
+            AGAINST,
+            SUPPORTS,
         )
 
     def effects(self, rules: Sequence[Rule], among: Ints | None = None) -> list[Effect]:
@@ -193,13 +203,16 @@ class State:
         keeps = [rule for rule in self.rules if rule.kind == "keep"]
         program = program_of([*keeps, *rules])
         answer = cast("_Answer", self.standing.effects(program, len(keeps), together, among))
-        counts, offsets, sources, failing, blamed, merging, touched_offsets, touched = answer
+        counts, offsets, sources, failing, blamed, merging, touched_offsets, touched, vote_offsets, votes = (
+            answer
+        )
         moved = [slice(*ends) for ends in pairwise(offsets.tolist())]
         asked = [slice(*ends) for ends in pairwise(touched_offsets.tolist())]
+        voted = [slice(*ends) for ends in pairwise(vote_offsets.tolist())]
         flags = [column.view(np.bool_) for column in (failing, blamed, merging)]
         return [
-            Effect(*count, sources[rows], *(flag[rows] for flag in flags), touched[all_rows])  # type: ignore[call-arg, arg-type]
-            for count, rows, all_rows in zip(counts, moved, asked, strict=True)
+            Effect(*count, sources[rows], *(flag[rows] for flag in flags), touched[all_rows], votes[some])  # type: ignore[call-arg, arg-type]
+            for count, rows, all_rows, some in zip(counts, moved, asked, voted, strict=True)
         ]
 
     def leading_nowhere(self, effect: Effect, rule: Rule) -> Bools | None:

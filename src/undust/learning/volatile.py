@@ -35,7 +35,10 @@ WORTH = 2
 def volatile_class(
     state: State, rules: Sequence[Rule], is_good: Callable[[Effect, Rule], bool]
 ) -> Rule | None:
-    """Return a `keep` for the class of URLs where rules that hold elsewhere fail most, if there is one."""
+    """Return a `keep` for the class of URLs where rules that hold elsewhere fail most, if there is one.
+
+    Where pages are compared by likelihood, a class needs a witness: a URL of it that was seen to change.
+    """
     fails: dict[str, Counter[int]] = defaultdict(Counter)
     holds: Counter[str] = Counter()
     failing: list[Rule] = []
@@ -47,7 +50,10 @@ def volatile_class(
         holds += counted(state.some_texts(effect.sources[effect.merging & ~effect.failing]))
         failing.append(rule)
     shares = counted(state.texts) if fails else Counter()
+    changing = counted(state.pages.changing) if fails and state.pages.has_blocks else None
     for pattern in _suspects(fails, holds, shares, len(state.texts)):
+        if changing is not None and not changing[pattern]:
+            continue
         spared = [with_conditions(rule, unless=(pattern,)) for rule in failing]
         sayable = [rule for each, rule in zip(spared, failing, strict=True) if each]
         effects = zip(state.effects(list(filter(None, spared))), sayable, strict=True)

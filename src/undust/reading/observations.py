@@ -29,6 +29,9 @@ SCHEMA = pa.schema(
         pa.field("redirect", pa.string()),
         pa.field("time", pa.timestamp("us", "UTC")),
         pa.field("cluster", pa.string()),
+        pa.field("blocks", pa.list_(pa.int64())),
+        pa.field("page_title", pa.string()),
+        pa.field("page_language", pa.string()),
     ]
 )
 

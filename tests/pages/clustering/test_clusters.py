@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import undust
+from bench.raw.changes import changing_site
 from tests.pages.clustering.sites import Site, shop_full_of_lies, shuffled, sketch, table
 from undust.errors import SourceError
 from undust.pages.clustering import SiteClusters, find_in_site
@@ -170,9 +171,30 @@ def test_clusters_are_numbered_by_their_first_url() -> None:
     rows = clusters.table()
     assert rows.schema.names == CLUSTER_SCHEMA.names
     assert rows.cast(CLUSTER_SCHEMA).to_pylist() == [
-        {"site": "a.test", "url": f"{HOST}/a", "cluster": 0, "evidence": None, "size": 1},
-        {"site": "a.test", "url": f"{HOST}/b", "cluster": 1, "evidence": "digest", "size": 2},
-        {"site": "a.test", "url": f"{HOST}/c", "cluster": 1, "evidence": "digest", "size": 2},
+        {
+            "site": "a.test",
+            "url": f"{HOST}/a",
+            "cluster": 0,
+            "evidence": None,
+            "size": 1,
+            "probability": None,
+        },
+        {
+            "site": "a.test",
+            "url": f"{HOST}/b",
+            "cluster": 1,
+            "evidence": "digest",
+            "size": 2,
+            "probability": None,
+        },
+        {
+            "site": "a.test",
+            "url": f"{HOST}/c",
+            "cluster": 1,
+            "evidence": "digest",
+            "size": 2,
+            "probability": None,
+        },
     ]
 
 
@@ -239,3 +261,14 @@ def test_sites_apart_and_what_is_no_url() -> None:
         duplicates["c.test"]
     with pytest.raises(SourceError, match="no column 'url'"):
         undust.find_duplicates(pa.table({"address": ["http://a.test/"]}))
+
+
+def test_clusters_say_how_likely_they_are() -> None:
+    """Where pages were taken apart, each URL of a cluster of several has a probability; others have none."""
+    rows = [row for _, row in changing_site("counter", 1.0, 30)]
+    found = undust.find_duplicates(pa.Table.from_pylist(rows)).table().to_pylist()
+    assert {row["probability"] is None for row in found if row["size"] > 1} == {False}
+    assert all(0.5 < row["probability"] <= 1 for row in found if row["size"] > 1)
+    alone = [{"url": f"http://a.test/{at}", "digest": "x"} for at in range(2)]
+    found = undust.find_duplicates(pa.Table.from_pylist(alone)).table().to_pylist()
+    assert [row["probability"] for row in found] == [None, None]

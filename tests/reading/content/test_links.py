@@ -13,6 +13,7 @@ from undust.reading.content.links import (
     canonical_of,
     clean_param_lines,
     immediate_target,
+    own_language,
     refresh_of,
 )
 from undust.reading.content.text import read_html
@@ -130,3 +131,15 @@ def test_clean_param_lines() -> None:
         "Clean-param: utm_source",
     ]
     assert clean_param_lines("User-agent: *\nDisallow:\n") == ""
+
+
+def test_a_page_lists_itself_among_its_translations() -> None:
+    """The language of its own address counts, and nothing where none or several are its own."""
+    head = (
+        "<link rel=alternate hreflang=de href='?hl=de'><link rel=alternate hreflang=EN href='?hl=en'>"
+        "<link rel=alternate hreflang=x-default href='?hl=en'>"
+    )
+    tags = read_html(head.encode()).tags
+    assert own_language("http://shop.test/p?hl=en", tags) == "en"
+    assert own_language("http://shop.test/p?hl=fr", tags) is None
+    assert own_language("http://shop.test/p?hl=en", ()) is None

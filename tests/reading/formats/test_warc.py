@@ -20,6 +20,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 import undust
+from tests.oracles.blocks import blocks
 from tests.reading.formats.archives import (
     ANSWERS,
     HTML,
@@ -193,6 +194,8 @@ def expected_rows(answers: Sequence[Answer]) -> list[dict[str, object]]:
                 "digest": hashlib.md5(text.encode()).hexdigest(),  # noqa: S324
                 "sketch": made.tolist(),
                 "time": TIME,
+                "blocks": blocks([text]),
+                "page_title": "t",
             }
         )
     return rows

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from undust.pages.clustering.all_sites import Duplicates
 from undust.pages.clustering.clusters import CLUSTER_SCHEMA, SiteClusters, clusters_from
 from undust.pages.clustering.declarations import Declaration, by_declaration
 from undust.pages.clustering.distrust import Distrusted, Judge, components
-from undust.pages.clustering.evidence import by_canonical, by_digest, by_label, by_redirect, by_sketch
+from undust.pages.clustering.evidence import (
+    by_blocks,
+    by_canonical,
+    by_digest,
+    by_label,
+    by_redirect,
+    by_sketch,
+)
+from undust.pages.clustering.facts import evidence_of
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.clustering.nodes import nodes_of
 from undust.pages.clustering.notes import WITH_NOTES, from_note, with_note
+from undust.pages.clustering.shapes import Shapes
 from undust.pages.clustering.summary import Summary
 
 if TYPE_CHECKING:
@@ -41,13 +51,18 @@ def find_in_site(
 ) -> SiteClusters:
     """Return the clusters of one site, all of whose observations are given."""
     nodes = nodes_of(observations, site, threads)
-    judge = Judge(nodes, glue_values)
-    accepted = judge.hear_content([by_digest(nodes), by_sketch(nodes)])
+    shapes = cache(lambda: Shapes.of(nodes.urls))
+    evidence = evidence_of(nodes, shapes)
+    judge = Judge(nodes, shapes, evidence, glue_values)
+    alike = by_blocks(nodes, evidence) if evidence.has_blocks else by_sketch(nodes)
+    accepted = judge.hear_content([by_digest(nodes), alike])
     for statement in (by_declaration(nodes, declarations), by_canonical(nodes), by_redirect(nodes)):
         accepted.append(judge.hear_statement(statement, accepted))
     labels = by_label(nodes)
     edges = [labels, *judge.hear_labels(labels, accepted)]
-    return clusters_from(nodes, components(edges, len(nodes)), edges, judge.is_trusted, judge.distrusted)
+    page = components(edges, len(nodes))
+    trusted = evidence.trusting(nodes.has_content & judge.is_trusted)
+    return clusters_from(nodes, page, edges, judge, trusted)
 
 
 def rows_of_site(

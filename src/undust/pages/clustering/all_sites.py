@@ -44,7 +44,7 @@ class Duplicates:
         return summary
 
     def table(self) -> pa.Table:
-        """Return all URLs with their clusters: the columns site, url, cluster, evidence, size."""
+        """Return all URLs with their clusters, in the columns of `duplicates.clusters.SCHEMA`."""
         return pa.concat_tables(
             [CLUSTER_SCHEMA.empty_table(), *(found.table().cast(CLUSTER_SCHEMA) for found in self.sites)]
         )

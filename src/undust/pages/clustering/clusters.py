@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.pages.clustering.distrust import Distrusted
+    from undust.pages import SiteEvidence
+    from undust.pages.clustering.distrust import Distrusted, Judge
     from undust.pages.clustering.evidence import Edges
     from undust.pages.clustering.nodes import Nodes, SightingCounts
 
@@ -36,10 +37,13 @@ CLUSTER_SCHEMA = pa.schema(
         pa.field("cluster", pa.int64(), nullable=False),
         pa.field("evidence", pa.string()),
         pa.field("size", pa.int64(), nullable=False),
+        pa.field("probability", pa.float64()),
     ]
 )
 """The table of clusters: `cluster` counts within the site, `size` is the cluster's number of URLs."""
 
+AGAINST = -1.0
+"""Ratio up to which two pages are treated as different."""
 _DIFFERENT, CANNOT_TELL, SAME_PAGE = -1, 0, 1
 
 
@@ -79,6 +83,8 @@ class SiteClusters:
     gone: pa.Array
     """Normal forms that were asked for, and never were a page."""
     counts: SightingCounts
+    evidence_of_pairs: SiteEvidence
+    """How likely pairs of nodes are one page."""
 
     @property
     def cluster(self) -> Ints:
@@ -109,6 +115,30 @@ class SiteClusters:
         texts = [self._reason(int(combination)) for combination in combinations]
         return pa.array(texts, pa.string()).take(pa.array(place.reshape(-1)))
 
+    @property
+    def probability(self) -> pa.Array:
+        """Of each URL how likely it shows the page of its cluster, from what it shows and the site says.
+
+        Null for a URL that stands alone, and where pages were not taken apart into blocks.
+        """
+        share = np.full(len(self.node_urls), np.nan)
+        if self.evidence_of_pairs.has_blocks:
+            node, other = self._beside()
+            ratios = self.evidence_of_pairs.ratios(node, other)
+            share[node] = np.round(1 / (1 + np.exp(-ratios)), 3)
+        return pa.array(share[self.node], from_pandas=True)
+
+    def _beside(self) -> tuple[Ints, Ints]:
+        """Return the nodes of clusters of several, each with the first one; the first with the second."""
+        cluster = self.cluster_of_node
+        known = np.flatnonzero(self.known & (cluster >= 0))
+        order = known[np.lexsort((known, cluster[known]))]
+        starts = np.diff(cluster[order], prepend=-1) != 0
+        other = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]] if len(order) else order
+        followed = np.flatnonzero(starts[:-1] & ~starts[1:])
+        other[followed] = order[followed + 1]
+        return order[other != order], other[other != order]
+
     def _reason(self, bits: int) -> str | None:
         return "+".join(sorted(kind for at, kind in enumerate(self.kinds) if bits >> at & 1)) or None
 
@@ -121,6 +151,7 @@ class SiteClusters:
             pa.array(cluster),
             self.evidence,
             pa.array(self.sizes[cluster]),
+            self.probability,
         ]
         return pa.table(columns, names=CLUSTER_SCHEMA.names)
 
@@ -142,6 +173,8 @@ class SiteClusters:
         return np.where(speaks, first[cluster], np.arange(len(cluster)))
 
     def _differ(self, left: Ints, right: Ints) -> Bools:
+        if self.evidence_of_pairs.has_blocks:
+            return self.evidence_of_pairs.ratios(left, right) <= AGAINST
         label = (self.label[left] >= 0) & (self.label[right] >= 0)
         both = self.known[left] & self.known[right]
         sketch = both & (self.sketch_row[left] >= 0) & (self.sketch_row[right] >= 0)
@@ -190,9 +223,10 @@ def _fraction(site: str, url: str, seed: int, purpose: str) -> float:
 
 
 def clusters_from(
-    nodes: Nodes, page: Ints, edges: Sequence[Edges], is_trusted: Bools, found: Sequence[Distrusted]
+    nodes: Nodes, page: Ints, edges: Sequence[Edges], judge: Judge, evidence: SiteEvidence
 ) -> SiteClusters:
     """Number the components of a site and keep with each node why it is where it is."""
+    is_trusted = judge.is_trusted
     kinds = tuple(EVIDENCE_KINDS)
     reasons = np.zeros(len(nodes), np.uint8)
     for some in edges:
@@ -223,7 +257,8 @@ def clusters_from(
         size_min=nodes.size_min,
         size_max=nodes.size_max,
         edges=tuple(edges),
-        found=tuple(found),
+        found=tuple(judge.distrusted),
         gone=nodes.gone,
         counts=nodes.counts,
+        evidence_of_pairs=evidence,
     )

@@ -22,16 +22,17 @@ from undust._core import components as core_components
 from undust.display import how_many
 from undust.pages.clustering.false_clusters import VALUES, Glue, find_glue
 from undust.pages.clustering.near_copies import agreement, needed
-from undust.pages.clustering.shapes import Shapes
 from undust.pages.clustering.values import Membership, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from undust.pages import SiteEvidence
     from undust.pages.clustering.evidence import Edges
     from undust.pages.clustering.nodes import Nodes
+    from undust.pages.clustering.shapes import Shapes
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -47,6 +48,8 @@ WALL = (
 )
 """Where the URL of a login or consent page names itself."""
 _MOST = 0.5
+CONTRADICTS = -1.0
+"""Ratio up to which contents contradict a statement; what is between is no contradiction."""
 
 EMPTY, WALLED, SOFT = "empty or tiny body", "login or consent wall", "soft-404 or empty result"
 SHARED = "one content for much of the site"
@@ -74,8 +77,12 @@ class Distrusted:
 class Judge:
     """Hears the evidence of one site and keeps what can be trusted; `distrusted` says what could not."""
 
-    def __init__(self, nodes: Nodes, values: int = VALUES) -> None:
+    def __init__(
+        self, nodes: Nodes, shapes: Callable[[], Shapes], evidence: SiteEvidence, values: int = VALUES
+    ) -> None:
         self._nodes = nodes
+        self._take_apart = shapes
+        self._evidence = evidence
         self._values = values
         self.distrusted: list[Distrusted] = []
         self.is_trusted: Bools = np.ones(len(nodes), np.bool_)
@@ -83,7 +90,7 @@ class Judge:
 
     @cached_property
     def _shapes(self) -> Shapes:
-        return Shapes.of(self._nodes.urls)
+        return self._take_apart()
 
     @cached_property
     def _is_wall(self) -> Bools:
@@ -174,6 +181,10 @@ class Judge:
         compares = (reference >= 0) & has_content[edges.member] & (reference != edges.member)
         left, right = np.maximum(reference, 0), edges.member
         differs = compares & (page[left] != page[right])
+        if self._evidence.has_blocks:
+            contradicted = np.zeros(len(edges), np.bool_)
+            contradicted[differs] = self._evidence.contents(left[differs], right[differs]) <= CONTRADICTS
+            return contradicted
         by_sketch = differs & (nodes.sketch_row[left] >= 0) & (nodes.sketch_row[right] >= 0)
         agreeing = np.zeros(len(edges), np.int64)
         rows = nodes.sketch_row

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.pages.clustering import near_blocks
 from undust.pages.clustering.near_copies import near_stars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from undust.pages import SiteEvidence
     from undust.pages.clustering.nodes import Nodes
 
     Ints = NDArray[np.int64]
@@ -28,6 +30,7 @@ EVIDENCE_KINDS = {
     "canonical": "rel=canonical",
     "declared": "the site says that a parameter does not matter (Clean-param, No-Vary-Search)",
     "sketch": "nearly equal text",
+    "blocks": "nearly equal but for what changes between fetches",
     "normal": "equal in normal form (RFC 3986)",
 }
 """What each reason in the column `evidence` means."""
@@ -65,6 +68,21 @@ def by_sketch(nodes: Nodes) -> Edges:
     shown = np.flatnonzero(nodes.has_content & (nodes.sketch_row >= 0))
     left, right = near_stars(nodes.sketches[nodes.sketch_row[shown]])
     return Edges("sketch", shown[left], shown[right])
+
+
+def by_blocks(nodes: Nodes, evidence: SiteEvidence) -> Edges:
+    """Join the nodes whose pages are made of the same blocks, as far as pages of this site ever are."""
+    shown = np.flatnonzero(nodes.has_content)
+    first = near_block_rows(nodes, shown)
+    weight = np.bincount(first[1], minlength=len(nodes))
+    return Edges("blocks", *near_blocks.near_stars(evidence, first[0], weight))
+
+
+def near_block_rows(nodes: Nodes, shown: Ints) -> tuple[Ints, Ints]:
+    """Return the first node of each content that is shown, and for each node the first one of its content."""
+    content = np.where(nodes.digest[shown] >= 0, nodes.digest[shown], nodes.digest.max(initial=0) + 1 + shown)
+    _, first, which = np.unique(content, return_index=True, return_inverse=True)
+    return np.sort(shown[first]), shown[first][which.reshape(-1)]
 
 
 def by_canonical(nodes: Nodes) -> Edges:

@@ -69,11 +69,11 @@ def near_stars(sketches: Sketches, share: float = SAME_SHARE) -> tuple[Ints, Int
         found += _pairs_of_band(sketches, rows, band, least)
     lefts, rights = zip(*found, strict=True)
     weight = np.bincount(first, minlength=len(sketches))
-    hub, member = _around_hubs(np.concatenate(lefts), np.concatenate(rights), weight)
+    hub, member = around_hubs(np.concatenate(lefts), np.concatenate(rights), weight)
     return np.concatenate((first, hub)), np.concatenate((copies, member))
 
 
-def _around_hubs(left: Ints, right: Ints, weight: Ints) -> tuple[Ints, Ints]:
+def around_hubs(left: Ints, right: Ints, weight: Ints) -> tuple[Ints, Ints]:
     """Choose hubs among the ends of pairs, those with most copies first, and give each other end to one."""
     # The rank of a row: hubs are chosen in this order, and a row goes to the first hub it is paired with.
     order = np.lexsort((np.arange(len(weight)), -weight))

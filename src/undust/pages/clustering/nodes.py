@@ -37,6 +37,8 @@ EMPTY_DIGESTS = (
 """Of the empty text: MD5, SHA-1 in hex and as CDX files have it, SHA-256."""
 NO_SHINGLE = np.uint32(0xFFFFFFFF)
 """The minimum over no shingles at all."""
+MOST_EARLIER = 2000
+"""Earlier sightings that are looked at to see how pages change."""
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
 # Made once: there are crawls with millions of tiny sites, and making a scalar takes as long as using it.
@@ -92,6 +94,15 @@ class Nodes:
     size_min: Ints
     size_max: Ints
     is_changing: Bools
+    blocks: pa.Array
+    """What the latest content is made of (`undust.reading.content.blocks`), null where unknown."""
+    title: pa.Array
+    language: Ints
+    earlier: Ints
+    """Nodes that were seen before with blocks, once for each such sighting, as far as they are looked at …"""
+    earlier_blocks: pa.Array
+    earlier_title: pa.Array
+    """… and what they showed."""
     gone: pa.Array
     """Normal forms that were asked for, and never were a page; they are no nodes."""
     counts: SightingCounts
@@ -141,6 +152,8 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
     redirects_now = _through(is_redirect.astype(np.int64), last, 0) > 0
     target = _through(redirect, last)
     node_digest = _through(digest, content.row)
+    latest = pa.array(content.row, mask=content.row < 0)
+    earlier = _earlier(rows.is_valid("blocks") & is_page, node, content.row)
     return Nodes(
         site=site,
         urls=urls,
@@ -158,6 +171,12 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
         size_min=size_min,
         size_max=size_max,
         is_changing=content.is_changing,
+        blocks=rows.column("blocks").take(latest),
+        title=rows.column("page_title").take(latest),
+        language=_through(_coded(rows.column("page_language"))[0], content.row),
+        earlier=node[earlier],
+        earlier_blocks=rows.column("blocks").take(pa.array(earlier)),
+        earlier_title=rows.column("page_title").take(pa.array(earlier)),
         gone=_without(normalize(_coded(missing)[1], threads=threads), normal) if len(missing) else _EMPTY,
         counts=SightingCounts(
             sightings=len(kept),
@@ -167,6 +186,14 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
             odd_sketches=content.odd_sketches,
         ),
     )
+
+
+def _earlier(has_blocks: Bools, node: Ints, latest: Ints) -> Ints:
+    """Return sightings besides the latest of their node, from all over the site."""
+    rows: Ints = np.flatnonzero(has_blocks)
+    rows = np.asarray(rows[latest[node[rows]] != rows], np.int64)
+    spread = np.linspace(0, len(rows) - 1, min(len(rows), MOST_EARLIER)).astype(np.int64)
+    return np.asarray(rows[spread], np.int64)
 
 
 def _without(urls: pa.Array, others: pa.Array) -> pa.Array:

@@ -21,7 +21,14 @@ WITH_NOTES = CLUSTER_SCHEMA.append(pa.field("note", pa.string()))
 def with_note(site: str, clusters: pa.Table, summary: Summary) -> pa.Table:
     """Return the rows of a site followed by its summary."""
     rows = clusters.append_column(WITH_NOTES.field("note"), pa.nulls(len(clusters), pa.string()))
-    note = {"site": [site], "url": [""], "cluster": [-1], "evidence": [None], "size": [0]}
+    note = {
+        "site": [site],
+        "url": [""],
+        "cluster": [-1],
+        "evidence": [None],
+        "size": [0],
+        "probability": [None],
+    }
     return pa.concat_tables(
         [rows.cast(WITH_NOTES), pa.table(note | {"note": [note_of(summary)]}, WITH_NOTES)]
     )

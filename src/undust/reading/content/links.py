@@ -96,6 +96,20 @@ def immediate_target(content: str) -> str | None:
     return (found[2] or found[3] or found[4] or "").strip() or None
 
 
+def own_language(url: str, tags: Iterable[Tag]) -> str | None:
+    """Return the language in which a page lists itself among its translations (rel=alternate, hreflang)."""
+    alternates = [tag for tag in tags if tag.name == "link" and "hreflang" in tag.attributes]
+    if not alternates:
+        return None
+    own = normalize(url)
+    named = {
+        tag.attributes["hreflang"].strip().lower()
+        for tag in alternates
+        if (target := _target(url, tag.attributes.get("href", ""))) and normalize(target) == own
+    } - {"x-default", ""}
+    return named.pop() if len(named) == 1 else None
+
+
 def clean_param_lines(robots: str) -> str:
     """Return the `Clean-param` lines of a robots.txt, which hold wherever in the file they stand."""
     return "\n".join(line.strip("\ufeff \t") for line in _CLEAN_PARAM.findall(robots))

@@ -10,7 +10,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.reading.content.links import Canonical, canonical_of, refresh_of
+from undust.reading.content.blocks import blocks_of
+from undust.reading.content.links import Canonical, canonical_of, own_language, refresh_of
 from undust.reading.content.text import Tag, read_html, read_plain
 
 if TYPE_CHECKING:
@@ -88,6 +89,10 @@ class Content(NamedTuple):
     """What a sketch is made of, in UTF-8."""
     tags: tuple[Tag, ...] = ()
     problem: str | None = None
+    blocks: bytes = b""
+    """The blocks of its text, 64 bits each (see `undust.reading.content.blocks`)."""
+    title: str | None = None
+    language: str | None = None
 
 
 class Page(NamedTuple):
@@ -96,6 +101,8 @@ class Page(NamedTuple):
     content: Content
     canonical: Canonical
     redirect: str | None
+    language: str | None = None
+    """That in which it lists itself among its translations, or else that which its text is said to have."""
 
 
 def page_of(url: str, status: int | None, headers: Headers, content: Content) -> Page:
@@ -104,7 +111,8 @@ def page_of(url: str, status: int | None, headers: Headers, content: Content) ->
         target = next(iter(headers.get("location", ())), None)
         return Page(content, Canonical(), target.strip() or None if target else None)
     canonical = canonical_of(url, content.tags, headers.get("link", ()))
-    return Page(content, canonical, refresh_of(url, content.tags, headers.get("refresh", ())))
+    refresh = refresh_of(url, content.tags, headers.get("refresh", ()))
+    return Page(content, canonical, refresh, own_language(url, content.tags) or content.language)
 
 
 def _is_redirect(status: int | None) -> bool:
@@ -121,9 +129,12 @@ def content_of(body: Body, content_type: str | None) -> Content:
         html = read_html(body.start, content_type)
         if body.size > MOST_TEXT:
             return Content(body.size, None, html.text, html.tags, CUT)
-        return Content(body.size, text_digest(html.text), html.text, html.tags)
-    is_text = _media_type(content_type) == "text/plain"
-    return Content(body.size, body.md5(), read_plain(body.start, content_type) if is_text else b"")
+        digest = text_digest(html.text)
+        return Content(body.size, digest, html.text, html.tags, None, html.blocks, html.title, html.language)
+    if _media_type(content_type) != "text/plain":
+        return Content(body.size, body.md5())
+    text = read_plain(body.start, content_type)
+    return Content(body.size, body.md5(), text, blocks=blocks_of(text))
 
 
 def text_digest(text: bytes) -> str | None:

@@ -64,4 +64,4 @@ class PagesSeen:
 
 def _weight(body: bytes, content: Content) -> int:
     # A body without text is not for free.
-    return len(body) + len(content.text) + 1000
+    return len(body) + len(content.text) + len(content.blocks) + 1000

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_TAGS = 1000
 """Link, meta and base tags that are looked at on one page; no honest page has so many."""
+MOST_TITLE = 200
+"""Characters of a title that are kept."""
 META_BYTES = 1024
 """How far the encoding may be declared inside a page (HTML standard, 13.2.3.2)."""
 
@@ -27,6 +29,7 @@ _DECLARED = re.compile(
     rb"""(?i)<meta\s[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})"""
 )
 _CHARSET = re.compile(r"""(?i)charset\s*=\s*["']?\s*([\w.:-]+)""")
+_LANGUAGE = re.compile(rb"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,3}")
 _ESCAPE = b"\x1b"  # starts the modes of encodings that look like ASCII, such as ISO-2022-JP
 
 
@@ -44,6 +47,12 @@ class ParsedHtml(NamedTuple):
     text: bytes
     """In UTF-8 and in the normal form that is described above."""
     tags: tuple[Tag, ...]
+    title: str | None = None
+    """At most `MOST_TITLE` characters of it."""
+    language: str | None = None
+    """What the page names as its language, in lower case, such as `de-at`."""
+    blocks: bytes = b""
+    """See `undust.reading.content.blocks`."""
 
 
 def read_html(body: bytes, content_type: str | None = None) -> ParsedHtml:
@@ -52,8 +61,19 @@ def read_html(body: bytes, content_type: str | None = None) -> ParsedHtml:
     >>> read_html(b"<p>caf&eacute; <script>x()</script> au<b>x</b>").text.decode()
     'café aux'
     """
-    text, tags = core_read_html(as_utf8(body, content_type), MOST_TAGS)
-    return ParsedHtml(_composed(text), tuple(_tag(*tag) for tag in tags))
+    text, tags, title, language, blocks, _ = core_read_html(as_utf8(body, content_type), MOST_TAGS)
+    return ParsedHtml(
+        _composed(text),
+        tuple(_tag(*tag) for tag in tags),
+        title.decode("utf-8", "replace")[:MOST_TITLE] or None,
+        _language(language),
+        blocks,
+    )
+
+
+def _language(named: bytes) -> str | None:
+    found = _LANGUAGE.fullmatch(named.strip())
+    return found[0].decode("ascii").lower().replace("_", "-") if found else None
 
 
 def _composed(text: bytes) -> bytes:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.errors import SourceError
+from undust.reading.formats.block_lists import block_lists
 from undust.reading.formats.minima import sketches
 from undust.reading.formats.naming import METHOD
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
@@ -42,6 +43,9 @@ CONVERTERS: dict[str, Callable[[pa.Array], Converted]] = {
     "redirect": lambda column: (urls(column), no_rows()),
     "time": times,
     "cluster": lambda column: (texts(column), no_rows()),
+    "blocks": block_lists,
+    "page_title": lambda column: (texts(column), no_rows()),
+    "page_language": lambda column: (texts(column), no_rows()),
 }
 """How each column of the one table but `url` is made from what was found."""
 
@@ -50,6 +54,7 @@ UNREADABLE = {
     "size": "size is no whole number",
     "sketch": "sketch is no list of whole numbers",
     "time": "time is in no form that is known",
+    "blocks": "blocks is not an ascending list of at most 256 whole numbers",
 }
 """What is wrong with a value that could not be converted."""
 

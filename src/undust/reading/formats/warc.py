@@ -17,6 +17,7 @@ from undust.reading.content.links import clean_param_lines
 from undust.reading.content.page import FIRST_REDIRECT, NOT_MODIFIED, Body, Content, Page, page_of
 from undust.reading.content.seen import PagesSeen
 from undust.reading.content.text import as_utf8
+from undust.reading.formats.block_lists import BLOCKS, blocks_array
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.reading.formats.minima import SKETCH
 from undust.reading.formats.recognising import ARC_START, WARC_START
@@ -50,6 +51,9 @@ TYPES = {
     "canonical": pa.string(),
     "redirect": pa.string(),
     "time": pa.string(),
+    "blocks": BLOCKS,
+    "page_title": pa.string(),
+    "page_language": pa.string(),
 }
 """The columns that an archive fills."""
 
@@ -188,19 +192,21 @@ class _Batch:
     def _append(self, record: ArchiveRecord, page: Page) -> None:
         content = page.content
         sketches = self._columns["sketch"]
+        is_shown = content.text and not page.redirect and (record.status or _OK) < FIRST_REDIRECT
         values = (
             *(record.url, record.status, content.size, content.digest, None),
             *(page.canonical.target, page.redirect, record.time),
+            *(content.blocks if is_shown else None, content.title, page.language),
         )
         for column, value in zip(self._columns.values(), values, strict=True):
             column.append(value)
         self._offsets.append(record.offset)
-        is_shown = content.text and not page.redirect and (record.status or _OK) < FIRST_REDIRECT
         if is_shown and (site := site_of(text_from_bytes(record.url))):
             self._sketcher.add(site, content.text, partial(sketches.__setitem__, len(sketches) - 1))
 
     def finished(self) -> pa.RecordBatch:
         """Return the rows, their sketches made."""
         self._sketcher.settle()
-        raw = {name: pa.array(column, TYPES[name]) for name, column in self._columns.items()}
+        blocks = {"blocks": blocks_array(self._columns.pop("blocks"))}
+        raw = {name: pa.array(column, TYPES[name]) for name, column in self._columns.items()} | blocks
         return batch_of(raw, lambda row: f"offset {self._offsets[row]}", self._reading)
