@@ -26,12 +26,12 @@ import undust
 from bench.quality import Case, generated, halves, real
 from bench.sites import KINDS as SITES
 from bench.sites import Crawl
-from undust.judging import Site, State, effects
-from undust.proposing import PROPOSERS, Seen
+from undust.judging import KeyState, Site, effects
+from undust.proposing import PROPOSERS, SeenSite
 from undust.searching import Search
 from undust.searching.guards import Guards
-from undust.searching.kinds import GUARDED, KINDS, kind_of
-from undust.searching.priors import Prior
+from undust.searching.kinds import GUARDED, SEARCH_KINDS, kind_of
+from undust.searching.priors import KindPrior
 from undust.searching.risk import Risk
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ def trials(case: Case, *, is_quick: bool) -> Iterator[Trial]:
     """Yield the edits that are proposed on a site, from where it stands first and in the end."""
     training, test = halves(case, 0, None)
     for found, judged in _sites(training, test):
-        states = [State(found)] if is_quick else [State(found), Search(State(found)).run()]
+        states = [KeyState(found)] if is_quick else [KeyState(found), Search(KeyState(found)).run()]
         seen: set[str] = set()
         for state in states:
-            other = State(judged, state.edits)
-            offered = [edit for propose in PROPOSERS for edit in propose(Seen(state))]
+            other = KeyState(judged, state.edits)
+            offered = [edit for propose in PROPOSERS for edit in propose(SeenSite(state))]
             edits = {edit.text: edit for edit in offered if edit.text not in seen and edit.rules(found.name)}
             yield from _judged(case.name, state, other, list(edits.values()))
             failing = [effect for effect in effects(state, list(edits.values())) if effect.lost]
@@ -97,7 +97,7 @@ def _sites(training: pa.Table, test: Iterable) -> Iterator[tuple[Site, Site]]:  
             yield Site.of(known[one.site]), Site.of(judged)
 
 
-def _judged(site: str, state: State, other: State, edits: list[Edit]) -> Iterator[Trial]:
+def _judged(site: str, state: KeyState, other: KeyState, edits: list[Edit]) -> Iterator[Trial]:
     for effect, shown in zip(effects(state, edits), effects(other, edits), strict=True):
         is_seen = effect.pages + effect.lost >= LEAST_PAGES and effect.saved > 0 and effect.pages > 0
         if is_seen and shown.pages + shown.lost >= LEAST_SHOWN:
@@ -106,7 +106,7 @@ def _judged(site: str, state: State, other: State, edits: list[Edit]) -> Iterato
             )
 
 
-def fitted(some: list[Trial]) -> dict[str, Prior]:
+def fitted(some: list[Trial]) -> dict[str, KindPrior]:
     """Return the priors that trials say, kind by kind; those with few trials lean on all."""
     by_kind: dict[str, list[Trial]] = defaultdict(list)
     for trial in some:
@@ -114,10 +114,10 @@ def fitted(some: list[Trial]) -> dict[str, Prior]:
     mean = _share(some, 0.3)
     wrong, right = _spread([trial for trial in some if not trial.is_true], (0.7, 0.7))
     found = {}
-    for kind in (name for each in KINDS for name in (each, f"{each}{GUARDED}")):
+    for kind in (name for each in SEARCH_KINDS for name in (each, f"{each}{GUARDED}")):
         true = _share(by_kind[kind], mean)
         spread = _spread([trial for trial in by_kind[kind] if not trial.is_true], (wrong, right))
-        found[kind] = Prior(round(true, 3), NOISE, *(round(number, 2) for number in spread))
+        found[kind] = KindPrior(round(true, 3), NOISE, *(round(number, 2) for number in spread))
     return found
 
 
@@ -138,7 +138,7 @@ def _spread(false: list[Trial], usual: tuple[float, float]) -> tuple[float, floa
     return max(0.1, mean * size), max(0.1, (1 - mean) * size)
 
 
-def score(priors: dict[str, Prior], some: list[Trial]) -> float:
+def score(priors: dict[str, KindPrior], some: list[Trial]) -> float:
     """Return the mean logarithm of what the model says of each page that was shown."""
     risk = Risk(priors)
     total = 0.0
@@ -191,7 +191,7 @@ def main() -> None:
         _write(Path(str(files("undust.searching") / "priors.json")), priors, len(sites), mean)
 
 
-def _write(path: Path, priors: dict[str, Prior], sites: int, mean: float) -> None:
+def _write(path: Path, priors: dict[str, KindPrior], sites: int, mean: float) -> None:
     data = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "data": f"{sites} sites: real crawls, mirrors and generated kinds",

@@ -27,17 +27,19 @@ MAY_IMPORT = {
     "rules": "errors display privacy _core files urls",
     "reading": "errors display privacy _core files urls",
     "pages": "display _core urls reading",
-    "judging": "display statistics rules pages",
-    "proposing": "errors _core files urls rules pages judging",
+    "edits": "errors privacy rules",
+    "judging": "display statistics _core rules pages edits",
+    "proposing": "errors _core files urls rules pages edits judging",
+    "searching": "rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages judging proposing",
-    "measuring": "errors display statistics urls rules reading pages proposing learning",
+    "measuring": "errors display statistics urls rules reading pages proposing searching learning",
     "showing": "errors display privacy files urls rules pages measuring",
     "engines": "errors extras files reading",
     "asking": "errors statistics urls rules reading pages judging",
     "integrations": "errors extras files urls rules reading",
     "jobs": (
-        "errors privacy statistics files urls rules reading pages judging proposing learning measuring"
-        " showing engines asking"
+        "errors privacy statistics files urls rules reading pages judging proposing searching learning"
+        " measuring showing engines asking"
     ),
     "exchange": "errors display files urls rules measuring jobs",
     "cli": (

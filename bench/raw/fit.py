@@ -25,7 +25,7 @@ from undust.pages.clustering.nodes import nodes_of
 from undust.pages.clustering.shapes import Shapes
 from undust.pages.drawing import other_pairs
 from undust.pages.evidence import features_of, inputs_of
-from undust.pages.prior import Prior
+from undust.pages.prior import EvidencePrior
 from undust.urls import normalize
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def main() -> None:
 
 def fitted(
     samples: list[tuple[Floats, Floats, Floats]], agreements: list[tuple[Floats, Floats, float, float]]
-) -> Prior:
+) -> EvidencePrior:
     """Return the numbers: a logistic model of features, and the distributions of its scores."""
     factors = _logistic(samples)
     scored = [[inputs_of(some) @ factors for some in (same, *others)] for same, *others in samples]
@@ -77,7 +77,7 @@ def fitted(
     edges = np.linspace(lowest, highest, BINS - 1)
     shares = np.arange(1, 32) / 32 - 1 / 64
     agreement_edges = np.append(shares[[3, 9, 15, 19, 23, 25, 27, 28, 29, 30]], 1 - 1 / 64)
-    return Prior(
+    return EvidencePrior(
         factors=tuple(factors),
         edges=tuple(edges),
         same=_histogram([site[0] for site in scored], edges),

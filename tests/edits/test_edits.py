@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undust.edits import Capture, Edit, Guard, Keep, Parameter, Rewrite, Shape, making
+from undust.edits import Edit, Guard, Keep, Rewrite, Shape, ShapeCapture, ShapeParameter, making
 from undust.edits.reading import shape_from
 from undust.rules import Rule
 from undust.rules.applying import program_of
 
 SITE = "s.test"
-GUARD = Guard(path=(("a",), (Capture(is_many=True),)))
+GUARD = Guard(path=(("a",), (ShapeCapture(is_many=True),)))
 EDITS: dict[str, Edit] = {
     "a parameter": making.dropped("sid"),
     "a family of parameters": making.dropped("utm_*"),
@@ -29,7 +29,7 @@ EDITS: dict[str, Edit] = {
     "an index page": making.last_segment_dropped("index.html", slash=True),
     "an ending": making.ending_dropped(".html"),
     "a folder": making.first_segment_dropped("en"),
-    "zeros": making.unpadded(Shape(path=(("item",), (Capture("n", "int"),)))),
+    "zeros": making.unpadded(Shape(path=(("item",), (ShapeCapture("n", "int"),)))),
     "the order in a value": making.swapped_inside("t", "+"),
     "a piece of text": making.swapped("&amp;", "&"),
     "semicolons": making.separated_by_ampersands(making.dropped("sort")),
@@ -66,7 +66,7 @@ def test_an_edit_is_said_in_the_rule_language(name: str) -> None:
 def test_guards_make_an_edit_longer_and_can_be_taken_off(name: str) -> None:
     """A guard is one step more special; one step back is the edit without it."""
     plain = EDITS[name]
-    other = Guard(query=(Parameter("lang"),))
+    other = Guard(query=(ShapeParameter("lang"),))
     closed = plain.guarded(when=[other])
     assert closed.bits > plain.bits
     assert plain in list(closed.more_general())
@@ -154,7 +154,7 @@ def test_nobodys_own_value_is_said(value: str) -> None:
     """A visitor's value stands in no rule, on neither side and in no guard."""
     assert making.dropped_value("sid", value).rules(SITE) is None
     assert making.swapped("/x", f"/{value}").rules(SITE) is None
-    guard = Guard(query=(Parameter("u", (value,)),))
+    guard = Guard(query=(ShapeParameter("u", (value,)),))
     assert making.dropped("page").guarded(when=[guard]).rules(SITE) is None
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undust
-from undust.edits import Edit, Guard, Keep, Parameter, making
-from undust.judging import Site, State, effects, ordered
+from undust.edits import Edit, Guard, Keep, ShapeParameter, making
+from undust.judging import KeyState, Site, effects, ordered
 from undust.judging.effect import lost_in, transition
 from undust.rules import RuleSet
 
@@ -33,7 +33,7 @@ EDITS: tuple[Edit, ...] = (
     making.separated_by_ampersands(making.dropped("c")),
     making.dropped("a").guarded(when=[Guard(path=(("x",),))]),
 )
-KEEP = Keep(when=(Guard(query=(Parameter("b", ("2",)),)),))
+KEEP = Keep(when=(Guard(query=(ShapeParameter("b", ("2",)),)),))
 
 
 @st.composite
@@ -105,7 +105,7 @@ def test_saved_keys_are_those_that_are_gone(pages: dict[str, str], before: list[
     """From one state to the next, the judge counts the keys that a plain twin counts."""
     if edit in before:
         return
-    state = State(site_of(pages), tuple(before))
+    state = KeyState(site_of(pages), tuple(before))
     after = state.with_edit(edit)
     saved, _, _ = plain(pages, before, edit)
     assert transition(state, after, edit).saved == saved
@@ -116,7 +116,7 @@ def test_saved_keys_are_those_that_are_gone(pages: dict[str, str], before: list[
 @given(sites(), st.sampled_from(EDITS))
 def test_alone_an_edit_does_what_the_twin_says(pages: dict[str, str], edit: Edit) -> None:
     """With nothing before it, saved, supporting and lost pages are those of the plain twin."""
-    effect = effects(State(site_of(pages)), [edit])[0]
+    effect = effects(KeyState(site_of(pages)), [edit])[0]
     saved, together, lost = plain(pages, [], edit)
     assert (effect.saved, effect.pages) == (saved, together)
     assert effect.lost == lost
@@ -126,7 +126,7 @@ def test_alone_an_edit_does_what_the_twin_says(pages: dict[str, str], edit: Edit
 @given(sites())
 def test_what_is_kept_stays(pages: dict[str, str]) -> None:
     """No edit moves what a keep holds."""
-    state = State(site_of(pages), (KEEP,))
+    state = KeyState(site_of(pages), (KEEP,))
     for effect in effects(state, EDITS):
         assert not any("b=2" in state.image_texts[image].split("?")[-1].split("&") for image in effect.moved)
 
@@ -135,7 +135,7 @@ def test_masks_count() -> None:
     """A mask saves keys though it changes no canonical URL."""
     pages = {f"http://s.test/x?a={visit}{page}": str(page) for page in range(4) for visit in (7, 8)}
     # The page is the last digit of `a`: the mask is wrong, and its effect is by key.
-    state = State(site_of(pages))
+    state = KeyState(site_of(pages))
     (effect,) = effects(state, [making.masked("a")])
     assert effect.saved == len(pages) - 1
     assert effect.lost == 3
@@ -147,7 +147,7 @@ def test_masks_count() -> None:
 def test_rows_that_say_nothing_are_silent() -> None:
     """URLs without content are neither for an edit nor against it."""
     table = pa.table({"url": [f"http://s.test/x?a={n}" for n in range(5)]})
-    state = State(Site.of(undust.find_duplicates(table).sites[0]))
+    state = KeyState(Site.of(undust.find_duplicates(table).sites[0]))
     (effect,) = effects(state, [making.dropped("a")])
     assert (effect.pages, effect.lost, effect.silent) == (0, 0, 4)
 
@@ -155,7 +155,7 @@ def test_rows_that_say_nothing_are_silent() -> None:
 def test_an_edit_without_end_does_nothing() -> None:
     """An edit that would go on for ever is worth nothing, and costs little."""
     pages = {f"http://s.test/x?a={n}": str(n) for n in range(5)}
-    (effect,) = effects(State(site_of(pages)), [making.swapped("/x", "/x/x")])
+    (effect,) = effects(KeyState(site_of(pages)), [making.swapped("/x", "/x/x")])
     assert effect.saved == 0
     assert not len(effect.moved)
 
@@ -165,7 +165,7 @@ def test_the_worst_tenth_is_heard(wrong: int) -> None:
     """One wrong merge among ten is seen where a mean would hide it."""
     pages = {f"http://s.test/{n}": str(n) for n in range(10)}
     pages |= {f"http://s.test/{n}?a=1": str(n if n >= wrong else 77 + n) for n in range(10)}
-    (effect,) = effects(State(site_of(pages)), [making.dropped("a")])
+    (effect,) = effects(KeyState(site_of(pages)), [making.dropped("a")])
     assert (effect.worst < 0) == bool(wrong)
     assert effect.lost == wrong
     assert np.isclose(effect.wrong, wrong, atol=0.1)

@@ -11,7 +11,7 @@ import pytest
 
 import undust
 from tests.oracles import evidence as oracle
-from undust.pages import MOST, SiteEvidence
+from undust.pages import EVIDENCE_MOST, SiteEvidence
 from undust.reading.content.text import read_html
 
 MENU = "<ul><li>Home page of the shop<li>All our products in one list<li>Contact us and imprint</ul>"
@@ -112,8 +112,8 @@ def test_labels_and_digests_are_the_extremes() -> None:
         for at, (digest, label) in enumerate([("a", "x"), ("b", "x"), ("a", "y"), ("a", None), ("b", None)])
     ]
     urls = [f"http://s.test/{at}" for at in range(5)]
-    assert ratio(rows, urls[0], urls[1]) == MOST
-    assert ratio(rows, urls[0], urls[2]) == -MOST
+    assert ratio(rows, urls[0], urls[1]) == EVIDENCE_MOST
+    assert ratio(rows, urls[0], urls[2]) == -EVIDENCE_MOST
     assert ratio(rows, urls[2], urls[3]) > 2
     assert ratio(rows, urls[3], urls[4]) < 0
 
@@ -144,7 +144,7 @@ def test_a_reliable_canonical_is_a_witness() -> None:
         for at in range(30)
     ]  # fmt: skip
     with_canonical = ratio([*shop(), *copies], "http://s.test/p?id=3", "http://s.test/p?id=3&sid=9")
-    assert with_canonical == MOST
+    assert with_canonical == EVIDENCE_MOST
     misleading = [each | {"canonical": "http://s.test/"} for each in copies]
     assert ratio([*shop(), *misleading], "http://s.test/p?id=3&sid=9", "http://s.test/p?id=4&sid=9") < 0
 

@@ -15,7 +15,7 @@ from undust.edits import making
 from undust.errors import UndustError
 from undust.rules import RuleSet
 from undust.searching import Objective, learn_site
-from undust.searching.kinds import GUARDED, KINDS, look_of_texts
+from undust.searching.kinds import GUARDED, SEARCH_KINDS, look_of_texts
 from undust.searching.risk import RISK
 
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -114,7 +114,7 @@ def test_a_small_site_is_timid() -> None:
     assert rules_of(shop(12))
 
 
-@given(st.sampled_from(KINDS), st.integers(0, 200), st.integers(0, 20))
+@given(st.sampled_from(SEARCH_KINDS), st.integers(0, 200), st.integers(0, 20))
 def test_more_support_is_less_risk(kind: str, right: int, wrong: int) -> None:
     """Every page that is right makes an edit safer, and every one that is wrong makes it riskier."""
     edit = making.dropped("x")
@@ -132,7 +132,7 @@ def test_longer_edits_are_riskier() -> None:
 def test_every_kind_has_a_prior() -> None:
     """The file that undust ships knows all kinds, says when it was fitted, and names no site."""
     data = json.loads((files("undust.searching") / "priors.json").read_text(encoding="utf-8"))
-    assert set(data["kinds"]) == {name for kind in KINDS for name in (kind, f"{kind}{GUARDED}")}
+    assert set(data["kinds"]) == {name for kind in SEARCH_KINDS for name in (kind, f"{kind}{GUARDED}")}
     assert data["date"]
     assert ".test" not in data["data"]
 

@@ -15,7 +15,7 @@ from undust.edits.edit import (
     Several,
     Swap,
 )
-from undust.edits.shapes import Capture, Guard, Named, Parameter, Shape
+from undust.edits.shapes import Guard, Named, Shape, ShapeCapture, ShapeParameter
 
 __all__ = [
     "DROP",
@@ -26,14 +26,14 @@ __all__ = [
     "RESPELL",
     "SWAP",
     "WRITE",
-    "Capture",
     "Edit",
     "Guard",
     "Keep",
     "Named",
-    "Parameter",
     "Rewrite",
     "Several",
     "Shape",
+    "ShapeCapture",
+    "ShapeParameter",
     "Swap",
 ]

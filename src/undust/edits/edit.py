@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from undust.edits.shapes import ANY, Capture, Guard, Named, Parameter, Shape
+from undust.edits.shapes import EDIT_ANY, Guard, Named, Shape, ShapeCapture, ShapeParameter
 from undust.errors import UndustError
 from undust.privacy import is_random, names_a_person
 from undust.rules import Rule
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 DROP, RESPELL, WRITE, MOVE, MASK, SWAP, KEEP = "drop", "respell", "write", "move", "mask", "swap", "keep"
 OPERATIONS = (DROP, RESPELL, WRITE, MOVE, MASK, SWAP, KEEP)
-BY = "edits"
+_BY = "edits"
 _WORD_BITS, _LETTER_BITS, _LONGEST, _CAPTURE_BITS = 5.0, 1.0, 24, 1.0
-ANYTHING = Shape()
+EDIT_ANYTHING = Shape()
 """Any URL, taken apart no further than needed."""
-THE_SAME = ANYTHING.written()
+THE_SAME = EDIT_ANYTHING.written()
 """The same, written again."""
 _WORD = re.compile(r"[\w-]+")
 _WIDER = {"int": ("hex", "word"), "hex": ("word",), "alpha": ("word",), "word": ("",), "uuid": ("word",)}
@@ -130,21 +130,21 @@ class Edit(ABC):
     def _rule(self, site: str, kind: Kind, source: str, target: str | None = None) -> Rule:
         """Return a rule under the guards."""
         when, unless = tuple(map(str, self.when)), tuple(map(str, self.unless))
-        return Rule(site, kind, source, target, when, unless, learned_by=BY)
+        return Rule(site, kind, source, target, when, unless, learned_by=_BY)
 
 
 @dataclass(frozen=True)
 class Rewrite(Edit):
     """What a pattern finds is written in another form."""
 
-    source: Shape = ANYTHING
+    source: Shape = EDIT_ANYTHING
     target: Shape = THE_SAME
 
     @cached_property
     def operation(self) -> str:
         """Drop, respell, write, move or mask, by what becomes of the captures."""
         forms = {capture.form for capture in self.target.captures()}
-        if ANY in forms:
+        if EDIT_ANY in forms:
             return MASK
         if self.forgets:
             return DROP
@@ -157,7 +157,7 @@ class Rewrite(Edit):
     @cached_property
     def forgets(self) -> tuple[str, ...]:
         """Captures and lists of the left that the right does not write, or only to the key."""
-        kept = {capture.name for capture in self.target.captures() if capture.form != ANY}
+        kept = {capture.name for capture in self.target.captures() if capture.form != EDIT_ANY}
         return tuple(_label(self.source, place) for place, name in _taken(self.source) if name not in kept)
 
     @cached_property
@@ -170,7 +170,7 @@ class Rewrite(Edit):
     def is_open(self) -> bool:
         """Whether its path begins with any number of segments."""
         first = self.source.path[0][0]
-        return isinstance(first, Capture) and first.is_many
+        return isinstance(first, ShapeCapture) and first.is_many
 
     @property
     def is_for_all_hosts(self) -> bool:
@@ -333,20 +333,20 @@ def _is_shorter(source: Shape, target: Shape) -> bool:
     return len(list(target.runs())) < len(list(source.runs())) or len(_flat(target)) < len(_flat(source))
 
 
-def _flat(shape: Shape) -> list[str | Capture]:
+def _flat(shape: Shape) -> list[str | ShapeCapture]:
     return [piece for run in shape.runs() for piece in run]
 
 
 def _places(shape: Shape) -> dict[str, str]:
     """Return in which part of a URL each named capture stands."""
-    host = {piece.name: "host" for run in shape.host for piece in run if isinstance(piece, Capture)}
-    path = {piece.name: "path" for run in shape.path for piece in run if isinstance(piece, Capture)}
+    host = {piece.name: "host" for run in shape.host for piece in run if isinstance(piece, ShapeCapture)}
+    path = {piece.name: "path" for run in shape.path for piece in run if isinstance(piece, ShapeCapture)}
     query = {
         piece.name: f"query {part.name}"
         for part in shape.query
-        if isinstance(part, Parameter)
+        if isinstance(part, ShapeParameter)
         for piece in part.value or ()
-        if isinstance(piece, Capture)
+        if isinstance(piece, ShapeCapture)
     }
     return host | path | query
 
@@ -359,10 +359,10 @@ def _label(shape: Shape, place: int) -> str:
     """Return what a capture is called: its own name, or that of the parameter around it."""
     labels: list[str] = []
     for run in (*((shape.scheme,),), *shape.host, *shape.path):
-        labels += [piece.name or "segment" for piece in run if isinstance(piece, Capture)]
+        labels += [piece.name or "segment" for piece in run if isinstance(piece, ShapeCapture)]
     for part in shape.query:
-        if isinstance(part, Parameter):
-            labels += [part.name for piece in part.value or () if isinstance(piece, Capture)]
+        if isinstance(part, ShapeParameter):
+            labels += [part.name for piece in part.value or () if isinstance(piece, ShapeCapture)]
         elif isinstance(part, Named):
             labels.append("|".join(part.names))
         else:
@@ -370,16 +370,16 @@ def _label(shape: Shape, place: int) -> str:
     return labels[place]
 
 
-def _filled(shape: Shape, captures: dict[str, Capture]) -> Shape:
+def _filled(shape: Shape, captures: dict[str, ShapeCapture]) -> Shape:
     """Return a shape with its captures as they are described elsewhere, by name."""
 
-    def one(piece: str | Capture) -> str | Capture:
-        return captures.get(piece.name, piece) if isinstance(piece, Capture) and piece.name else piece
+    def one(piece: str | ShapeCapture) -> str | ShapeCapture:
+        return captures.get(piece.name, piece) if isinstance(piece, ShapeCapture) and piece.name else piece
 
-    def part(each: Parameter | Named | Capture) -> Parameter | Named | Capture:
-        if isinstance(each, Parameter):
-            return each if each.value is None else Parameter(each.name, tuple(map(one, each.value)))
-        filled = one(each) if isinstance(each, Capture) else each
+    def part(each: ShapeParameter | Named | ShapeCapture) -> ShapeParameter | Named | ShapeCapture:
+        if isinstance(each, ShapeParameter):
+            return each if each.value is None else ShapeParameter(each.name, tuple(map(one, each.value)))
+        filled = one(each) if isinstance(each, ShapeCapture) else each
         return each if isinstance(filled, str) else filled
 
     return Shape(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from undust.edits.edit import ANYTHING as OPEN
+from undust.edits.edit import EDIT_ANYTHING as OPEN
 from undust.edits.edit import THE_SAME as SAME
 from undust.edits.edit import Rewrite, Several, Swap
-from undust.edits.shapes import HOST, PATH, REST, Capture, Named, Parameter, Shape
+from undust.edits.shapes import EDIT_HOST, PATH, REST, Named, Shape, ShapeCapture, ShapeParameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def dropped(*names: str) -> Rewrite:
     'rewrite {s}://{h}/{p**}?{**:sid|utm_*}&{rest**} → {s}://{h}/{p}?{rest}'
     """
     is_one = len(names) == 1 and not names[0].endswith("*")
-    part = Parameter(names[0]) if is_one else Named(tuple(sorted(names)))
+    part = ShapeParameter(names[0]) if is_one else Named(tuple(sorted(names)))
     return Rewrite(source=Shape(query=(part, REST)), target=SAME)
 
 
@@ -38,7 +38,7 @@ def dropped_together(*names: str) -> Rewrite:
     >>> dropped_together("a", "b").text
     'rewrite {s}://{h}/{p**}?a={**}&b={**}&{rest**} → {s}://{h}/{p}?{rest}'
     """
-    parts = tuple(Parameter(name) for name in sorted(names))
+    parts = tuple(ShapeParameter(name) for name in sorted(names))
     return Rewrite(source=Shape(query=(*parts, REST)), target=SAME)
 
 
@@ -49,7 +49,7 @@ def dropped_value(name: str, value: str | None) -> Rewrite:
     'rewrite {s}://{h}/{p**}?page=1&{rest**} → {s}://{h}/{p}?{rest}'
     """
     run = None if value is None else (value,)
-    return Rewrite(source=Shape(query=(Parameter(name, run), REST)), target=SAME)
+    return Rewrite(source=Shape(query=(ShapeParameter(name, run), REST)), target=SAME)
 
 
 def only(*names: str) -> Rewrite:
@@ -58,8 +58,8 @@ def only(*names: str) -> Rewrite:
     >>> only("id").text
     'rewrite {s}://{h}/{p**}?{k**:id}&{**} → {s}://{h}/{p}?{k}'
     """
-    source = Shape(query=(Named(tuple(sorted(names)), "k"), Capture(is_many=True)))
-    return Rewrite(source=source, target=Shape(path=((Capture("p"),),), query=(Capture("k"),)))
+    source = Shape(query=(Named(tuple(sorted(names)), "k"), ShapeCapture(is_many=True)))
+    return Rewrite(source=source, target=Shape(path=((ShapeCapture("p"),),), query=(ShapeCapture("k"),)))
 
 
 def masked(*names: str) -> Rewrite:
@@ -68,8 +68,8 @@ def masked(*names: str) -> Rewrite:
     >>> masked("sid").text
     'rewrite {s}://{h}/{p**}?sid={a}&{rest**} → {s}://{h}/{p}?sid={a:any}&{rest}'
     """
-    captures = [Capture(name) for name in _NAMES[: len(names)]]
-    parts = [Parameter(name, (capture,)) for name, capture in zip(sorted(names), captures, strict=True)]
+    captures = [ShapeCapture(name) for name in _NAMES[: len(names)]]
+    parts = [ShapeParameter(name, (capture,)) for name, capture in zip(sorted(names), captures, strict=True)]
     return hidden(Shape(query=(*parts, REST)), [capture.name for capture in captures])
 
 
@@ -85,8 +85,8 @@ def respelled(form: str, *, path: bool = False) -> Rewrite:
     'rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:sorted}'
     """
     if path:
-        return Rewrite(target=Shape(path=((Capture("p", form=form),),), query=(Capture("rest"),)))
-    return Rewrite(target=replace(SAME, query=(Capture("rest", form=form),)))
+        return Rewrite(target=Shape(path=((ShapeCapture("p", form=form),),), query=(ShapeCapture("rest"),)))
+    return Rewrite(target=replace(SAME, query=(ShapeCapture("rest", form=form),)))
 
 
 def scheme_to(scheme: str) -> Rewrite:
@@ -114,9 +114,11 @@ def _labels(host: str) -> tuple[Run, ...]:
 
 def without_slash() -> Rewrite:
     """Return that a slash at the end of a path is left out."""
-    x = Capture("x")
+    x = ShapeCapture("x")
     source = Shape(path=((PATH,), (x,), ("",)))
-    return Rewrite(source=source, target=Shape(path=((Capture("p"),), (x,)), query=(Capture("rest"),)))
+    return Rewrite(
+        source=source, target=Shape(path=((ShapeCapture("p"),), (x,)), query=(ShapeCapture("rest"),))
+    )
 
 
 def last_segment_dropped(name: str, *, slash: bool) -> Rewrite:
@@ -125,16 +127,18 @@ def last_segment_dropped(name: str, *, slash: bool) -> Rewrite:
     >>> last_segment_dropped("index.html", slash=True).text
     'rewrite {s}://{h}/{p**}/index.html?{rest**} → {s}://{h}/{p}/?{rest}'
     """
-    target = ((Capture("p"),), ("",)) if slash else ((Capture("p"),),)
-    return Rewrite(source=Shape(path=((PATH,), (name,))), target=Shape(path=target, query=(Capture("rest"),)))
+    target = ((ShapeCapture("p"),), ("",)) if slash else ((ShapeCapture("p"),),)
+    return Rewrite(
+        source=Shape(path=((PATH,), (name,))), target=Shape(path=target, query=(ShapeCapture("rest"),))
+    )
 
 
 def ending_dropped(ending: str) -> Rewrite:
     """Return that the ending of a file's name is left out."""
-    x = Capture("x")
+    x = ShapeCapture("x")
     return Rewrite(
         source=Shape(path=((PATH,), (x, ending))),
-        target=Shape(path=((Capture("p"),), (x,)), query=(Capture("rest"),)),
+        target=Shape(path=((ShapeCapture("p"),), (x,)), query=(ShapeCapture("rest"),)),
     )
 
 
@@ -145,29 +149,31 @@ def first_segment_dropped(name: str) -> Rewrite:
 
 def second_segment_dropped(name: str) -> Rewrite:
     """Return that a segment behind any first one is left out."""
-    a = Capture("a")
+    a = ShapeCapture("a")
     return Rewrite(
         source=Shape(path=((a,), (name,), (PATH,))),
-        target=Shape(path=((a,), (Capture("p"),)), query=(Capture("rest"),)),
+        target=Shape(path=((a,), (ShapeCapture("p"),)), query=(ShapeCapture("rest"),)),
     )
 
 
 def capitalised(folder: str) -> Rewrite:
     """Return that names in a folder begin with a capital."""
-    source = Shape(path=((folder,), (Capture("x"),)))
-    target = Shape(path=((folder,), (Capture("x", form="capital"),)), query=(Capture("rest"),))
+    source = Shape(path=((folder,), (ShapeCapture("x"),)))
+    target = Shape(path=((folder,), (ShapeCapture("x", form="capital"),)), query=(ShapeCapture("rest"),))
     return Rewrite(source=source, target=target)
 
 
 def unpadded(source: Shape) -> Rewrite:
     """Return that a number, the only capture called `n`, loses a zero before it; again and again."""
-    number = Capture("n", "int")
+    number = ShapeCapture("n", "int")
 
     def padded(run: Run) -> Run:
         return tuple(piece for each in run for piece in (("0", each) if each == number else (each,)))
 
     parts = tuple(
-        Parameter(part.name, padded(part.value)) if isinstance(part, Parameter) and part.value else part
+        ShapeParameter(part.name, padded(part.value))
+        if isinstance(part, ShapeParameter) and part.value
+        else part
         for part in source.query
     )
     path = tuple(map(padded, source.path))
@@ -180,9 +186,11 @@ def swapped_inside(name: str, joint: str) -> Rewrite:
     >>> swapped_inside("t", "+").text
     'rewrite {s}://{h}/{p**}?t={a}+{b}&{rest**} → {s}://{h}/{p}?t={b}+{a}&{rest}'
     """
-    a, b = Capture("a"), Capture("b")
-    source = Shape(query=(Parameter(name, (a, joint, b)), REST))
-    target = Shape(path=((Capture("p"),),), query=(Parameter(name, (b, joint, a)), Capture("rest")))
+    a, b = ShapeCapture("a"), ShapeCapture("b")
+    source = Shape(query=(ShapeParameter(name, (a, joint, b)), REST))
+    target = Shape(
+        path=((ShapeCapture("p"),),), query=(ShapeParameter(name, (b, joint, a)), ShapeCapture("rest"))
+    )
     return Rewrite(source=source, target=target)
 
 
@@ -201,7 +209,7 @@ def swapped(old: str, new: str) -> Swap:
 
 
 __all__ = [
-    "HOST",
+    "EDIT_HOST",
     "OPEN",
     "SAME",
     "capitalised",

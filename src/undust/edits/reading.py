@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undust.edits.shapes import Capture, Named, Parameter, Shape
+from undust.edits.shapes import Named, Shape, ShapeCapture, ShapeParameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def run_from(text: str) -> Run:
     """Return the literals and captures of a stretch.
 
     >>> run_from("story_{id:int}.html")
-    ('story_', Capture(name='id', kind='int', is_many=False, form=''), '.html')
+    ('story_', ShapeCapture(name='id', kind='int', is_many=False, form=''), '.html')
     """
     return tuple(_pieces(text)) or ("",)
 
@@ -48,10 +48,10 @@ def _pieces(text: str) -> Iterator[Piece]:
             text = ""
 
 
-def _capture(said: str) -> Capture:
+def _capture(said: str) -> ShapeCapture:
     name, _, kind = said.partition(":")
     is_many = name.endswith("**")
-    return Capture(name.rstrip("*"), kind, is_many)
+    return ShapeCapture(name.rstrip("*"), kind, is_many)
 
 
 def _parameter(text: str) -> QueryPart:
@@ -59,4 +59,4 @@ def _parameter(text: str) -> QueryPart:
         capture = _capture(text[1:-1])
         return Named(tuple(capture.kind.split("|")), capture.name) if capture.kind else capture
     name, equals, value = text.partition("=")
-    return Parameter(name, run_from(value) if equals else None)
+    return ShapeParameter(name, run_from(value) if equals else None)

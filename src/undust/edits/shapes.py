@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ANY = "any"
+EDIT_ANY = "any"
 """The form of a capture that only the key forgets."""
 
 
 @dataclass(frozen=True)
-class Capture:
+class ShapeCapture:
     """A stretch of a URL that is left open; without a name it is forgotten."""
 
     name: str = ""
@@ -32,29 +32,29 @@ class Capture:
         said = self.kind or self.form
         return f"{{{name}{'**' * self.is_many}{':' * bool(said)}{said}}}"
 
-    def written(self, form: str = "") -> Capture:
+    def written(self, form: str = "") -> ShapeCapture:
         """Return the capture as a right side writes it."""
-        return Capture(self.name, form=form)
+        return ShapeCapture(self.name, form=form)
 
 
-Piece = str | Capture
+Piece = str | ShapeCapture
 Run = tuple[Piece, ...]
 """A segment, a label or a value: literals and captures side by side."""
 
-SCHEME, HOST, PATH, REST = (
-    Capture("s"),
-    Capture("h"),
-    Capture("p", is_many=True),
-    Capture("rest", is_many=True),
+_SCHEME, EDIT_HOST, PATH, REST = (
+    ShapeCapture("s"),
+    ShapeCapture("h"),
+    ShapeCapture("p", is_many=True),
+    ShapeCapture("rest", is_many=True),
 )
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ShapeParameter:
     """A parameter with its name and what its value is; None for one without `=`."""
 
     name: str
-    value: Run | None = (Capture(is_many=True),)
+    value: Run | None = (ShapeCapture(is_many=True),)
 
     def __str__(self) -> str:
         return self.name if self.value is None else f"{self.name}={text_of(self.value)}"
@@ -71,15 +71,15 @@ class Named:
         return f"{{{self.capture}**:{'|'.join(self.names)}}}"
 
 
-QueryPart = Parameter | Named | Capture
+QueryPart = ShapeParameter | Named | ShapeCapture
 
 
 @dataclass(frozen=True)
 class Shape:
     """One side of an edit: a URL with open places."""
 
-    scheme: Piece = SCHEME
-    host: tuple[Run, ...] = ((HOST,),)
+    scheme: Piece = _SCHEME
+    host: tuple[Run, ...] = ((EDIT_HOST,),)
     """Its labels; a capture alone is the whole host."""
     path: tuple[Run, ...] = ((PATH,),)
     query: tuple[QueryPart, ...] = (REST,)
@@ -96,18 +96,18 @@ class Shape:
         yield from self.host
         yield from self.path
         for part in self.query:
-            if isinstance(part, Parameter):
+            if isinstance(part, ShapeParameter):
                 yield (part.name,)
                 yield part.value or ()
             elif isinstance(part, Named):
                 yield part.names
-                yield (Capture(part.capture, is_many=True),)
+                yield (ShapeCapture(part.capture, is_many=True),)
             else:
                 yield (part,)
 
-    def captures(self) -> Iterator[Capture]:
+    def captures(self) -> Iterator[ShapeCapture]:
         """Yield the captures, from left to right."""
-        return (piece for run in self.runs() for piece in run if isinstance(piece, Capture))
+        return (piece for run in self.runs() for piece in run if isinstance(piece, ShapeCapture))
 
     def literals(self) -> Iterator[str]:
         """Yield the words that are written, from left to right."""
@@ -116,7 +116,7 @@ class Shape:
     def names(self) -> Iterator[str]:
         """Yield the names of parameters."""
         for part in self.query:
-            if isinstance(part, Parameter):
+            if isinstance(part, ShapeParameter):
                 yield part.name
             elif isinstance(part, Named):
                 yield from part.names
@@ -134,8 +134,8 @@ class Shape:
         """Return the same URL as a right side writes it, with some captures that only the key forgets."""
 
         def each(piece: Piece) -> Piece:
-            if isinstance(piece, Capture):
-                return piece.written(ANY if piece.name in names else "")
+            if isinstance(piece, ShapeCapture):
+                return piece.written(EDIT_ANY if piece.name in names else "")
             return piece
 
         return Shape(
@@ -147,7 +147,7 @@ class Shape:
 
 
 def _written(piece: Piece) -> Piece:
-    return piece.written() if isinstance(piece, Capture) else piece
+    return piece.written() if isinstance(piece, ShapeCapture) else piece
 
 
 def _written_part(part: QueryPart) -> QueryPart:
@@ -155,10 +155,10 @@ def _written_part(part: QueryPart) -> QueryPart:
 
 
 def _mapped(part: QueryPart, each: Callable[[Piece], Piece]) -> QueryPart:
-    if isinstance(part, Parameter):
-        return part if part.value is None else Parameter(part.name, tuple(map(each, part.value)))
+    if isinstance(part, ShapeParameter):
+        return part if part.value is None else ShapeParameter(part.name, tuple(map(each, part.value)))
     if isinstance(part, Named):
-        return Capture(part.capture)
+        return ShapeCapture(part.capture)
     found = each(part)
     return part if isinstance(found, str) else found
 
@@ -174,7 +174,7 @@ class Guard:
 
     host: tuple[Run, ...] | None = None
     path: tuple[Run, ...] | None = None
-    query: tuple[Parameter, ...] = ()
+    query: tuple[ShapeParameter, ...] = ()
 
     def __str__(self) -> str:
         host = f"{{s}}://{'.'.join(map(text_of, self.host))}" if self.host is not None else ""

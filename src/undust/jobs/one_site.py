@@ -16,11 +16,10 @@ from undust.engines import SITE
 from undust.errors import UndustError
 from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.site_state import held_against_all, site_state_of
-
+from undust.learning import SITES, Requirements, SiteRules, is_off, learn_site, proved_again, shown_by
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.pages.clustering import Duplicates, find_in_site
-from undust.learning import SITES, Requirements, SiteRules, is_off, learn_site, proved_again, shown_by
 from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.totals import Totals

@@ -1,8 +1,8 @@
 """What edits do to the pages of a site: the state they lead to, and what is saved and lost there."""
 
-from undust.judging.effect import Effect, effects
-from undust.judging.evidence import ClusterEvidence, Evidence
+from undust.judging.effect import EditEffect, effects
+from undust.judging.evidence import ClusterEvidence, PairEvidence
 from undust.judging.site import Site
-from undust.judging.state import State, ordered
+from undust.judging.state import KeyState, ordered
 
-__all__ = ["ClusterEvidence", "Effect", "Evidence", "Site", "State", "effects", "ordered"]
+__all__ = ["ClusterEvidence", "EditEffect", "KeyState", "PairEvidence", "Site", "effects", "ordered"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from undust._core import Program
     from undust.edits import Edit
-    from undust.judging.state import State
+    from undust.judging.state import KeyState
     from undust.rules import Rule
 
     Ints = NDArray[np.int64]
@@ -40,7 +40,7 @@ PROBED = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Effect:
+class EditEffect:
     """What an edit would do."""
 
     edit: Edit
@@ -116,7 +116,7 @@ class _Moves(NamedTuple):
     gone: Bools
 
 
-def effects(state: State, edits: Sequence[Edit], among: Ints | None = None) -> list[Effect]:
+def effects(state: KeyState, edits: Sequence[Edit], among: Ints | None = None) -> list[EditEffect]:
     """Return what each edit would do, alone, to the images, or to those that it is known to touch."""
     found: list[_Moves] = []
     for start in range(0, len(edits), ASKED_AT_ONCE):
@@ -133,14 +133,14 @@ def effects(state: State, edits: Sequence[Edit], among: Ints | None = None) -> l
 
 
 def _effect(
-    state: State, edit: Edit, moves: _Moves, votes: tuple[Ints, Ints, Ints, int], ratios: Floats
-) -> Effect:
+    state: KeyState, edit: Edit, moves: _Moves, votes: tuple[Ints, Ints, Ints, int], ratios: Floats
+) -> EditEffect:
     left, right, group, saved = votes
     preferred = state.site.preferred[state.image_speaker]
     met = moves.target < len(state.keys)
     there = np.zeros(len(moves.image), np.bool_)
     there[met] = preferred[state.image_of_key[moves.target[met]]]
-    return Effect(
+    return EditEffect(
         edit,
         moves.image,
         met,
@@ -156,12 +156,12 @@ def _effect(
     )
 
 
-def _samples(state: State, images: Ints) -> tuple[str, ...]:
+def _samples(state: KeyState, images: Ints) -> tuple[str, ...]:
     texts = state.image_texts
     return tuple(texts[image] for image in images[:: 1 + len(images) // SAMPLES].tolist())
 
 
-def _moves(state: State, edits: Sequence[Edit], among: Ints | None) -> list[_Moves]:
+def _moves(state: KeyState, edits: Sequence[Edit], among: Ints | None) -> list[_Moves]:
     """Return what each edit moves; images that an edit does not match are not asked about."""
     rules = [edit.rules(state.site.name) or () for edit in edits]
     flat = [rule for some in rules for rule in some]
@@ -181,7 +181,7 @@ def _moves(state: State, edits: Sequence[Edit], among: Ints | None) -> list[_Mov
     ]
 
 
-def _moved(state: State, rules: Sequence[Rule], rows: Ints) -> _Moves:
+def _moved(state: KeyState, rules: Sequence[Rule], rows: Ints) -> _Moves:
     if not len(rows):
         return _nothing()
     program = program_of(_in_company(state, rules))
@@ -207,7 +207,7 @@ def _is_endless(program: Program, urls: pa.Array) -> bool:
     return program.batch_counted(urls)[1].unresolved > 0
 
 
-def _in_company(state: State, rules: Iterable[Rule]) -> list[Rule]:
+def _in_company(state: KeyState, rules: Iterable[Rule]) -> list[Rule]:
     """Return rules with what is kept from them, and with the masks that see what they leave."""
     return list({rule.id: rule for rule in (*state.keeps, *rules, *state.masks)}.values())
 
@@ -217,7 +217,7 @@ def _nothing() -> _Moves:
     return _Moves(empty, empty, empty.astype(np.bool_))
 
 
-def transition(before: State, after: State, edit: Edit) -> Effect:
+def transition(before: KeyState, after: KeyState, edit: Edit) -> EditEffect:
     """Return what an edit did between two states, in the company of the others."""
     width = len(after.images)
     pairs = np.unique(before.image * width + after.image)
@@ -232,7 +232,7 @@ def transition(before: State, after: State, edit: Edit) -> Effect:
     if before.site.gone:
         asked = targets.filter(pa.array(moved)).to_pylist()
         gone = np.fromiter((text in before.site.gone for text in asked), np.bool_, len(asked))
-    return Effect(
+    return EditEffect(
         edit,
         image[moved],
         seen,
@@ -248,7 +248,7 @@ def transition(before: State, after: State, edit: Edit) -> Effect:
     )
 
 
-def lost_in(state: State) -> int:
+def lost_in(state: KeyState) -> int:
     """Return how many pages lie under the key of another one, as far as the evidence tells."""
     pages = state.site.count
     pairs, first = np.unique(state.key * pages + state.site.page, return_index=True)
@@ -257,7 +257,7 @@ def lost_in(state: State) -> int:
     return int((state.site.evidence.ratios(first[other], main[other]) < 0).sum())
 
 
-def _votes(state: State, moves: _Moves) -> tuple[Ints, Ints, Ints, int]:
+def _votes(state: KeyState, moves: _Moves) -> tuple[Ints, Ints, Ints, int]:
     """Return the keys that come under another, that other, the key of both then, and how many are saved."""
     old = state.key_of_image[moves.image]
     asked = np.unique(np.concatenate((old, moves.target[moves.target < len(state.keys)])))
@@ -268,7 +268,7 @@ def _votes(state: State, moves: _Moves) -> tuple[Ints, Ints, Ints, int]:
     return _meetings(state, before, after, stays)
 
 
-def _meetings(state: State, before: Ints, after: Ints, stays: Bools) -> tuple[Ints, Ints, Ints, int]:
+def _meetings(state: KeyState, before: Ints, after: Ints, stays: Bools) -> tuple[Ints, Ints, Ints, int]:
     """Return the same from the key that something has before and after."""
     width = int(after.max(initial=0)) + 1
     _, first = np.unique(before * width + after, return_index=True)
@@ -287,7 +287,7 @@ def _meetings(state: State, before: Ints, after: Ints, stays: Bools) -> tuple[In
     return before[comes], main[comes], after[comes], saved
 
 
-def _staying(state: State, moved: Ints, keys: Ints) -> Ints:
+def _staying(state: KeyState, moved: Ints, keys: Ints) -> Ints:
     """Return the images on some keys that do not move."""
     order, starts = state.by_key
     if not len(keys):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-MOST = 4.0
+_MOST = 4.0
 """No pair of URLs says more than this."""
 _BY_SKETCH = (
     (31 / 32, 4.0),
@@ -33,7 +33,7 @@ _BY_SKETCH = (
 """Shares of minima in which two sketches agree at least, and what that says; below the last, no."""
 
 
-class Evidence(Protocol):
+class PairEvidence(Protocol):
     """What is known of pairs of a site's distinct URLs, by their numbers."""
 
     def ratios(self, left: Ints, right: Ints) -> Floats:
@@ -75,26 +75,26 @@ class ClusterEvidence:
         both = self._known[left] & self._known[right]
         digests = both & (self._digest[left] >= 0) & (self._digest[right] >= 0)
         digests &= ~self._is_changing[left] & ~self._is_changing[right]
-        found[digests] = np.where(self._digest[left] == self._digest[right], MOST, -MOST)[digests]
+        found[digests] = np.where(self._digest[left] == self._digest[right], _MOST, -_MOST)[digests]
         sketched = np.flatnonzero(both & (self._sketch[left] >= 0) & (self._sketch[right] >= 0))
         rows = self._sketch[left[sketched]], self._sketch[right[sketched]]
         by_sketch = self._says[agreement(self._sketches, *rows)]
         equal = self._digest[left[sketched]] == self._digest[right[sketched]]
-        found[sketched] = np.where(equal & (self._digest[left[sketched]] >= 0), MOST, by_sketch)
+        found[sketched] = np.where(equal & (self._digest[left[sketched]] >= 0), _MOST, by_sketch)
         # What distrusted content says is that the page is not the one that was asked for.
         shared = self._distrusted[left] & self._distrusted[right]
         found[shared] = 0.0
-        found[self._distrusted[left] != self._distrusted[right]] = -MOST
+        found[self._distrusted[left] != self._distrusted[right]] = -_MOST
         same = (self._page[left] == self._page[right]) & ~shared
-        found[same] = MOST
+        found[same] = _MOST
         labels = (self._label[left] >= 0) & (self._label[right] >= 0)
-        found[labels] = np.where(self._label[left] == self._label[right], MOST, -MOST)[labels]
+        found[labels] = np.where(self._label[left] == self._label[right], _MOST, -_MOST)[labels]
         return found
 
 
 def agreed_shares(minima: int) -> Floats:
     """Return what an agreement in 0, 1, … of so many minima says."""
-    says = np.full(minima + 1, -MOST)
+    says = np.full(minima + 1, -_MOST)
     for share, ratio in reversed(_BY_SKETCH):
         says[np.arange(minima + 1) >= share * minima] = ratio
     return says

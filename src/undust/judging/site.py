@@ -15,13 +15,13 @@ from undust.judging.evidence import ClusterEvidence
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from undust.judging.evidence import Evidence
+    from undust.judging.evidence import PairEvidence
     from undust.pages.clustering import SiteClusters
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-MOST_URLS = 60_000
+_MOST_URLS = 60_000
 """Of a site with more, whole pages are drawn."""
 
 
@@ -33,16 +33,16 @@ class Site:
     urls: pa.Array
     page: Ints
     """The page that each URL shows, as a number; pages that nobody trusts are of their own."""
-    speaks: Bools
+    is_labelled: Bools
     """URLs whose page is known well enough to propose from."""
     preferred: Bools
     """URLs that the site sends others to, by a redirect or rel=canonical, and none away."""
     gone: frozenset[str]
     """URLs that were asked for and never were a page."""
-    evidence: Evidence
+    evidence: PairEvidence
 
     @classmethod
-    def of(cls, found: SiteClusters, evidence: Evidence | None = None, *, seed: int = 0) -> Self:
+    def of(cls, found: SiteClusters, evidence: PairEvidence | None = None, *, seed: int = 0) -> Self:
         """Return a site from its clusters, and from better evidence if there is any.
 
         Args:
@@ -52,7 +52,7 @@ class Site:
 
         """
         nodes = np.flatnonzero(found.cluster_of_node >= 0)
-        if len(nodes) > MOST_URLS and evidence is None:
+        if len(nodes) > _MOST_URLS and evidence is None:
             nodes = _drawn(found, nodes, seed)
         return cls(
             found.site,
@@ -101,7 +101,7 @@ def _drawn(found: SiteClusters, nodes: Ints, seed: int) -> Ints:
     order = np.argsort(drawn, kind="stable")
     total = np.cumsum(np.bincount(page)[order])
     chosen = np.zeros(len(order), np.bool_)
-    chosen[order[total <= MOST_URLS]] = True
+    chosen[order[total <= _MOST_URLS]] = True
     return nodes[chosen[page]]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class KeyState:
     """The site under edits: the image of each URL, and the key of each image.
 
     An image is a canonical URL, and a key is what masks leave of it. URLs with one key are one page to a

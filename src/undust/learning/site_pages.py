@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.learning.statements import Statements
-from undust.pages.clustering.clusters import AGAINST
+from undust.pages.clustering.clusters import EVIDENCE_AGAINST
 from undust.pages.clustering.near_copies import needed
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class SitePages:
     def differ(self, left: Ints, right: Ints) -> Bools:
         """Return of pairs of pages whether they are known to be two."""
         ratios = self.site.evidence_of_pairs.ratios(self.row[left], self.row[right])
-        return np.asarray((ratios <= AGAINST) & (left != right), np.bool_)
+        return np.asarray((ratios <= EVIDENCE_AGAINST) & (left != right), np.bool_)
 
     @cached_property
     def statements(self) -> Statements:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from undust._core import Standing
 from undust.learning.statements import unseen_target_share
-from undust.pages.clustering.clusters import AGAINST
+from undust.pages.clustering.clusters import EVIDENCE_AGAINST
 from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class State:
             pages.needed,
             pages.site.evidence_of_pairs.core if pages.has_blocks else None,
             pages.row,
-            AGAINST,
+            EVIDENCE_AGAINST,
             SUPPORTS,
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.pages import MOST
+from undust.pages import EVIDENCE_MOST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ LEAST_RIGHT = 0.95
 def votes_of(effect: Effect) -> Floats:
     """Return the ratio of each page that a rule brings together with another URL, of one page or two."""
     known = max(effect.pages - int((effect.votes >= 0).sum()), 0)
-    return np.concatenate((effect.votes, np.full(known, MOST)))
+    return np.concatenate((effect.votes, np.full(known, EVIDENCE_MOST)))
 
 
 def are_convincing(votes: Floats) -> bool:

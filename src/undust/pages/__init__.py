@@ -7,6 +7,6 @@ digests, labels.
 
 from undust.pages.evidence import SiteEvidence
 from undust.pages.facts import Earlier, SiteFacts, UrlShapes
-from undust.pages.prior import MOST
+from undust.pages.prior import EVIDENCE_MOST
 
-__all__ = ["MOST", "Earlier", "SiteEvidence", "SiteFacts", "UrlShapes"]
+__all__ = ["EVIDENCE_MOST", "Earlier", "SiteEvidence", "SiteFacts", "UrlShapes"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.pages.prior import MOST
+from undust.pages.prior import EVIDENCE_MOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def bin_ratios(
     """
     for_one = _shares(edges, same, seen_same, MOST_SAME)
     for_two = _shares(edges, other, seen_other, MOST_OTHER)
-    return np.clip(_rising(for_one, for_two), -MOST, MOST)
+    return np.clip(_rising(for_one, for_two), -EVIDENCE_MOST, EVIDENCE_MOST)
 
 
 def share_ratio(same: float, other: float) -> float:
@@ -52,7 +52,7 @@ def share_ratio(same: float, other: float) -> float:
     >>> round(share_ratio(0.95, 0.05), 2)
     2.94
     """
-    return float(np.clip(np.log(same / other), -MOST, MOST))
+    return float(np.clip(np.log(same / other), -EVIDENCE_MOST, EVIDENCE_MOST))
 
 
 def corrected(usual: float, seen: float, of: float) -> float:

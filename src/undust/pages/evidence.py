@@ -1,7 +1,8 @@
 """How much likelier is what two URLs show if they are one page than if they are two pages of one template.
 
-The answer for a pair is a log-likelihood ratio between -`MOST` and `MOST`. Positive numbers support one
-page, negative numbers two pages, 0.0 means that nothing is known. Ratios of many pairs must not be added
+The answer for a pair is a log-likelihood ratio between -`EVIDENCE_MOST` and `EVIDENCE_MOST`. Positive
+numbers support one page, negative numbers two pages, 0.0 means that nothing is known. Ratios of many pairs
+must not be added
 up or averaged to judge a rule: evidence for pays for evidence against. Use the worst tenth of the pairs and
 the expected share right, `mean(1 / (1 + exp(-ratio)))`.
 """
@@ -19,7 +20,7 @@ from undust._core import Evidence
 from undust.pages.calibration import bin_ratios, corrected, share_ratio
 from undust.pages.composition import Composition, composition_of
 from undust.pages.drawing import home_pairs, other_pairs
-from undust.pages.prior import MOST, Prior, shipped
+from undust.pages.prior import EVIDENCE_MOST, EvidencePrior, shipped
 from undust.reading.content.blocks import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:
@@ -59,12 +60,12 @@ class SiteEvidence:
     (`SiteClusters.evidence_of_pairs`) they are its nodes, in the order of `SiteClusters.node_urls`.
     """
 
-    def __init__(self, facts: SiteFacts, prior: Prior | None = None) -> None:
+    def __init__(self, facts: SiteFacts, prior: EvidencePrior | None = None) -> None:
         self.facts = facts
         self._given = prior
 
     @property
-    def _prior(self) -> Prior:
+    def _prior(self) -> EvidencePrior:
         return self._given or shipped()
 
     @property
@@ -198,7 +199,7 @@ class SiteEvidence:
             self._by_agreement(home, random, near),
             [*self._by_digest(), self._by_home(judged), 0.0, OTHER_LANGUAGE],
             LEAST_WORDS,
-            MOST,
+            EVIDENCE_MOST,
         )
 
     def _by_agreement(self, same: Pairs, random: Pairs, near: Pairs) -> list[float]:
@@ -246,7 +247,7 @@ class Scale(NamedTuple):
 class _Model:
     """What the logistic model says of pairs, with what different pages of the site look like."""
 
-    def __init__(self, core: Evidence, prior: Prior, random: Pairs, near: Pairs) -> None:
+    def __init__(self, core: Evidence, prior: EvidencePrior, random: Pairs, near: Pairs) -> None:
         self._core, self._factors, self._edges = core, np.asarray(prior.factors), prior.edges
         self.others = _halves(self._of_others(random), self._of_others(near))
         self._ratios = bin_ratios(prior.edges, prior.same, prior.other, np.zeros(0), self.others)

@@ -11,12 +11,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-MOST = 4.0
+EVIDENCE_MOST = 4.0
 """No pair weighs more, for or against: e^4 to 1. One pair never proves a rule."""
 
 
 @dataclass(frozen=True)
-class Prior:
+class EvidencePrior:
     """How features add up to a score, and how scores are distributed on sites at large."""
 
     factors: tuple[float, ...]
@@ -38,15 +38,15 @@ class Prior:
 
 
 @cache
-def shipped() -> Prior:
+def shipped() -> EvidencePrior:
     """Return the numbers that come with the package."""
     text = (files("undust.pages") / "prior.json").read_text(encoding="utf-8")
     return prior_from(json.loads(text)["numbers"])
 
 
-def prior_from(numbers: dict[str, Any]) -> Prior:
+def prior_from(numbers: dict[str, Any]) -> EvidencePrior:
     """Return the numbers as they are written in the file."""
     frozen: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in numbers.items()
     }
-    return Prior(**frozen)
+    return EvidencePrior(**frozen)

@@ -4,11 +4,11 @@ from undust.proposing.differences import differences
 from undust.proposing.hosts import labels
 from undust.proposing.parameters import defaults, drops
 from undust.proposing.places import places
-from undust.proposing.seen import Parts, Seen, parts_of
+from undust.proposing.seen import SeenParts, SeenSite, parts_of
 from undust.proposing.spelling import idle_segments, last_segments, spellings
 from undust.proposing.swaps import swaps
 
 PROPOSERS = (spellings, drops, defaults, labels, places, differences, last_segments, idle_segments, swaps)
 """Cheap and general ones first."""
 
-__all__ = ["PROPOSERS", "Parts", "Seen", "parts_of"]
+__all__ = ["PROPOSERS", "SeenParts", "SeenSite", "parts_of"]

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from undust._core import DifferenceBounds
 from undust._core import differences as core_differences
-from undust.edits import Capture, Parameter, Rewrite, Shape
+from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter
 from undust.edits.reading import shape_from
 
 if TYPE_CHECKING:
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
     from undust.edits import Edit
     from undust.edits.shapes import Piece, QueryPart
-    from undust.proposing.seen import Seen
+    from undust.proposing.seen import SeenSite
 
-PAGES, MOST, LONGEST, LONG_NAME = 3, 1000, 6, 14
-KEPT = 5
+PAGES, _MOST, _LONGEST, LONG_NAME = 3, 1000, 6, 14
+_KEPT = 5
 """Distinct texts that something forgotten must have had: what has few is a word of the site's scheme."""
 CAPTURES = "abcdefgijk"
-BOUNDS = DifferenceBounds(
-    longest=LONGEST, long_name=LONG_NAME, kept_values=KEPT, least_pages=PAGES, most=MOST
+_BOUNDS = DifferenceBounds(
+    longest=_LONGEST, long_name=LONG_NAME, kept_values=_KEPT, least_pages=PAGES, most=_MOST
 )
 
 
-def differences(seen: Seen) -> Iterator[Edit]:
+def differences(seen: SeenSite) -> Iterator[Edit]:
     """Yield the differences that several pages show, those of most pages first."""
     pairs = [each for left, right, page in seen.pairs for each in ((left, right, page), (right, left, page))]
     if not pairs:
         return
     left, right, page = np.ascontiguousarray(np.array(pairs, np.int64).T)
-    found = core_differences(pa.array(seen.urls, pa.large_string()), left, right, page, BOUNDS)
+    found = core_differences(pa.array(seen.urls, pa.large_string()), left, right, page, _BOUNDS)
     for source, target, values in found:
         edit = _edit(shape_from(source), shape_from(target), values)
         if edit is not None:
@@ -50,35 +50,35 @@ def _edit(source: Shape, target: Shape, values: list[list[str]]) -> Rewrite | No
 
     def left(piece: Piece) -> Piece:
         nonlocal is_clear
-        if not isinstance(piece, Capture) or piece.is_many:
+        if not isinstance(piece, ShapeCapture) or piece.is_many:
             return piece
         if piece.name in texts:
             return _narrow(piece, texts[piece.name])
         if piece.name:
             return piece
         some = next(forgotten, [])
-        is_clear &= len(some) in {1, KEPT}
+        is_clear &= len(some) in {1, _KEPT}
         return some[0] if len(some) == 1 else piece
 
     def right(piece: Piece) -> Piece:
-        known = isinstance(piece, Capture) and len(texts.get(piece.name, ())) == 1
-        return texts[piece.name][0] if isinstance(piece, Capture) and known else piece
+        known = isinstance(piece, ShapeCapture) and len(texts.get(piece.name, ())) == 1
+        return texts[piece.name][0] if isinstance(piece, ShapeCapture) and known else piece
 
     filled = _mapped(source, left)
     return Rewrite(source=filled, target=_mapped(target, right)) if is_clear else None
 
 
-def _narrow(piece: Capture, texts: list[str]) -> Piece:
+def _narrow(piece: ShapeCapture, texts: list[str]) -> Piece:
     if len(texts) == 1:
         return texts[0]
     is_number = all(text.isdigit() and text.isascii() for text in texts)
-    return Capture(piece.name, "int") if is_number else piece
+    return ShapeCapture(piece.name, "int") if is_number else piece
 
 
 def _mapped(shape: Shape, each: Callable[[Piece], Piece]) -> Shape:
     def part(one: QueryPart) -> QueryPart:
-        is_open = isinstance(one, Parameter) and one.value is not None
-        return Parameter(one.name, tuple(map(each, one.value or ()))) if is_open else one  # type: ignore[union-attr]
+        is_open = isinstance(one, ShapeParameter) and one.value is not None
+        return ShapeParameter(one.name, tuple(map(each, one.value or ()))) if is_open else one  # type: ignore[union-attr]
 
     # Forgotten texts are told in the order in which they stand: host, path, query.
     return Shape(

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from undust.edits import Capture, Rewrite, Shape
+from undust.edits import Rewrite, Shape, ShapeCapture
 from undust.edits.shapes import PATH, REST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits import Edit
-    from undust.proposing.seen import Parts, Seen
+    from undust.proposing.seen import SeenParts, SeenSite
 
 LEAST_PAGES = 3
-FOLDERS = 2
+_FOLDERS = 2
 """Segments before the label's place in a path, at most."""
 
 
-def labels(seen: Seen) -> Iterator[Edit]:
+def labels(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a label of the host is a segment of the path, and the other way round."""
     found: dict[Edit, set[int]] = defaultdict(set)
     for row, other, page in seen.pairs:
@@ -33,14 +33,14 @@ def labels(seen: Seen) -> Iterator[Edit]:
                 yield turned
 
 
-def _moved(left: Parts, right: Parts) -> Iterator[Edit]:
+def _moved(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
     label, _, base = left.host.partition(".")
     if left.host == right.host or not base or not right.host.endswith(base):
         return
-    for at in range(min(FOLDERS + 1, len(right.segments))):
+    for at in range(min(_FOLDERS + 1, len(right.segments))):
         is_it = right.segments[at].lower() == label and right.segments[at + 1 :] == left.segments
         if is_it and not any(segment.lower() == label for segment in right.segments[:at]):
-            user = Capture("u")
+            user = ShapeCapture("u")
             source = Shape(host=((user,), *((part,) for part in base.split("."))), path=((PATH,),))
             folders = tuple((segment,) for segment in right.segments[:at])
             target = Shape(host=((right.host,),), path=(*folders, (user,), (PATH,)), query=(REST,))

@@ -7,19 +7,19 @@ from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from undust.edits import Guard, Parameter, making
+from undust.edits import Guard, ShapeParameter, making
 from undust.proposing.seen import frequent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits import Edit
-    from undust.proposing.seen import Seen
+    from undust.proposing.seen import SeenSite
 
-NAMES, PAIRS, SETS, VALUES = 300, 120, 40, 400
+_NAMES, _PAIRS, SETS, _VALUES = 300, 120, 40, 400
 """So many are tried at most, the most frequent first."""
-LARGEST = 4
-LONGEST = 40
+_LARGEST = 4
+_LONGEST = 40
 """Characters of a value that is written."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.\-\[\]%~]+")
 
@@ -29,9 +29,9 @@ def is_plain(name: str) -> bool:
     return bool(_PLAIN.fullmatch(name))
 
 
-def drops(seen: Seen) -> Iterator[Edit]:
+def drops(seen: SeenSite) -> Iterator[Edit]:
     """Yield that parameters are left out: one, a family, several that come together, all but some."""
-    names = [name for name in frequent(seen.names, 2, NAMES) if is_plain(name)]
+    names = [name for name in frequent(seen.names, 2, _NAMES) if is_plain(name)]
     for name in names:
         yield making.dropped(name)
         yield making.masked(name)
@@ -56,8 +56,8 @@ def _together(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
     for names, count in sets.items():
         for left, right in combinations(sorted(names), 2):
             pairs[left, right] += count
-    for (left, right), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:PAIRS]:
-        if count >= LARGEST:
+    for (left, right), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:_PAIRS]:
+        if count >= _LARGEST:
             yield making.dropped_together(left, right)
             yield making.masked(left, right)
 
@@ -65,24 +65,24 @@ def _together(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
 def _only(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
     ranked = sorted(sets.items(), key=lambda item: (-item[1], sorted(item[0])))
     for names, count in ranked[:SETS]:
-        if 0 < len(names) <= LARGEST <= count:
-            yield making.only(*names).guarded(when=[Guard(query=(Parameter(min(names)),))])
+        if 0 < len(names) <= _LARGEST <= count:
+            yield making.only(*names).guarded(when=[Guard(query=(ShapeParameter(min(names)),))])
 
 
-def _behind_semicolons(seen: Seen) -> Iterator[Edit]:
+def _behind_semicolons(seen: SeenSite) -> Iterator[Edit]:
     """Yield the same for what stands behind a `;`, which then separates parameters."""
     parts = (part for each in seen.parts for parameter in each.query for part in parameter.split(";")[1:])
     names = Counter(part.partition("=")[0] for part in parts)
-    some = [name for name in frequent(names, 3, NAMES // 10) if is_plain(name)]
+    some = [name for name in frequent(names, 3, _NAMES // 10) if is_plain(name)]
     yield from (making.separated_by_ampersands(making.dropped(name)) for name in some)
-    for left, right in combinations(some[:LARGEST], 2):
+    for left, right in combinations(some[:_LARGEST], 2):
         yield making.separated_by_ampersands(making.dropped(left, right))
 
 
-def defaults(seen: Seen) -> Iterator[Edit]:
+def defaults(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a frequent value of a parameter is what the site takes anyway."""
     counts = Counter(parameter for parts in seen.parts for parameter in set(parts.query))
-    for parameter in frequent(counts, 3, VALUES):
+    for parameter in frequent(counts, 3, _VALUES):
         name, equals, value = parameter.partition("=")
-        if is_plain(name) and len(value) <= LONGEST:
+        if is_plain(name) and len(value) <= _LONGEST:
             yield making.dropped_value(name, value if equals else None)

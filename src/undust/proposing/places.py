@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.edits import Capture, Parameter, Rewrite, Shape, making
-from undust.edits.shapes import HOST, PATH, REST
+from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, making
+from undust.edits.shapes import EDIT_HOST, PATH, REST
 from undust.proposing.parameters import is_plain
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from undust.edits import Edit
     from undust.edits.shapes import Piece, Run
-    from undust.proposing.seen import Parts, Seen
+    from undust.proposing.seen import SeenParts, SeenSite
 
 LEAST_PAGES = 3
-MOST = 400
+_MOST = 400
 """Differences that are proposed, those of most pages first."""
-KEPT = 6
+_KEPT = 6
 """Distinct texts of a place that are remembered: enough to tell a word of the scheme from a value."""
 MOST_PLACES = 5
 _TOKEN = re.compile(r"[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
@@ -34,10 +34,10 @@ _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _JOINT = re.compile(r"[+,|~_-]|%2C|%20|%7C")
 _HEX = re.compile(r"[0-9a-fA-F]{4,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-NUMBER = Capture(kind="int")
+_NUMBER = ShapeCapture(kind="int")
 
 
-class Place(NamedTuple):
+class UrlPlace(NamedTuple):
     """Where something stands: a part of the URL, and the number of a label or segment, or a name."""
 
     part: str
@@ -51,7 +51,7 @@ class Cut(NamedTuple):
     behind: Run = ()
 
 
-Cuts = tuple[tuple[Place, Cut], ...]
+Cuts = tuple[tuple[UrlPlace, Cut], ...]
 
 
 @dataclass
@@ -59,22 +59,24 @@ class Group:
     """The same difference on many pages."""
 
     pages: set[int] = field(default_factory=set)
-    context: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
-    forgotten: dict[Place, set[str]] = field(default_factory=lambda: defaultdict(set))
+    context: dict[UrlPlace, set[str]] = field(default_factory=lambda: defaultdict(set))
+    forgotten: dict[UrlPlace, set[str]] = field(default_factory=lambda: defaultdict(set))
 
-    def add(self, page: int, left: Parts, right: Parts, middles: dict[Place, tuple[str, str]]) -> None:
+    def add(
+        self, page: int, left: SeenParts, right: SeenParts, middles: dict[UrlPlace, tuple[str, str]]
+    ) -> None:
         """Note one more pair."""
         self.pages.add(page)
         for parts in (left, right):
             for place, text in _places(parts):
-                if len(some := self.context[place]) < KEPT:
+                if len(some := self.context[place]) < _KEPT:
                     some.add(text)
         for place, texts in middles.items():
-            if len(some := self.forgotten[place]) < KEPT:
+            if len(some := self.forgotten[place]) < _KEPT:
                 some.update(texts)
 
 
-def places(seen: Seen) -> Iterator[Edit]:
+def places(seen: SeenSite) -> Iterator[Edit]:
     """Yield what is forgotten where pages have URLs of one scheme that differ there."""
     groups: dict[tuple[int, int, bool, Cuts], Group] = defaultdict(Group)
     respelled: dict[Edit, set[int]] = defaultdict(set)
@@ -92,7 +94,7 @@ def places(seen: Seen) -> Iterator[Edit]:
             groups[*size, is_empty, cuts].add(page, left, right, middles)
     yield from (edit for edit, pages in sorted(respelled.items(), key=_rank) if len(pages) >= LEAST_PAGES)
     ranked = sorted(groups.items(), key=lambda item: (-len(item[1].pages), str(item[0])))
-    for (_, segments, is_empty, cuts), group in ranked[:MOST]:
+    for (_, segments, is_empty, cuts), group in ranked[:_MOST]:
         if len(group.pages) >= LEAST_PAGES:
             yield from _forgetting(segments, cuts, group, is_empty=is_empty)
 
@@ -101,12 +103,12 @@ def _rank(item: tuple[Edit, set[int]]) -> tuple[int, str]:
     return -len(item[1]), item[0].text
 
 
-def _places(parts: Parts) -> Iterator[tuple[Place, str]]:
-    yield from ((Place("host", at), label) for at, label in enumerate(parts.host.split(".")))
-    yield from ((Place("path", at), segment) for at, segment in enumerate(parts.segments))
+def _places(parts: SeenParts) -> Iterator[tuple[UrlPlace, str]]:
+    yield from ((UrlPlace("host", at), label) for at, label in enumerate(parts.host.split(".")))
+    yield from ((UrlPlace("path", at), segment) for at, segment in enumerate(parts.segments))
 
 
-def differing(left: Parts, right: Parts) -> dict[Place, tuple[str, str]] | None:
+def differing(left: SeenParts, right: SeenParts) -> dict[UrlPlace, tuple[str, str]] | None:
     """Return the places where two URLs of one scheme differ; None if they have not the same places."""
     if left.scheme != right.scheme or len(left.segments) != len(right.segments):
         return None
@@ -114,9 +116,9 @@ def differing(left: Parts, right: Parts) -> dict[Place, tuple[str, str]] | None:
     if len(ours) != len(theirs) or sorted(left.names) != sorted(right.names):
         return None
     both = enumerate(zip(ours, theirs, strict=True))
-    found = {Place("host", at): pair for at, pair in both if pair[0] != pair[1]}
+    found = {UrlPlace("host", at): pair for at, pair in both if pair[0] != pair[1]}
     both = enumerate(zip(left.segments, right.segments, strict=True))
-    found |= {Place("path", at): pair for at, pair in both if pair[0] != pair[1]}
+    found |= {UrlPlace("path", at): pair for at, pair in both if pair[0] != pair[1]}
     if len(set(left.names)) < len(left.names):
         return found if sorted(left.query) == sorted(right.query) else None
     values = dict(parameter.partition("=")[::2] for parameter in right.query)
@@ -125,11 +127,11 @@ def differing(left: Parts, right: Parts) -> dict[Place, tuple[str, str]] | None:
         if value != values[name]:
             if not is_plain(name):
                 return None
-            found[Place("query", name)] = value, values[name]
+            found[UrlPlace("query", name)] = value, values[name]
     return found
 
 
-def _cuts(found: dict[Place, tuple[str, str]]) -> Iterator[tuple[Cuts, dict[Place, tuple[str, str]]]]:
+def _cuts(found: dict[UrlPlace, tuple[str, str]]) -> Iterator[tuple[Cuts, dict[UrlPlace, tuple[str, str]]]]:
     """Yield what may stay before and behind each difference; of several at once, all or nothing."""
     options = [[(place, *option) for option in _options(*pair)] for place, pair in found.items()]
     several = 2
@@ -159,9 +161,9 @@ def _typed(tokens: list[str]) -> Run:
     run: list[Piece] = []
     for token in tokens:
         if token.isdigit():
-            run.append(NUMBER)
+            run.append(_NUMBER)
         elif numbered := _NUMBERED.fullmatch(token):
-            run += [numbered[1], NUMBER]
+            run += [numbered[1], _NUMBER]
         else:
             run.append(token)
     return _joined(run)
@@ -200,32 +202,32 @@ class _Builder:
         """Return the shape, open where the group does not differ."""
         has_host = any(place.part == "host" for place in self.cuts)
         labels = 1 + max((at for part, at in self.group.context if part == "host" and isinstance(at, int)))
-        host = tuple(self._run(Place("host", at)) for at in range(labels)) if has_host else ((HOST,),)
-        path = tuple(self._run(Place("path", at)) for at in range(segments)) if segments else ((PATH,),)
+        host = tuple(self._run(UrlPlace("host", at)) for at in range(labels)) if has_host else ((EDIT_HOST,),)
+        path = tuple(self._run(UrlPlace("path", at)) for at in range(segments)) if segments else ((PATH,),)
         named = [(place, cut) for place, cut in self.cuts.items() if place.part == "query"]
-        parts = [Parameter(str(place.at), self._cut(place, cut)) for place, cut in named]
+        parts = [ShapeParameter(str(place.at), self._cut(place, cut)) for place, cut in named]
         return Shape(host=host, path=path, query=(*parts, REST))
 
-    def _run(self, place: Place) -> Run:
+    def _run(self, place: UrlPlace) -> Run:
         if place in self.cuts:
             return self._cut(place, self.cuts[place])
         texts = self.group.context[place]
         if len(texts) == 1:
             return (next(iter(texts)),)
-        return (Capture(next(self._names), _class(texts)),)
+        return (ShapeCapture(next(self._names), _class(texts)),)
 
-    def _cut(self, place: Place, cut: Cut) -> Run:
+    def _cut(self, place: UrlPlace, cut: Cut) -> Run:
         texts = {text for text in self.group.forgotten[place] if text}
         head, tail = _ends(texts) if self.is_empty else ("", "")
         self._glue = head, tail
         inner = {text[len(head) : len(text) - len(tail)] for text in texts}
-        capture = Capture(next(self._names), _class(inner) if len(inner) >= KEPT else "")
+        capture = ShapeCapture(next(self._names), _class(inner) if len(inner) >= _KEPT else "")
         self.hidden.append(capture.name)
         return _joined([*self._open(cut.before), head, capture, tail, *self._open(cut.behind)])
 
     def _open(self, run: Run) -> Iterator[Piece]:
         for piece in run:
-            yield Capture(next(self._names), piece.kind) if isinstance(piece, Capture) else piece
+            yield ShapeCapture(next(self._names), piece.kind) if isinstance(piece, ShapeCapture) else piece
 
     def without(self, source: Shape) -> Shape:
         """Return the shape without what is forgotten, and without what glued it to the rest."""
@@ -233,7 +235,7 @@ class _Builder:
 
         def less(run: Run) -> Run:
             for at, piece in enumerate(run):
-                if isinstance(piece, Capture) and piece.name in self.hidden:
+                if isinstance(piece, ShapeCapture) and piece.name in self.hidden:
                     before = "".join(map(str, run[:at])) if head and at else ""
                     kept: list[Piece] = list(run[:at])
                     if before.endswith(head) and head:
@@ -245,7 +247,9 @@ class _Builder:
             return run
 
         parts = tuple(
-            Parameter(part.name, less(part.value)) if isinstance(part, Parameter) and part.value else part
+            ShapeParameter(part.name, less(part.value))
+            if isinstance(part, ShapeParameter) and part.value
+            else part
             for part in source.query
         )
         host, path = tuple(map(less, source.host)), tuple(map(less, source.path))
@@ -271,7 +275,7 @@ def _class(texts: set[str]) -> str:
     return "hex" if is_hex else ""
 
 
-def _respellings(parts: Parts, found: dict[Place, tuple[str, str]]) -> Iterator[Edit]:
+def _respellings(parts: SeenParts, found: dict[UrlPlace, tuple[str, str]]) -> Iterator[Edit]:
     """Yield that zeros before a number, or the order inside a value, do not matter."""
     if len(found) > 1:
         return
@@ -284,10 +288,10 @@ def _respellings(parts: Parts, found: dict[Place, tuple[str, str]]) -> Iterator[
                 yield making.swapped_inside(str(place.at), joint)
 
 
-def _without_zeros(place: Place, parts: Parts) -> Edit:
-    number: Run = (Capture("n", "int"),)
+def _without_zeros(place: UrlPlace, parts: SeenParts) -> Edit:
+    number: Run = (ShapeCapture("n", "int"),)
     if place.part == "query":
-        return making.unpadded(Shape(query=(Parameter(str(place.at), number), REST)))
+        return making.unpadded(Shape(query=(ShapeParameter(str(place.at), number), REST)))
     before = [(segment,) for segment in parts.segments[: int(place.at)] if not segment.isdigit()]
     is_last = place.at == len(parts.segments) - 1
     path = (*before, number) if is_last and len(before) == place.at else ((PATH,), number)

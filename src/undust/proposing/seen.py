@@ -12,13 +12,13 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.judging import State
+    from undust.judging import KeyState
 
-FEW = 6
+_FEW = 6
 """Of a page with more URLs than this, some pairs are looked at only."""
 
 
-class Parts(NamedTuple):
+class SeenParts(NamedTuple):
     """A URL in normal form, in parts as written."""
 
     scheme: str
@@ -33,18 +33,18 @@ class Parts(NamedTuple):
 
 
 @lru_cache(1 << 16)
-def parts_of(url: str) -> Parts:
+def parts_of(url: str) -> SeenParts:
     """Return the parts of a URL in normal form."""
     scheme, _, rest = url.partition("://")
     rest, _, query = rest.partition("?")
     host, _, path = rest.partition("/")
-    return Parts(scheme, host, tuple(path.split("/")), tuple(query.split("&")) if query else ())
+    return SeenParts(scheme, host, tuple(path.split("/")), tuple(query.split("&")) if query else ())
 
 
-class Seen:
+class SeenSite:
     """One image of each key whose page is known, with that page."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: KeyState) -> None:
         self.site = state.site.name
         rows = np.flatnonzero(state.site.is_labelled[state.speaker])
         texts = state.image_texts
@@ -52,7 +52,7 @@ class Seen:
         self.pages: list[int] = state.site.page[state.speaker[rows]].tolist()
 
     @cached_property
-    def parts(self) -> list[Parts]:
+    def parts(self) -> list[SeenParts]:
         """Each URL in parts."""
         return [parts_of(url) for url in self.urls]
 
@@ -81,11 +81,11 @@ class Seen:
 
 
 def _pairs(rows: list[int]) -> Iterator[tuple[int, int]]:
-    if len(rows) <= FEW:
+    if len(rows) <= _FEW:
         yield from combinations(rows, 2)
         return
-    step = max(1, len(rows) // (4 * FEW))
-    some = rows[: 4 * FEW * step : step]
+    step = max(1, len(rows) // (4 * _FEW))
+    some = rows[: 4 * _FEW * step : step]
     near = {(left, right) for left in some[:3] for right in some if left != right}
     near |= set(pairwise(some)) | set(zip(some, some[2:], strict=False))
     yield from sorted({(min(pair), max(pair)) for pair in near})

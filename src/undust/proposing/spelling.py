@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits import Edit
-    from undust.proposing.seen import Seen
+    from undust.proposing.seen import SeenSite
 
-HOSTS, SEGMENTS, FOLDERS = 12, 40, 10
+HOSTS, SEGMENTS, _FOLDERS = 12, 40, 10
 """So many hosts, segments and folders are tried at most, the most frequent first."""
 _IN_FOLDER = 2
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 
 
-def spellings(seen: Seen) -> Iterator[Edit]:
+def spellings(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a way of writing does not matter."""
     yield Rewrite(source=making.OPEN, target=making.SAME)
     for form in ("sorted", "amp", "unique", "plain", "lower", "first", "last"):
@@ -31,11 +31,11 @@ def spellings(seen: Seen) -> Iterator[Edit]:
     yield making.swapped("//", "/")
     yield making.without_slash()
     folders = Counter(parts.segments[0] for parts in seen.parts if len(parts.segments) == _IN_FOLDER)
-    yield from (making.capitalised(folder) for folder in frequent(folders, 3, FOLDERS) if folder)
+    yield from (making.capitalised(folder) for folder in frequent(folders, 3, _FOLDERS) if folder)
     yield from _authorities(seen)
 
 
-def _authorities(seen: Seen) -> Iterator[Edit]:
+def _authorities(seen: SeenSite) -> Iterator[Edit]:
     if len({parts.scheme for parts in seen.parts}) > 1:
         yield making.scheme_to("https")
         yield making.scheme_to("http")
@@ -43,7 +43,7 @@ def _authorities(seen: Seen) -> Iterator[Edit]:
     yield from (making.host_to(old, new) for old in hosts for new in hosts if old != new)
 
 
-def last_segments(seen: Seen) -> Iterator[Edit]:
+def last_segments(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a frequent last segment, such as an index page, or the ending of a name does not matter."""
     for last in frequent(Counter(parts.segments[-1] for parts in seen.parts), 3, SEGMENTS):
         if last:
@@ -53,7 +53,7 @@ def last_segments(seen: Seen) -> Iterator[Edit]:
     yield from (making.ending_dropped(ending) for ending in frequent(Counter(endings), 3, SEGMENTS))
 
 
-def idle_segments(seen: Seen) -> Iterator[Edit]:
+def idle_segments(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a frequent first or second segment does not matter."""
     first = Counter(parts.segments[0] for parts in seen.parts if len(parts.segments) > 1)
     yield from (making.first_segment_dropped(name) for name in frequent(first, 3, SEGMENTS) if name)

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits import Edit
-    from undust.proposing.seen import Seen
+    from undust.proposing.seen import SeenSite
 
-LEAST_PAGES, MOST = 3, 300
-TOKENS, LETTERS = 6, 32
+LEAST_PAGES, _MOST = 3, 300
+_TOKENS, _LETTERS = 6, 32
 """Longer pieces are names of pages."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
 _AFTER_SCHEME = 4
 _NUMBER = re.compile(r"[0-9]{3,}")
 
 
-def swaps(seen: Seen) -> Iterator[Edit]:
+def swaps(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a piece of text is another, those of most pages first, the shorter result preferred."""
     found: dict[tuple[str, str], set[int]] = defaultdict(set)
     for row, other, page in seen.pairs:
@@ -30,7 +30,7 @@ def swaps(seen: Seen) -> Iterator[Edit]:
             found[old, new].add(page)
             found[new, old].add(page)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), len(item[0][1]), item[0]))
-    for (old, new), pages in ranked[:MOST]:
+    for (old, new), pages in ranked[:_MOST]:
         if len(pages) >= LEAST_PAGES and old and not old.isalnum():
             yield making.swapped(old, new)
 
@@ -41,10 +41,10 @@ def _pieces(left: str, right: str) -> Iterator[tuple[str, str]]:
     least = min(len(ours), len(theirs))
     before = next((at for at in range(least) if ours[at] != theirs[at]), least)
     behind = next((at for at in range(least - before) if ours[-1 - at] != theirs[-1 - at]), least - before)
-    if before < _AFTER_SCHEME or max(len(ours), len(theirs)) - before - behind > TOKENS:
+    if before < _AFTER_SCHEME or max(len(ours), len(theirs)) - before - behind > _TOKENS:
         return
     old, new = ("".join(some[before : len(some) - behind]) for some in (ours, theirs))
-    if len(old) + len(new) > LETTERS or _NUMBER.search(old + new):
+    if len(old) + len(new) > _LETTERS or _NUMBER.search(old + new):
         return
     first = ours[before - 1]
     last = ours[len(ours) - behind] if behind else "$"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.edits import Capture, Guard, Parameter
+from undust.edits import Guard, ShapeCapture, ShapeParameter
 from undust.proposing import parts_of
 from undust.proposing.parameters import is_plain
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from undust.edits import Edit
     from undust.edits.shapes import Run
-    from undust.judging import Effect, State
-    from undust.proposing import Parts
+    from undust.judging import EditEffect, KeyState
+    from undust.proposing import SeenParts
 
     Ints = NDArray[np.int64]
 
 WHERE, EXCEPTIONS = 8, 3
 """Guards that are tried for where an edit holds, and exceptions that it has, at most."""
-FEW = 0.03
+_FEW = 0.03
 """The share of failures among what a guard leaves, at most."""
-NEARLY_ALL, REACHES = 0.98, 2
+_NEARLY_ALL, REACHES = 0.98, 2
 """The share of what an edit is seen to do that its guards leave, and how many guards it gets at most."""
 ELSEWHERE = 0.95
 """A folder or host with this share of a site's URLs is the site."""
@@ -45,8 +45,8 @@ RESTLESS_TWICE = 0.25
 RESTLESS_EDITS, RESTLESS_MOST = 3, 0.75
 """So many edits fail in a class of restless pages, and such a share of those that do anything there."""
 LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
-ANY: Run = (Capture(),)
-MANY: Run = (Capture(is_many=True),)
+_ANY: Run = (ShapeCapture(),)
+_MANY: Run = (ShapeCapture(is_many=True),)
 _PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}$")
 _RUN = re.compile(r"[^;&]+")
@@ -65,48 +65,48 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
         yield Guard(path=((first,),))
         return
     if first:
-        yield Guard(path=((first,), MANY))
+        yield Guard(path=((first,), _MANY))
         if len(others) > 1 and others[0]:
-            yield Guard(path=((first,), (others[0],), MANY))
+            yield Guard(path=((first,), (others[0],), _MANY))
             if _RUN.fullmatch(first):
-                yield Guard(path=(ANY, (others[0],), MANY))
+                yield Guard(path=(_ANY, (others[0],), _MANY))
     if all(_RUN.fullmatch(segment) or not segment for segment in segments):
-        yield Guard(path=tuple(ANY if segment else ("",) for segment in segments))
+        yield Guard(path=tuple(_ANY if segment else ("",) for segment in segments))
     last = segments[-1]
     if _RUN.fullmatch(last):
         if (ending := _ENDING.search(last)) and ending.start():
-            yield Guard(path=(MANY, (Capture(), ending[0])))
+            yield Guard(path=(_MANY, (ShapeCapture(), ending[0])))
         if prefix := _PREFIX.match(last):
-            yield Guard(path=(MANY, (prefix[0], Capture())))
+            yield Guard(path=(_MANY, (prefix[0], ShapeCapture())))
     if len(last) < LONGEST_SEGMENT:
-        yield Guard(path=(MANY, (last,)))
+        yield Guard(path=(_MANY, (last,)))
 
 
-def _of_query(parts: Parts) -> Iterator[Guard]:
+def _of_query(parts: SeenParts) -> Iterator[Guard]:
     for parameter in parts.query:
         name, equals, value = parameter.partition("=")
         if not is_plain(name):
             continue
         if ";" in value:
-            yield Guard(query=(Parameter(name, _behind(value)),))
+            yield Guard(query=(ShapeParameter(name, _behind(value)),))
             continue
-        yield Guard(query=(Parameter(name),))
+        yield Guard(query=(ShapeParameter(name),))
         if equals and not value:
-            yield Guard(query=(Parameter(name, ("",)),))
+            yield Guard(query=(ShapeParameter(name, ("",)),))
         elif equals:
-            yield from (Guard(query=(Parameter(name, run),)) for run in _of_value(value))
+            yield from (Guard(query=(ShapeParameter(name, run),)) for run in _of_value(value))
 
 
 def _behind(value: str) -> Run:
     """Return a value with semicolons in which names are written and values are open."""
-    run: list[str | Capture] = []
+    run: list[str | ShapeCapture] = []
     for place, part in enumerate(value.split(";")):
         name, equals, text = part.partition("=")
         run += [";"] if place else []
         if equals and text:
-            run += [f"{name}=", Capture()]
+            run += [f"{name}=", ShapeCapture()]
         elif part and not place:
-            run.append(Capture())
+            run.append(ShapeCapture())
         elif part:
             run.append(part)
     return tuple(run)
@@ -116,11 +116,11 @@ def _of_value(value: str) -> Iterator[Run]:
     if len(value) < LONGEST_VALUE:
         yield (value,)
     if prefix := _PREFIX.match(value):
-        yield prefix[0], Capture()
+        yield prefix[0], ShapeCapture()
     if (ending := _ENDING.search(value)) and ending.start():
-        yield Capture(), ending[0]
+        yield ShapeCapture(), ending[0]
     if value.isdigit() and value.isascii():
-        yield (Capture(kind="int"),)
+        yield (ShapeCapture(kind="int"),)
 
 
 class Guards:
@@ -144,17 +144,17 @@ class Guards:
             self._guards.append(guard)
         return number
 
-    def where_it_holds(self, state: State, effect: Effect, least: int) -> list[Edit]:
+    def where_it_holds(self, state: KeyState, effect: EditEffect, least: int) -> list[Edit]:
         """Return an edit under guards under which it hardly fails, and with exceptions where it does."""
         good, bad = ([self._of(url) for url in some] for some in _sides(state, effect))
         holds, fails = self._counted(good), self._counted(bad)
-        may = (holds >= least) & (fails <= FEW * holds) & (fails < len(bad))
+        may = (holds >= least) & (fails <= _FEW * holds) & (fails < len(bad))
         numbers = np.flatnonzero(may).tolist()
         ranked = sorted((-int(holds[number]), str(self._guards[number]), number) for number in numbers)
         trials = [effect.edit.guarded(when=[self._guards[number]]) for _, _, number in ranked[:WHERE]]
         return [*trials, *self._excepting(effect.edit, good, bad)]
 
-    def exceptions(self, state: State, effect: Effect) -> list[Edit]:
+    def exceptions(self, state: KeyState, effect: EditEffect) -> list[Edit]:
         """Return an edit with one exception more after the other, where it fails."""
         good, bad = ([self._of(url) for url in some] for some in _sides(state, effect))
         return list(self._excepting(effect.edit, good, bad))
@@ -165,7 +165,7 @@ class Guards:
             some.append(guard)
             yield edit.guarded(unless=some)
 
-    def reach(self, state: State, effect: Effect) -> Edit:
+    def reach(self, state: KeyState, effect: EditEffect) -> Edit:
         """Return an edit that holds where it was seen to hold, and not where nobody saw it.
 
         What it would move and no vote speaks for is left out, as far as a guard tells it from what votes
@@ -179,7 +179,7 @@ class Guards:
         good = self._counted([self._of(texts[image]) for image in shown.tolist()])
         other = self._counted([self._of(texts[image]) for image in unseen.tolist()])
         good = np.pad(good, (0, len(other) - len(good)))
-        may = np.flatnonzero(good >= NEARLY_ALL * len(shown)).tolist()
+        may = np.flatnonzero(good >= _NEARLY_ALL * len(shown)).tolist()
         chosen: list[int] = []
         for _ in range(REACHES):
             if not may or len(unseen) == 0:
@@ -194,7 +194,7 @@ class Guards:
         silent = self._silent(state, effect, chosen)
         return self._at_home(state, self._unheard(edit, silent, good), shown)
 
-    def _silent(self, state: State, effect: Effect, chosen: list[int]) -> list[Ints]:
+    def _silent(self, state: KeyState, effect: EditEffect, chosen: list[int]) -> list[Ints]:
         """Return the images that an edit merges under guards and of which no vote speaks."""
         sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
         silent = np.unique(sides[effect.ratios == 0])
@@ -214,7 +214,7 @@ class Guards:
             urls = [url for url in urls if best not in url]
         return edit
 
-    def _at_home(self, state: State, edit: Edit, shown: Ints) -> Edit:
+    def _at_home(self, state: KeyState, edit: Edit, shown: Ints) -> Edit:
         """Return an edit that stays in the only folder, and on the only host, where it was seen to hold."""
         texts = state.image_texts
         homes = {context_of(texts[image]) for image in shown.tolist()}
@@ -229,13 +229,13 @@ class Guards:
                 edit = edit.guarded(when=[Guard(host=((host,),))])
         return edit
 
-    def _share(self, state: State, home: Guard) -> float:
+    def _share(self, state: KeyState, home: Guard) -> float:
         """Return the share of the site's URLs that are in a folder."""
         if self._homes is None:
             self._homes = Counter(map(context_of, state.site.texts))
         return self._homes[home] / len(state.site.texts)
 
-    def restless(self, state: State, judged: Sequence[Effect]) -> Guard | None:
+    def restless(self, state: KeyState, judged: Sequence[EditEffect]) -> Guard | None:
         """Return the class of pages where edits fail that hold elsewhere: pages that change by themselves."""
         columns = np.zeros((4, 0), np.int64)
         for effect in judged:
@@ -261,7 +261,7 @@ class Guards:
         number = next(calm, None)
         return None if number is None else self._guards[number]
 
-    def _twice(self, state: State, number: int) -> float:
+    def _twice(self, state: KeyState, number: int) -> float:
         """Return the share of a class of images that show a page which another one of it shows too."""
         images = [row for row, url in enumerate(state.image_texts) if number in self._of(url)]
         counts = Counter(state.site.page[state.image_speaker[images]].tolist())
@@ -287,7 +287,7 @@ class Guards:
             bad = [some for some in bad if best not in some]
 
 
-def _sides(state: State, effect: Effect) -> tuple[list[str], list[str]]:
+def _sides(state: KeyState, effect: EditEffect) -> tuple[list[str], list[str]]:
     """Return the URLs that move rightly, and those that move wrongly."""
     moved = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
     texts = state.image_texts
@@ -298,4 +298,4 @@ def _sides(state: State, effect: Effect) -> tuple[list[str], list[str]]:
 def context_of(url: str) -> Guard:
     """Return where a URL stands: its first folder, or its name at the root."""
     segments = parts_of(url).segments
-    return Guard(path=((segments[0],),) if len(segments) == 1 else ((segments[0],), MANY))
+    return Guard(path=((segments[0],),) if len(segments) == 1 else ((segments[0],), _MANY))

@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from undust.edits import DROP, MASK, OPERATIONS, Named, Parameter, Rewrite, Several
+from undust.edits import DROP, MASK, OPERATIONS, Named, Rewrite, Several, ShapeParameter
 from undust.proposing import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits import Edit
-    from undust.judging import Effect
+    from undust.judging import EditEffect
 
-RANDOM, NUMBER, WORD, NOTHING = "random", "number", "word", "nothing"
-LOOKS = (RANDOM, NUMBER, WORD, NOTHING)
-KINDS = tuple(
+RANDOM, _NUMBER, _WORD, _NOTHING = "random", "number", "word", "nothing"
+LOOKS = (RANDOM, _NUMBER, _WORD, _NOTHING)
+SEARCH_KINDS = tuple(
     sorted(
         {f"{operation} {look}" for operation in (DROP, MASK) for look in LOOKS}
         | {operation for operation in OPERATIONS if operation not in {DROP, MASK}}
@@ -32,7 +32,7 @@ _MOST, _VARIED, _SHORTEST, _LONG_NUMBER = 0.7, 0.6, 8, 8
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_.~+=%-]+|[0-9a-fA-F]+")
 
 
-def kind_of(effect: Effect) -> str:
+def kind_of(effect: EditEffect) -> str:
     """Return the name of the kind of an edit, by what it would do."""
     edit = effect.edit
     name = edit.operation
@@ -41,18 +41,18 @@ def kind_of(effect: Effect) -> str:
     return f"{name}{GUARDED}" if edit.when or edit.unless else name
 
 
-def look_of(effect: Effect) -> str:
+def look_of(effect: EditEffect) -> str:
     """Return what the texts look like that an edit forgets."""
     edit = effect.edit
     parts = edit.parts if isinstance(edit, Several) else (edit,)
     looks = [_look(part, effect.samples) for part in parts if part.forgets]
     # Several at once are as doubtful as the most doubtful of them.
-    return max(looks, key=(RANDOM, WORD, NUMBER).index) if looks else NOTHING
+    return max(looks, key=(RANDOM, _WORD, _NUMBER).index) if looks else _NOTHING
 
 
 def _look(edit: Edit, samples: tuple[str, ...]) -> str:
     if not isinstance(edit, Rewrite):
-        return WORD
+        return _WORD
     names = set(_forgotten_names(edit))
     if not names:
         return _by_class(edit)
@@ -69,7 +69,7 @@ def _forgotten_names(edit: Rewrite) -> Iterator[str]:
     for part in edit.source.query:
         if isinstance(part, Named):
             yield from () if part.capture else part.names
-        elif isinstance(part, Parameter) and part.name in edit.forgets:
+        elif isinstance(part, ShapeParameter) and part.name in edit.forgets:
             yield part.name
 
 
@@ -84,7 +84,7 @@ def _by_class(edit: Rewrite) -> str:
     }
     if classes <= {"hex", "uuid"}:
         return RANDOM
-    return NUMBER if "int" in classes else WORD
+    return _NUMBER if "int" in classes else _WORD
 
 
 def look_of_texts(texts: list[str]) -> str:
@@ -95,9 +95,9 @@ def look_of_texts(texts: list[str]) -> str:
     """
     some = [text for text in texts if text]
     if not some:
-        return WORD
+        return _WORD
     codes = [text for text in some if len(text) >= _SHORTEST and _CODE.fullmatch(text)]
     codes += [text for text in some if text.isdigit() and len(text) >= _LONG_NUMBER and text not in codes]
     if len(codes) >= _MOST * len(some) and len(set(some)) >= _VARIED * len(some):
         return RANDOM
-    return NUMBER if all(text.isdigit() for text in some) else WORD
+    return _NUMBER if all(text.isdigit() for text in some) else _WORD

@@ -9,7 +9,7 @@ from undust.searching.kinds import kind_of
 from undust.searching.risk import RISK, Risk
 
 if TYPE_CHECKING:
-    from undust.judging import Effect
+    from undust.judging import EditEffect
 
 USUAL_FPR = 0.01
 """The share of wrong merges under which the numbers below were chosen."""
@@ -57,7 +57,7 @@ class Objective:
         """Return the objective for the largest share of wrong merges that a person accepts."""
         return cls(most=cls.most * max_fpr / USUAL_FPR)
 
-    def worth(self, effect: Effect) -> Worth:
+    def worth(self, effect: EditEffect) -> Worth:
         """Return what an edit is worth, from what it would do."""
         right = float(effect.pages)
         # Guards were chosen so that failures are left out: as much is still to be expected of others.
@@ -73,7 +73,7 @@ class Objective:
             value -= self.against * int(effect.against.sum()) + self.moved * len(effect.moved)
         return Worth(value, rate, saved, lost)
 
-    def is_good(self, effect: Effect) -> bool:
+    def is_good(self, effect: EditEffect) -> bool:
         """Return whether an edit is worth having."""
         if effect.saved <= 0 or effect.worst < self.worst:
             return False

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Prior:
+class KindPrior:
     """What is known of a kind of edit."""
 
     true: float
@@ -26,13 +26,13 @@ class Prior:
     """… and its second."""
 
 
-def priors_from(data: Mapping[str, Mapping[str, float]]) -> dict[str, Prior]:
+def priors_from(data: Mapping[str, Mapping[str, float]]) -> dict[str, KindPrior]:
     """Return the priors that a file holds, by kind of edit."""
-    return {kind: Prior(**numbers) for kind, numbers in data.items()}
+    return {kind: KindPrior(**numbers) for kind, numbers in data.items()}
 
 
 @cache
-def _shipped() -> dict[str, Prior]:
+def _shipped() -> dict[str, KindPrior]:
     text = (files("undust.searching") / "priors.json").read_text(encoding="utf-8")
     return priors_from(json.loads(text)["kinds"])
 

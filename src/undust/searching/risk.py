@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING
 
-from undust.searching.priors import PRIORS, Prior
+from undust.searching.priors import PRIORS, KindPrior
 
 if TYPE_CHECKING:
     from undust.edits import Edit
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Risk:
     """What is known before anything was seen."""
 
-    priors: dict[str, Prior]
+    priors: dict[str, KindPrior]
     bit: float = 0.05
     """What a bit takes from the odds, as a logarithm."""
 

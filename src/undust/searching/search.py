@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from undust.edits import KEEP, Keep
-from undust.judging import Site, State, effects
+from undust.judging import KeyState, Site, effects
 from undust.judging.effect import lost_in, transition
-from undust.proposing import PROPOSERS, Seen
+from undust.proposing import PROPOSERS, SeenSite
 from undust.searching.guards import Guards
 from undust.searching.objective import Objective
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from undust.edits import Edit
-    from undust.judging import Effect, Evidence
+    from undust.judging import EditEffect, PairEvidence
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
-    Propose = Callable[[Seen], Iterable[Edit]]
+    Propose = Callable[[SeenSite], Iterable[Edit]]
 
 ROUNDS, MOST_EDITS = 4, 80
-NARROWED, LEAST_NARROWED = 40, 5
+_NARROWED, LEAST_NARROWED = 40, 5
 """So many failing edits of a proposer are narrowed, those with most pages first; each has so many pages."""
-KEEPS = 3
+_KEEPS = 3
 """Classes of restless pages, at most."""
 AHEAD = 8
 """So many of the next best are judged along with one that must be judged again."""
 SAFEGUARDS = 3
 """So often guards are added to an edit that is right in company only."""
-KEPT = 0.5
+_KEPT = 0.5
 """The share of what an edit saves alone that it must save in company."""
 
 
@@ -59,7 +59,7 @@ class Learned:
 class Search:
     """The search on one site."""
 
-    state: State
+    state: KeyState
     objective: Objective = field(default_factory=Objective)
     candidates: int = 0
     refused: Counter[str] = field(default_factory=Counter)
@@ -69,25 +69,25 @@ class Search:
     """What accepted edits were before they were kept to where they were seen to hold."""
     _failed: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Edits that hold nowhere, and the pages for and against each; nobody asks again before they change."""
-    _asked: dict[Propose, State] = field(default_factory=dict)
+    _asked: dict[Propose, KeyState] = field(default_factory=dict)
     """The state from which each proposer proposed last."""
-    _looked: tuple[State, Seen] | None = None
-    _raw: State | None = None
+    _looked: tuple[KeyState, SeenSite] | None = None
+    _raw: KeyState | None = None
     """Where the URLs stand without any edit."""
     _guards: Guards = field(default_factory=Guards)
 
-    def run(self) -> State:
+    def run(self) -> KeyState:
         """Return the state that no proposal improves, with restless pages kept if that is worth it."""
         self._keep_restless()
         if not self.state.edits:
             return self._searched()
-        other = Search(State(self.state.site), self.objective, _guards=self._guards)
+        other = Search(KeyState(self.state.site), self.objective, _guards=self._guards)
         with_keeps, without = self._searched(), other._searched()
         self.candidates += other.candidates
         self.state = max((with_keeps, without), key=self._value)
         return self.state
 
-    def _searched(self) -> State:
+    def _searched(self) -> KeyState:
         for _ in range(ROUNDS):
             before = self.state
             for propose in PROPOSERS:
@@ -99,7 +99,7 @@ class Search:
 
     def _keep_restless(self) -> None:
         """Leave classes of pages alone that are another one at every fetch."""
-        for _ in range(KEEPS):
+        for _ in range(_KEEPS):
             some = (edit for propose in PROPOSERS[:2] for edit in propose(self._seen()))
             offered = [edit for edit in some if not edit.is_mask]
             guard = self._guards.restless(self.state, effects(self.state, offered))
@@ -119,18 +119,18 @@ class Search:
         self._take([effect for effect in judged if self.objective.is_good(effect)])
         failing = [effect for effect in judged if effect.lost and effect.pages >= LEAST_NARROWED]
         failing.sort(key=lambda effect: (-effect.pages, effect.edit.text))
-        for effect in failing[:NARROWED]:
+        for effect in failing[:_NARROWED]:
             if self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
                 self._narrow(effect.edit)
         self._asked[propose] = self.state
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> SeenSite:
         """Return what proposers look at; the same until the URLs stand elsewhere."""
         if self._looked is None or self._looked[0] is not self.state:
-            self._looked = self.state, Seen(self.state)
+            self._looked = self.state, SeenSite(self.state)
         return self._looked[1]
 
-    def _take(self, good: Sequence[Effect]) -> bool:
+    def _take(self, good: Sequence[EditEffect]) -> bool:
         """Accept the best one after the other; what an edit is worth is seen anew after each."""
         took = False
         edits = {effect.edit.text: effect.edit for effect in good}
@@ -164,7 +164,7 @@ class Search:
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
-        if together.saved < max(1.0, KEPT * alone.saved) or not self.objective.is_good(together):
+        if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.is_good(together):
             self.refused["does something else in company"] += 1
             return False
         self.state = after
@@ -173,7 +173,7 @@ class Search:
 
     def _safe(self, edit: Edit) -> Edit | None:
         """Return an edit that merges no pages without the others either, under more guards if need be."""
-        raw = State(self.state.site, tuple(each for each in self.state.edits if each.operation == KEEP))
+        raw = KeyState(self.state.site, tuple(each for each in self.state.edits if each.operation == KEEP))
         if self._raw is None or self._raw.edits != raw.edits:
             self._raw = raw
         site = self.state.site.name
@@ -216,7 +216,7 @@ class Search:
                 self.state = without
                 self.refused["needless in the end"] += 1
 
-    def _value(self, state: State) -> float:
+    def _value(self, state: KeyState) -> float:
         """Return what a whole set is worth, beside others."""
         bits = sum(self._proposed.get(edit.text, edit).bits for edit in state.edits)
         return -len(state.keys) - self.objective.loss * lost_in(state) - self.objective.bit * bits
@@ -224,13 +224,13 @@ class Search:
 
 def learn_site(
     found: SiteClusters,
-    evidence: Evidence | None = None,
+    evidence: PairEvidence | None = None,
     objective: Objective | None = None,
     seed: int = 0,
 ) -> Learned:
     """Return the edits of one site; a pure function of what it is given."""
     site = Site.of(found, evidence, seed=seed)
-    search = Search(State(site), objective or Objective())
+    search = Search(KeyState(site), objective or Objective())
     state = search.run()
     return Learned(
         found.site,

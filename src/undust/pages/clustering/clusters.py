@@ -42,7 +42,7 @@ CLUSTER_SCHEMA = pa.schema(
 )
 """The table of clusters: `cluster` counts within the site, `size` is the cluster's number of URLs."""
 
-AGAINST = -1.0
+EVIDENCE_AGAINST = -1.0
 """Ratio up to which two pages are treated as different."""
 _DIFFERENT, CANNOT_TELL, SAME_PAGE = -1, 0, 1
 
@@ -174,7 +174,7 @@ class SiteClusters:
 
     def _differ(self, left: Ints, right: Ints) -> Bools:
         if self.evidence_of_pairs.has_blocks:
-            return self.evidence_of_pairs.ratios(left, right) <= AGAINST
+            return self.evidence_of_pairs.ratios(left, right) <= EVIDENCE_AGAINST
         label = (self.label[left] >= 0) & (self.label[right] >= 0)
         both = self.known[left] & self.known[right]
         sketch = both & (self.sketch_row[left] >= 0) & (self.sketch_row[right] >= 0)

@@ -35,7 +35,7 @@ CHANGING = 0.3
 """All numbers must be equal, unless they differ in such a share of the pairs that are equal otherwise."""
 ANCHORS = 8
 """Blocks by which a page is known."""
-TOGETHER = 48
+_TOGETHER = 48
 """So many pages with a block in common are compared with each other; of more, each with its neighbours."""
 
 
@@ -74,7 +74,7 @@ def _candidates(block: Ints, row: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of rows with a block in common, by their distance in the order of rows."""
     order = np.lexsort((row, block))
     block, row = block[order], row[order]
-    for distance in range(1, TOGETHER):
+    for distance in range(1, _TOGETHER):
         is_equal = block[distance:] == block[:-distance]
         if not is_equal.any():
             return

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undust.reading.formats.values import Converted
 
 BLOCKS = pa.list_(pa.int64())
-LARGEST = (1 << 63) - 1
+_LARGEST = (1 << 63) - 1
 
 
 def blocks_array(blocks: Sequence[bytes | None]) -> pa.Array:
@@ -64,6 +64,6 @@ def _numbers(value: Any) -> list[int] | None:  # noqa: ANN401 -- whatever a tabl
         found = json.loads(value) if isinstance(value, str | bytes) else value
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, list) or not all(type(each) is int and 0 <= each <= LARGEST for each in found):
+    if not isinstance(found, list) or not all(type(each) is int and 0 <= each <= _LARGEST for each in found):
         return None
     return found
