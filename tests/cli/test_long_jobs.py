@@ -171,7 +171,7 @@ def test_memory_threads_and_folder_change_nothing(crawl: Path, expected: bytes, 
 )
 def test_what_cannot_be_is_told(words: list[str], code: int, said: str, crawl: Path) -> None:
     """One sentence, before any work."""
-    done = CliRunner().invoke(main, ["learn", str(crawl), *words])
+    done = CliRunner().invoke(main, ["learn", str(crawl), "-q", *words])
     assert said in sentence(Ended(done.exit_code, b"", done.stderr), code)
 
 
@@ -232,7 +232,7 @@ HOLDING = {
     "signatures": ["signatures", "CRAWL"],
     "tree": ["tree", "CRAWL"],
     "validate": ["validate", "RULES", "--sample", "CRAWL", "--from", "CRAWL"],
-    "learn": ["learn", "CRAWL", "--method", "tree"],
+    "learn": ["learn", "CRAWL", "--method", "tree", "-q"],
 }
 """Commands that hold all of their input."""
 BOUNDED = {

@@ -64,10 +64,10 @@ SAVE_A_REVIEW = """
 import sys
 import click
 from undust.cli.frame import ending_cleanly, one_sentence
-from undust.showing.review import Desk
+from undust.showing.review import ReviewSession
 try:
     with one_sentence(), ending_cleanly():
-        desk = Desk("rules.json", {})
+        desk = ReviewSession("rules.json", {})
         desk.save([desk.rules.ids[0]])
 except click.exceptions.Exit as ending:
     sys.exit(ending.exit_code)

@@ -79,7 +79,7 @@ def read_column(file: BinaryIO, name: str, choose: Choose) -> Iterator[pa.Array]
 def _place(parquet: pq.ParquetFile, name: str, choose: Choose) -> int:
     """Return where the column of the URLs is."""
     schema = parquet.schema_arrow
-    read: int = schema.names.index(choose(schema.names, _url_like(parquet)))
+    read: int = schema.names.index(choose(schema.names, _url_like(parquet, name)))
     if not _is_text(schema.field(read).type):
         message = f"{name}: the column '{schema.names[read]}' does not hold texts; name another with --column"
         raise DamagedSource(message)
@@ -101,9 +101,9 @@ def change_parquet(file: BinaryIO, change: ColumnChange) -> None:
 
 
 def _batches(
-    parquet: pq.ParquetFile, name: str, columns: list[str] | None = None
+    parquet: pq.ParquetFile, name: str, columns: list[str] | None = None, rows: int = ROWS
 ) -> Iterator[pa.RecordBatch]:
-    batches = parquet.iter_batches(ROWS, columns=columns)
+    batches = parquet.iter_batches(rows, columns=columns)
     while True:
         try:
             batch = next(batches, None)
@@ -115,21 +115,21 @@ def _batches(
         yield batch
 
 
-def _url_like(parquet: pq.ParquetFile) -> list[str]:
+def _url_like(parquet: pq.ParquetFile, name: str) -> list[str]:
     """Return the columns of texts that hold nothing but URLs in the first rows."""
     schema = parquet.schema_arrow
-    names = [field.name for field in schema if _is_text(field.type) and schema.names.count(field.name) == 1]
-    if not names:
+    texts = [field.name for field in schema if _is_text(field.type) and schema.names.count(field.name) == 1]
+    if not texts:
         return []
-    batch = next(parquet.iter_batches(20, columns=names), None)
+    batch = next(_batches(parquet, name, texts, rows=20), None)
     if batch is None:
         return []
     found = []
-    for name in names:
-        column = _texts(batch.column(name))
+    for each in texts:
+        column = _texts(batch.column(each))
         is_url = pc.match_substring_regex(column, r"^\s*(?i:https?)://")
         if column.null_count < len(column) and pc.all(is_url).as_py():
-            found.append(name)
+            found.append(each)
     return found
 
 

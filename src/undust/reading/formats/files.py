@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, tee
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
@@ -157,13 +158,24 @@ def look_into(
 ) -> LookedInto:
     """Return a file with its first bytes; fewer of them if `enough` says of those so far that they do."""
     name = "standard input" if path == STANDARD else path
-    raw, looked_at = tee(raw_blocks(path, watch))
-    head, packings, damage = _looked_into(looked_at, name, enough)
-    # Or what is read would be held until it had been looked at too.
-    del looked_at
+    blocks, looked_at = raw_blocks(path, watch), deque[bytes]()
+    head, packings, damage = _looked_into(_noted(blocks, looked_at), name, enough)
     if not packings and head:
         require_no_promise(path)
-    return LookedInto(path, name, head, packings, damage, raw)
+    return LookedInto(path, name, head, packings, damage, chain(_released(looked_at), blocks))
+
+
+def _noted(blocks: Iterator[bytes], held: deque[bytes]) -> Iterator[bytes]:
+    """Give blocks and hold each of them."""
+    for block in blocks:
+        held.append(block)
+        yield block
+
+
+def _released(held: deque[bytes]) -> Iterator[bytes]:
+    """Give the held blocks again, and hold none of them any longer."""
+    while held:
+        yield held.popleft()
 
 
 def is_recognised(path: str, options: ReadOptions) -> bool:
