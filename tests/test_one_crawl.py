@@ -152,7 +152,7 @@ def test_with_all_evidence_the_clusters_are_the_same(
     """WARC, Parquet, JSON lines and CSV, in any order of rows, in one process or several."""
     monkeypatch.setattr(local, "WORTH_PROCESSES", 0)
     expected = clusters_of(archive, tmp_path / "archive.csv", 1)
-    for kind in ("digest", "sketch", "canonical", "redirect"):
+    for kind in ("digest", "canonical", "redirect"):
         assert kind.encode() in expected
     for seed, name in enumerate(("crawl.jsonl", "crawl.csv", "crawl.parquet")):
         WRITERS[name](shuffled(crawl, seed), tmp_path / name)

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "blocks.hpp"
 #include "html.hpp"
 #include "promise.hpp"
 #include "sketch.hpp"
@@ -15,6 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const undust::HtmlTag& tag : page.tags) {
     undust::promise(tag.attributes.size() <= 32, "a tag has no more attributes than are kept");
   }
+
+  undust::TextBlocks blocks;
+  undust::read_blocks(page.text, page.block_ends, blocks);
+  undust::promise(blocks.blocks.size() <= undust::kMostBlocks, "a page keeps no more blocks than are kept");
 
   std::vector<std::uint64_t> hashes;
   undust::shingles(page.text, 1 + size % 7, hashes);

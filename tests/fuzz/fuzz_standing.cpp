@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto no_flags = std::make_unique<bool[]>(site.images.size());
   const std::span<const bool> of_images(no_flags.get(), site.images.size());
   const Standing standing({{site.images.begin(), site.images.end()}, site.first_pair, site.page, site.urls,
-                           of_images, of_images, speaks, is_held, is_silent, sketch, sketches, kMinima, 1});
+                           of_images, of_images, speaks, is_held, is_silent, sketch, sketches, kMinima, 1, nullptr, {}, 0, 0});
   promise(standing.lost() >= 0, "a count is a count");
   const Program program(rules, suffixes);
   std::vector<std::int64_t> rows(site.images.size());

@@ -104,9 +104,24 @@ def writing_parquet(
 
 @contextmanager
 def _csv(schema: pa.Schema, write: Callable[[bytes], object]) -> Iterator[Callable[[pa.RecordBatch], object]]:
+    """Write batches as CSV; a list, which CSV has no word for, is written as JSON."""
     options = pa_csv.WriteOptions(quoting_style="needed")
+    lists = [place for place, field in enumerate(schema) if pa.types.is_list(field.type)]
+    for place in lists:
+        schema = schema.set(place, pa.field(schema.field(place).name, pa.string()))
     with pa_csv.CSVWriter(_Sink(write), schema, write_options=options) as writer:
-        yield writer.write_batch
+
+        def write_batch(batch: pa.RecordBatch) -> None:
+            columns = [
+                _as_json(column) if place in lists else column for place, column in enumerate(batch.columns)
+            ]
+            writer.write_batch(pa.record_batch(columns, schema=schema) if lists else batch)
+
+        yield write_batch
+
+
+def _as_json(column: pa.Array) -> pa.Array:
+    return pa.array([None if each is None else json.dumps(each) for each in column.to_pylist()], pa.string())
 
 
 @contextmanager
