@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage mutation stranger lint format stub bench soak docs clean FORCE
+.PHONY: help run test js coverage mutation stranger lint format stub bench soak docs clean FORCE
 
 help:
 	@echo "make run       build, then the main job on the sample crawl; writes rules.json, report.html"
@@ -32,6 +32,7 @@ help:
 	@echo "make stranger  follows the README in a fresh clone with an empty HOME, then installs archive and wheel"
 	@echo "make lint      ruff and mypy; 'make format' repairs what ruff can"
 	@echo "make bench     undust beside other libraries            (BENCH=lines: ten million URLs)"
+	@echo "make js        the canonicalizer as WebAssembly, into js/ (the npm package)"
 	@echo "make soak      every fuzz target for SECONDS=600 together"
 	@echo "make docs      the documentation as HTML, into site/"
 	@echo "make stub      writes src/undust/_core.pyi again after a change of the core's border"
@@ -40,8 +41,12 @@ help:
 run: $(INSTALLED)
 	@$(BIN)/python examples/tour.py
 
-test: $(INSTALLED)
+test: $(INSTALLED) js
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# Compiled when a source, the suffix list or the compiler changed.
+js: $(INSTALLED)
+	@$(BIN)/python -m tools.wasm
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check
@@ -60,7 +65,7 @@ stranger:
 	$(PYTHON) -m tools.stranger $(ARGS)
 	$(PYTHON) -m tools.clean_install
 
-coverage: $(INSTALLED)
+coverage: $(INSTALLED) js
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=92 $(ARGS)
 
 mutation: $(INSTALLED)
@@ -100,7 +105,7 @@ FORCE:
 $(INSTALLED): .venv/python .venv/modules $(PACKAGE)
 	@echo "building undust and installing what its tests need (a minute or two)"
 	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint \
-	  --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON --editable '.[pandas,polars,scrapy,spark]'
+	  --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON --editable '.[all,learn,pandas,polars,scrapy,spark]'
 	@touch $@
 
 .venv/installed-%: $(INSTALLED)

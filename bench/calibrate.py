@@ -83,7 +83,9 @@ def trials(case: Case, *, is_quick: bool) -> Iterator[Trial]:
             failing = sorted(failing, key=lambda effect: (-effect.pages, effect.edit.text))[:NARROWED]
             guards = Guards()
             some = [guards.where_it_holds(state, effect, LEAST_PAGES) for effect in failing]
-            narrow = {edit.text: edit for tried in some for edit in tried if edit.rules(found.name)}
+            narrow = {
+                each.edit.text: each.edit for tried in some for each in tried if each.edit.rules(found.name)
+            }
             yield from _judged(case.name, state, other, list(narrow.values()))
             seen |= {*edits, *narrow}
 

@@ -1,39 +1,62 @@
 """Every export of learned rules: how many rules each target takes, and whether it does what the rules do.
 
     python -m bench.exports                      learn the rules of all labelled sites, then export them
-    python -m bench.exports --rules FOLDER       rule files that were learned before, FOLDER/NAME.json
+    python -m bench.exports --rules FOLDER       rule files FOLDER/NAME.json; learned if missing
+    python -m bench.exports --only NAME,NAME     these sites
     python -m bench.exports --before old.json    also the share of the rules of an earlier run that are left
     python -m bench.exports --json               one JSON object: what each target took of each site
 
-The exports that run here (Python's `re`, Perl, Java, DuckDB) are carried out on 2,000 URLs of each site, and
-compared with the canonical form by the exported rules.
+The exports are carried out where that is installed (Python's `re`, Perl, Java, DuckDB, nginx, Apache,
+duplicate-url-discarder) on 2,000 URLs of each site for which the target is exact, and compared with the
+canonical form by the exported rules.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import undust
 from bench.common import data_folder, machine
 from bench.sites import KINDS, site
 from tests.exchange.exports import applied
+from tests.exchange.exports.in_servers import by_server
 from undust import RuleSet, normalize
 from undust.exchange.exports import EXPORTERS, export
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
     from undust.exchange.exports import Exported
 
 URLS = 2_000
+NOT_EXACT = {
+    "apache": r"[?&](?:&|$)",
+    "duplicate-url-discarder": r"//[^/]*(?::|\./)|[?&](?:&|$)|\?.*;",
+}
+"""URLs for which a target says that it is not exact, where those are in standard form."""
+HOSTS: dict[str, tuple[Callable[[str, list[str], Path], list[str]], ...]] = {
+    "regex": (lambda text, urls, _: applied.by_python(text, urls), applied.by_perl),
+    "sql": (lambda text, urls, _: applied.by_duckdb(text, urls),),
+    "nutch": (applied.by_java,),
+    "heritrix": (applied.by_java,),
+    "nginx": (lambda text, urls, _: by_server("nginx", text, urls),),
+    "apache": (lambda text, urls, _: by_server("apache2", text, urls),),
+    "duplicate-url-discarder": (applied.by_duplicate_url_discarder,),
+}
+"""What carries out a file, by its target."""
+SHOWN = 3
+"""Wrong answers of a site and target that are printed."""
 
 
 def sites() -> Iterator[tuple[str, pa.Table]]:
@@ -48,28 +71,40 @@ def sites() -> Iterator[tuple[str, pa.Table]]:
 def rules_of(name: str, seen: pa.Table, folder: Path | None) -> RuleSet:
     """Return the rules of a site: from a file, or learned now."""
     path = folder / f"{name}.json" if folder else None
-    return undust.load(path) if path and path.exists() else undust.learn(seen)
+    if path and path.exists():
+        return undust.load(path)
+    rules = undust.learn(seen)
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rules.save(path)
+    return rules
 
 
-def some_urls(seen: pa.Table) -> list[str]:
-    """Return URLs of a site in standard form, from all over the table."""
+def some_urls(seen: pa.Table, target: str) -> list[str]:
+    """Return URLs of a site in standard form for which a target is exact, from all over the table."""
+    odd = re.compile(NOT_EXACT.get(target, "@"))
     urls = sorted({normalize(url) for url in seen.column("url").to_pylist()})
-    step = max(1, len(urls) // URLS)
-    return [url for url in urls[::step] if url.startswith("http") and "@" not in url][:URLS]
+    fitting = [url for url in urls if url.startswith("http") and "@" not in url and not odd.search(url)]
+    return fitting[:: max(1, len(fitting) // URLS)][:URLS]
 
 
-def wrong(target: str, exported: Exported, urls: list[str], folder: Path) -> int | None:
-    """Return how many URLs get another answer than by the rules, or None if the host does not run here."""
-    if target == "regex":
-        answers = [applied.by_python(exported.text, urls), applied.by_perl(exported.text, urls, folder)]
-    elif target == "sql":
-        answers = [applied.by_duckdb(exported.text, urls)]
-    elif target in {"nutch", "heritrix"}:
-        answers = [applied.by_java(exported.text, urls, folder)]
-    else:
+def compared(target: str, exported: Exported, urls: list[str], folder: Path) -> tuple[int, list[str]] | None:
+    """Return how many answers were compared, and those that the rules do not give; None without a host."""
+    try:
+        answers = [host(exported.text, urls, folder) for host in HOSTS.get(target, ())]
+    except pytest.skip.Exception as error:
+        print(f"{target}: {error}", file=sys.stderr)
+        return None
+    if not answers:
         return None
     wanted: list[str] = RuleSet(exported.rules).compile().batch(urls).to_pylist()
-    return sum(one != other for found in answers for one, other in zip(found, wanted, strict=True))
+    wrong = [
+        f"{url} -> {got}, by the rules {expected}"
+        for found in answers
+        for url, got, expected in zip(urls, found, wanted, strict=True)
+        if got != expected
+    ]
+    return len(answers) * len(urls), wrong
 
 
 def measured(told: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
@@ -77,16 +112,23 @@ def measured(told: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
     found: dict[str, dict[str, dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, seen in sites():
-            rules, urls = rules_of(name, seen, told.rules), some_urls(seen)
+            if told.only and name not in told.only.split(","):
+                continue
+            rules = rules_of(name, seen, told.rules)
             found[name] = {}
             for target in EXPORTERS:
                 start = process_time()
                 exported = export(rules, target.name)
                 spent = process_time() - start
+                urls = [] if told.quick else some_urls(seen, target.name)
+                answers = compared(target.name, exported, urls, Path(folder)) if urls else None
+                for line in answers[1][:SHOWN] if answers else ():
+                    print(f"{name}, {target.name}: {line}", file=sys.stderr)
                 found[name][target.name] = {
                     "active": exported.effect.active,
                     "rules": [rule.id for rule in exported.rules],
-                    "wrong": None if told.quick else wrong(target.name, exported, urls, Path(folder)),
+                    "compared": answers and answers[0],
+                    "wrong": answers and len(answers[1]),
                     "seconds": round(spent, 3),
                 }
             print(f"{name}: {len(rules)} rules", file=sys.stderr)
@@ -95,8 +137,8 @@ def measured(told: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
 
 def print_table(found: dict[str, dict[str, dict[str, Any]]], before: dict[str, Any]) -> None:
     """Print one line a target."""
-    print(f"{machine()}\n\n| target | active | exported | still of before | wrong answers | s |")
-    print(f"| --- |{' ---: |' * 5}")
+    print(f"{machine()}\n\n| target | active | exported | still of before | compared | wrong | s |")
+    print(f"| --- |{' ---: |' * 6}")
     for target in EXPORTERS:
         rows = {name: targets[target.name] for name, targets in found.items()}
         old = {
@@ -105,11 +147,13 @@ def print_table(found: dict[str, dict[str, dict[str, Any]]], before: dict[str, A
             for each in targets.get(target.name, {}).get("rules", ())
         }
         new = {(name, each) for name, row in rows.items() for each in row["rules"]}
-        answers = [row["wrong"] for row in rows.values() if row["wrong"] is not None]
+        answers = sum(row["compared"] or 0 for row in rows.values())
+        wrong = sum(row["wrong"] or 0 for row in rows.values())
         print(
             f"| `{target.name}` | {sum(row['active'] for row in rows.values()):,} | {len(new):,} "
             f"| {f'{len(old & new):,} of {len(old):,}' if old else ''} "
-            f"| {sum(answers) if answers else ''} | {sum(row['seconds'] for row in rows.values()):.1f} |"
+            f"| {f'{answers:,} | {wrong:,}' if answers else ' | '} "
+            f"| {sum(row['seconds'] for row in rows.values()):.1f} |"
         )
 
 
@@ -119,6 +163,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rules", type=Path, help="a folder of rule files to use instead of learning")
+    parser.add_argument("--only", help="names of sites, with commas between")
     parser.add_argument("--before", type=Path, help="the JSON of an earlier run")
     parser.add_argument("--quick", action="store_true", help="do not carry the exports out")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")

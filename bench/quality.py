@@ -4,6 +4,7 @@
     python -m bench.quality --kinds forum shop --json    one JSON object a line
     python -m bench.quality --methods standard tree --urls 10000 --noise 0.1
     python -m bench.quality --methods substring --max-fpr 0 0.01 0.05 0.1    a line for each bound
+    python -m bench.quality --methods tree --option tree.least=5
     python -m bench.quality --alone                      single learners believed as their papers believe them
 
 Methods see what a crawl saw (digests, sketches, redirects, rel=canonical) of some of the pages, and are
@@ -139,7 +140,7 @@ def rows_of(case: Case, told: argparse.Namespace, judge: ModuleType | None) -> t
         undust.find_duplicates(training),
         test,
         methods_named(told.methods),
-        Job((), seed=told.seed, alone=told.alone),
+        Job((), dict(told.option), seed=told.seed, alone=told.alone),
         bounds=told.max_fpr,
     )
 
@@ -234,6 +235,14 @@ def main() -> None:
         print_verdicts(told_apart[group])
 
 
+def _named_option(said: str) -> tuple[str, object]:
+    name, _, value = said.partition("=")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
 def _options() -> argparse.ArgumentParser:
     ask = argparse.ArgumentParser(
         prog="python -m bench.quality",
@@ -249,6 +258,14 @@ def _options() -> argparse.ArgumentParser:
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument(
         "--alone", action="store_true", help="prove each candidate of single learners alone, as the papers do"
+    )
+    ask.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        type=_named_option,
+        metavar="LEARNER.X=Y",
+        help="an option of a learner, as in tree.least=5; may be repeated",
     )
     ask.add_argument("--generated", action="store_true", help="leave real sites out")
     ask.add_argument(

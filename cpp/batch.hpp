@@ -37,7 +37,8 @@ void in_parts(std::int64_t rows, std::size_t parts, Work&& work) {
       failures[part] = std::current_exception();
     }
   };
-  std::vector<std::jthread> others;
+  std::vector<std::thread> others;  // not jthread, which some C++20 libraries lack
+  others.reserve(parts);
   std::size_t here = parts;
   for (std::size_t part = 1; part < parts; ++part) {
     try {
@@ -49,7 +50,7 @@ void in_parts(std::int64_t rows, std::size_t parts, Work&& work) {
   }
   run(0);
   for (; here < parts; ++here) run(here);
-  others.clear();
+  for (std::thread& other : others) other.join();
   for (const auto& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }

@@ -21,6 +21,7 @@ void bind_content(nb::module_& m);
 void bind_differences(nb::module_& m);
 void bind_duplicates(nb::module_& m);
 void bind_evidence(nb::module_& m);
+void bind_key_meetings(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_alignment(nb::module_& m);
 void bind_rewrite(nb::module_& m);
@@ -221,6 +222,7 @@ NB_MODULE(_core, m) {
   bind_duplicates(m);
   bind_evidence(m);
   bind_program(m);
+  bind_key_meetings(m);
   bind_alignment(m);
   bind_rewrite(m);
   bind_sources(m);

@@ -8,6 +8,8 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#elif defined(_WIN32)
+#include <malloc.h>
 #endif
 
 namespace undust {
@@ -31,7 +33,7 @@ struct LargePages {
       ::madvise(memory, rounded(bytes), MADV_HUGEPAGE);  // where it is not heeded, all is the same but slower
 #endif
     } else {
-      memory = std::aligned_alloc(kLine, (bytes / kLine + 1) * kLine);
+      memory = aligned((bytes / kLine + 1) * kLine);
       if (!memory) throw std::bad_alloc();
     }
     return static_cast<T*>(memory);
@@ -44,7 +46,7 @@ struct LargePages {
       ::munmap(memory, rounded(bytes));
 #endif
     } else {
-      std::free(memory);
+      free_aligned(memory);
     }
   }
 
@@ -52,6 +54,22 @@ struct LargePages {
 
  private:
   static constexpr std::size_t kLine = 64, kLargePage = std::size_t{2} << 20;
+
+  // Windows has functions of its own for aligned memory.
+  [[nodiscard]] static void* aligned(std::size_t bytes) {
+#if defined(_WIN32)
+    return ::_aligned_malloc(bytes, kLine);
+#else
+    return std::aligned_alloc(kLine, bytes);
+#endif
+  }
+  static void free_aligned(void* memory) {
+#if defined(_WIN32)
+    ::_aligned_free(memory);
+#else
+    std::free(memory);
+#endif
+  }
 
   [[nodiscard]] static constexpr bool is_mapped([[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)

@@ -40,20 +40,26 @@ void find_rules(const Block& block, Lane& lane) {
 
 }  // namespace
 
-void Scratch::start(const Lane& of) {
-  orbit.start_with(of.normal);
-  result = 0;
+void Orbit::start(const std::string& first) {
+  texts.start_with(first);
+  hashes.clear();
   steps.clear();
-  masks.clear();
+  result = 0;
 }
 
-std::size_t Scratch::find_earlier(std::size_t step) {
+std::size_t Orbit::find_earlier(std::size_t step) {
   if (step == 1) return step;  // a change never gives the URL that it changed
-  while (hashes.size() <= step) hashes.push_back(hash_of(orbit[hashes.size()]));
+  while (hashes.size() <= step) hashes.push_back(hash_of(texts[hashes.size()]));
   for (std::size_t earlier = 0; earlier < step; ++earlier) {
-    if (hashes[earlier] == hashes[step] && orbit[earlier] == orbit[step]) return earlier;
+    if (hashes[earlier] == hashes[step] && texts[earlier] == texts[step]) return earlier;
   }
   return step;
+}
+
+void Scratch::start(const Lane& of) {
+  fetched.start(of.normal);
+  compared.start(of.normal);
+  masks.clear();
 }
 
 // The normal form of scratch.written in `out`, if it is a URL of the same site.
@@ -113,15 +119,15 @@ Program::Effect Program::changed_by(const StoredRule& rule, const Lane& lane) co
   return is_only_one && rule.head().is_final ? Effect::kFinished : Effect::kChanged;
 }
 
-// f of the URL in lane.view: the rule that changed it, with the result in `out`.
-Program::Change Program::change(Lane& lane, Scratch& scratch, std::string& out) const {
+// f, or for comparing g, of the URL in lane.view: the rule that changed it, with the result in `out`.
+Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::string& out) const {
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     if (!lane.has_candidates) find_rules(*block, lane);
     lane.has_candidates = false;
     for (const std::uint32_t place : lane.candidates) {
       const StoredRule rule = rule_at(*block, place);
-      if (rule->is_mask) continue;
+      if (rule->is_mask || (use == For::kFetching && rule.head().is_compared)) continue;
       const Effect effect = apply(rule, lane, scratch, out);
       if (effect == Effect::kNone) continue;
       if (effect == Effect::kKept) out = lane.view.url;
@@ -131,47 +137,47 @@ Program::Change Program::change(Lane& lane, Scratch& scratch, std::string& out) 
   return {};
 }
 
-// The orbit of its first text, which is in the view; scratch.result becomes the place of c(u) in it.
+// The orbit of its first text, which is in the view; orbit.result becomes the place of the chosen one.
 // next_change(out) is what becomes of the URL in the view.
 template <typename Step>
-Outcome Program::walk_by(Lane& lane, Scratch& scratch, Step&& next_change) const {
-  scratch.hashes.clear();
+Outcome Program::walk_by(Lane& lane, Orbit& orbit, Step&& next_change) const {
   for (std::size_t step = 1; step <= kMostSteps; ++step) {
-    std::string& next = scratch.orbit.add();
+    std::string& next = orbit.texts.add();
     const auto [rule, effect] = next_change(next);
-    scratch.result = step - 1;
+    orbit.result = step - 1;
     if (effect == Effect::kNone || effect == Effect::kKept) {
-      scratch.orbit.drop_last();
-      if (effect == Effect::kKept) scratch.steps.push_back({rule, scratch.result});
+      orbit.texts.drop_last();
+      if (effect == Effect::kKept) orbit.steps.push_back({rule, orbit.result});
       return Outcome::kResolved;
     }
-    scratch.steps.push_back({rule, step});
+    orbit.steps.push_back({rule, step});
     if (next.size() > kLongestUrl) break;
     if (effect == Effect::kFinished) {
-      scratch.result = step;
+      orbit.result = step;
       return Outcome::kResolved;
     }
-    if (const std::size_t earlier = scratch.find_earlier(step); earlier < step) {
-      scratch.result = earlier;
+    if (const std::size_t earlier = orbit.find_earlier(step); earlier < step) {
+      orbit.result = earlier;
       for (std::size_t member = earlier + 1; member < step; ++member) {
-        if (is_smaller(scratch.orbit[member], scratch.orbit[scratch.result])) scratch.result = member;
+        if (is_smaller(orbit.texts[member], orbit.chosen())) orbit.result = member;
       }
       return Outcome::kCycle;
     }
     lane.view.read(next);
   }
-  scratch.result = 0;
+  orbit.result = 0;
   return Outcome::kUnresolved;
 }
 
-Outcome Program::walk(Lane& lane, Scratch& scratch) const {
-  return walk_by(lane, scratch, [&](std::string& out) { return change(lane, scratch, out); });
+Outcome Program::walk(For use, Lane& lane, Scratch& scratch, Orbit& orbit) const {
+  return walk_by(lane, orbit, [&](std::string& out) { return change(use, lane, scratch, out); });
 }
 
-// Each matching mask once, in order; where the last text it gave stands.
+// Each matching mask once, in order, from k(u) on; where the last text it gave stands.
 std::size_t Program::mask(Lane& lane, Scratch& scratch) const {
-  std::size_t masked = scratch.result;
-  lane.view.read(scratch.orbit[masked]);
+  Texts& texts = scratch.compared.texts;
+  std::size_t masked = scratch.compared.result;
+  lane.view.read(texts[masked]);
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     find_rules(*block, lane);
@@ -179,19 +185,19 @@ std::size_t Program::mask(Lane& lane, Scratch& scratch) const {
       const std::uint32_t place = lane.candidates[i];
       const StoredRule rule = rule_at(*block, place);
       if (!rule->is_mask && rule->kind != RuleKind::kKeep) continue;
-      std::string& next = scratch.orbit.add();
+      std::string& next = texts.add();
       const Effect effect = apply(rule, lane, scratch, next);
       if (effect == Effect::kKept) return masked;
       const bool was_masked = lane.view.is_scheme_masked;
       const bool is_masked = was_masked || rule->to.scheme_form == Form::kMask;
       if (effect == Effect::kNone || (next == lane.view.url && is_masked == was_masked)) {
-        scratch.orbit.drop_last();
+        texts.drop_last();
         continue;
       }
       lane.view.read(next);
       lane.view.is_scheme_masked = is_masked;
-      if (is_masked) scratch.orbit.add().assign(1, '*').append(next, next.find(':'));
-      masked = scratch.orbit.size() - 1;
+      if (is_masked) texts.add().assign(1, '*').append(next, next.find(':'));
+      masked = texts.size() - 1;
       scratch.masks.push_back({rule.head().number, masked});
       // Other rules may match the new text; those up to this one had their turn.
       find_rules(*block, lane);
@@ -205,16 +211,25 @@ std::size_t Program::mask(Lane& lane, Scratch& scratch) const {
 Result Program::canonical(Lane& lane, Scratch& scratch) const {
   scratch.start(lane);
   if (lane.outcome == Outcome::kNotUrl) return {lane.outcome, lane.text};
-  if (lane.outcome == Outcome::kResolved && lane.rules.has_any()) lane.outcome = walk(lane, scratch);
-  return {lane.outcome, scratch.orbit[scratch.result]};
+  if (lane.outcome == Outcome::kResolved && lane.rules.has_any()) {
+    lane.outcome = walk(For::kFetching, lane, scratch, scratch.fetched);
+  }
+  return {lane.outcome, scratch.fetched.chosen()};
 }
 
 Result Program::key(Lane& lane, Scratch& scratch) const {
   const bool is_ruled = lane.outcome == Outcome::kResolved && lane.rules.has_any();
   const Result result = canonical(lane, scratch);
-  const bool has_masks = is_ruled && ((lane.rules.own && lane.rules.own.has_masks()) || (shared_ && shared_.has_masks()));
-  if (!has_masks) return result;
-  return {result.outcome, scratch.orbit[mask(lane, scratch)]};
+  if (!is_ruled) return result;
+  scratch.compared.start(scratch.fetched.chosen());
+  const auto have = [&](bool (Block::*has)() const) {
+    return (lane.rules.own && (lane.rules.own.*has)()) || (shared_ && (shared_.*has)());
+  };
+  if (have(&Block::has_compared)) {
+    lane.view.read(result.url);
+    (void)walk(For::kComparing, lane, scratch, scratch.compared);
+  }
+  return {result.outcome, scratch.compared.texts[have(&Block::has_masks) ? mask(lane, scratch) : scratch.compared.result]};
 }
 
 Result Program::canonical(std::string_view url, Scratch& scratch) const {
@@ -233,8 +248,8 @@ std::uint32_t Program::step(std::string_view url, Scratch& scratch, std::string&
   scratch.start(lane);
   out = lane.outcome == Outcome::kNotUrl ? url : std::string_view(lane.normal);
   if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return kNoRule;
-  std::string& next = scratch.orbit.add();
-  const std::uint32_t rule = change(lane, scratch, next).rule;
+  std::string& next = scratch.fetched.texts.add();
+  const std::uint32_t rule = change(For::kComparing, lane, scratch, next).rule;
   if (rule != kNoRule) out = next;
   return rule;
 }
@@ -245,7 +260,7 @@ std::vector<std::pair<std::uint32_t, std::string>> Program::matches(std::string_
   begin(url, lane);
   scratch.start(lane);
   if (lane.outcome != Outcome::kResolved) return found;
-  std::string& next = scratch.orbit.add();
+  std::string& next = scratch.fetched.texts.add();
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     std::uint32_t place = block->first_rule();
@@ -265,7 +280,7 @@ void Program::touching(std::string_view url, Scratch& scratch, std::vector<std::
   begin(url, lane);
   scratch.start(lane);
   if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return;
-  std::string& next = scratch.orbit.add();
+  std::string& next = scratch.fetched.texts.add();
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     find_rules(*block, lane);
@@ -299,7 +314,7 @@ Outcome Program::walk_apart(const StoredRule& rule, Effect effect, const std::ve
   const std::uint32_t number = rule.head().number;
   Lane& lane = scratch.apart;
   bool is_first = true;
-  return walk_by(lane, scratch, [&](std::string& out) -> Change {
+  return walk_by(lane, scratch.fetched, [&](std::string& out) -> Change {
     if (is_first) {
       is_first = false;
       out.swap(scratch.first);
@@ -333,7 +348,7 @@ void Program::apart(std::string_view url, const std::vector<bool>& asked, Scratc
       if (effect == Effect::kNone || scratch.first == lane.view.url) continue;
       scratch.start(lane);
       const Outcome outcome = is_shielded ? Outcome::kResolved : walk_apart(rule, effect, asked, scratch);
-      use(rule.head().number, {outcome, scratch.orbit[scratch.result]});
+      use(rule.head().number, {outcome, scratch.fetched.chosen()});
     }
   }
 }

@@ -1,15 +1,19 @@
 // A compiled rule set: which URL a URL becomes, which key it has, and by which rules.
 //
 //   n(u)   the normal form; its site chooses the rules: those of the site, then those of "*"
-//   f(u)   the first rule in order that makes another URL of the site; a keep that matches stops
+//   f(u)   the first rule in order that makes another URL of the site; a keep that matches stops;
+//          masks and rules for comparing only are passed over
 //   c(u)   n(u), f(n(u)), … until a URL repeats: the smallest of the repeating part
-//   key(u) c(u), then each matching mask once, in order
+//   g(u)   f(u) with the rules for comparing only
+//   k(u)   c(u), g(c(u)), … likewise; c(u) if no URL repeats
+//   key(u) k(u), then each matching mask once, in order
 //
 // A program is never written to after construction, so threads share it; each brings a
 // Scratch, whose buffers are used again from URL to URL.
 //
 // Bounds, for a URL of n bytes (n <= 64 KiB, longer ones are only normalized): 256 steps of
-// at most the rules of one site, each in time O(n × its pieces), and 256 URLs of 64 KiB held.
+// at most the rules of one site, each in time O(n × its pieces), and 256 URLs of 64 KiB held;
+// twice that for a key with rules for comparing only.
 #pragma once
 
 #include <array>
@@ -38,6 +42,7 @@ struct RuleSource {
   RuleText text;
   std::vector<std::string_view> except_sites;
   bool is_active = true;
+  bool is_fetched = true;  // false: for comparing only
 };
 
 // The first rule of a list that is wrong, by number.
@@ -86,22 +91,33 @@ class Texts {
   std::size_t used_ = 0;
 };
 
+// The way of a URL: x, f(x), f(f(x)), …
+struct Orbit {
+  Texts texts;
+  std::vector<std::uint64_t> hashes;  // of the texts, as far as somebody asked
+  // Every step, the one that closes a cycle and the keep that ended it included; the first `result`
+  // of them lead from the first text to the chosen one.
+  std::vector<AppliedStep> steps;
+  std::size_t result = 0;
+
+  void start(const std::string& first);
+  // Where the text of a step stood before; the step itself if it is new.
+  [[nodiscard]] std::size_t find_earlier(std::size_t step);
+  [[nodiscard]] const std::string& chosen() const { return texts[result]; }
+};
+
 struct Scratch {
   Lane lane;   // of a URL that is asked for alone
   Lane apart;  // of the same URL on its way under one rule
   Match match, condition;
   WriteScratch write;
   std::string written, first;
-  Texts orbit;  // n(u), f(n(u)), …, then the masked texts
-  std::vector<std::uint64_t> hashes;  // of the orbit, as far as somebody asked
-  // Of the last call: every step of the orbit, the one that closes a cycle and the keep that
-  // ended it included; the first `result` of them lead from n(u) to c(u). Then the masks.
-  std::vector<AppliedStep> steps, masks;
-  std::size_t result = 0;
+  // Of the last call: from n(u) to c(u), then from c(u) to k(u), then the masks, whose texts stand
+  // behind those of `compared`.
+  Orbit fetched, compared;
+  std::vector<AppliedStep> masks;
 
   void start(const Lane& of);
-  // Where the text of a step stood before; the step itself if it is new.
-  [[nodiscard]] std::size_t find_earlier(std::size_t step);
 };
 
 class Program {
@@ -155,14 +171,15 @@ class Program {
   [[nodiscard]] StoredRule rule_at(const Block& block, std::uint32_t place) const {
     return {block.address(place), shapes_};
   }
-  [[nodiscard]] Change change(Lane& lane, Scratch& scratch, std::string& out) const;
+  enum class For { kFetching, kComparing };
+  [[nodiscard]] Change change(For use, Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Effect changed_by(const StoredRule& rule, const Lane& lane) const;
   [[nodiscard]] Effect apply(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Effect apply_replace(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] bool settle(const Lane& lane, Scratch& scratch, std::string& out) const;
   template <typename Step>
-  [[nodiscard]] Outcome walk_by(Lane& lane, Scratch& scratch, Step&& next_change) const;
-  [[nodiscard]] Outcome walk(Lane& lane, Scratch& scratch) const;
+  [[nodiscard]] Outcome walk_by(Lane& lane, Orbit& orbit, Step&& next_change) const;
+  [[nodiscard]] Outcome walk(For use, Lane& lane, Scratch& scratch, Orbit& orbit) const;
   [[nodiscard]] Outcome walk_apart(const StoredRule& rule, Effect effect, const std::vector<bool>& asked, Scratch& scratch) const;
   [[nodiscard]] bool is_kept(std::uint32_t before, const std::vector<bool>& asked, Lane& lane, Scratch& scratch) const;
   [[nodiscard]] std::size_t mask(Lane& lane, Scratch& scratch) const;

@@ -9,6 +9,8 @@
 
 #include "batch.hpp"
 #include "program.hpp"
+#include "program_pairs.hpp"
+#include "program_problem.hpp"
 #include "python.hpp"
 
 namespace nb = nanobind;
@@ -16,6 +18,7 @@ using namespace nb::literals;
 
 namespace {
 
+using undust::characters_before;
 using undust::Column;
 using undust::Course;
 using undust::Lanes;
@@ -26,15 +29,10 @@ using undust::RuleProblem;
 using undust::RuleSource;
 using undust::Scratch;
 using undust::str_of;
+using undust::text_of_field;
 using undust::utf8_of;
 
 PyObject* rule_problem_type = nullptr;
-
-// A column of bytes as a column of characters, which is what a person counts.
-std::size_t characters_before(std::string_view text, std::size_t byte) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size())),
-                                                [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 [[noreturn]] void raise_problem(const RuleProblem& problem, std::int64_t rule, std::size_t column) {
   const nb::object error = nb::steal(PyObject_CallFunction(rule_problem_type, "s", problem.what()));
@@ -50,7 +48,7 @@ std::size_t characters_before(std::string_view text, std::size_t byte) {
 // The names of a rule's fields, made once: a file has many rules.
 struct Keys {
   nb::str site{"site"}, kind{"kind"}, from{"from"}, to{"to"}, when{"when"}, unless{"unless"},
-      except_sites{"except_sites"}, status{"status"};
+      except_sites{"except_sites"}, status{"status"}, fetch{"fetch"}, needs{"needs"};
 };
 
 nb::handle value_of(nb::dict rule, const nb::str& key) {
@@ -96,21 +94,21 @@ RuleSource source_of(nb::handle object, const Keys& keys) {
   if (const nb::handle status = value_of(rule, keys.status); status.is_valid()) {
     const std::string_view text = text_of(status, "status");
     source.is_active = text == "active";
-    if (!source.is_active && text != "disabled") {
-      throw RuleProblem("status", 0, undust::joined({"the status '", text, "' is not known; write active or disabled"}));
+    if (!source.is_active && text != "disabled" && text != "proposed") {
+      throw RuleProblem("status", 0,
+                        undust::joined({"the status '", text, "' is not known; write active, disabled or proposed"}));
     }
   }
+  if (const nb::handle fetch = value_of(rule, keys.fetch); fetch.is_valid()) {
+    if (!PyBool_Check(fetch.ptr())) throw RuleProblem("fetch", 0, "'fetch' is not true or false; write one of them");
+    source.is_fetched = fetch.ptr() == Py_True;
+  }
+  // Who needs whom is worked out before, by ids, which the core does not know.
+  if (const nb::handle needs = value_of(rule, keys.needs); needs.is_valid()) {
+    std::vector<std::string_view> ids;
+    read_texts(needs, "needs", ids);
+  }
   return source;
-}
-
-// The text of a field such as "from" or "when[2]", to count its characters.
-std::string_view text_of_field(const RuleSource& source, std::string_view field) {
-  if (field == "from") return source.text.from;
-  if (field == "to") return source.text.to.value_or("");
-  const auto number = field.find('[');
-  if (number == std::string_view::npos) return {};
-  const auto& list = field.starts_with("when") ? source.text.when : field.starts_with("unless") ? source.text.unless : source.except_sites;
-  return list[std::stoul(std::string(field.substr(number + 1)))];
 }
 
 void construct(Program* self, nb::list rules, const undust::SuffixList& suffixes) {
@@ -179,8 +177,10 @@ void count_uses(const Program& program, const Scratch& scratch, std::vector<std:
                 std::vector<std::int64_t>& uses) {
   uses.resize(program.size());
   rules.clear();
-  if (!scratch.masks.empty() || scratch.result) {
-    for (std::size_t i = 0; i < scratch.result; ++i) rules.push_back(scratch.steps[i].rule);
+  if (!scratch.masks.empty() || scratch.fetched.result || scratch.compared.result) {
+    for (const undust::Orbit* orbit : {&scratch.fetched, &scratch.compared}) {
+      for (std::size_t i = 0; i < orbit->result; ++i) rules.push_back(orbit->steps[i].rule);
+    }
     for (const auto& mask : scratch.masks) rules.push_back(mask.rule);
     std::sort(rules.begin(), rules.end());
     rules.erase(std::unique(rules.begin(), rules.end()), rules.end());
@@ -236,9 +236,9 @@ nb::object one_url(const Program& program, nb::str url, bool keys) {
   return result.url == *text ? nb::object(url) : str_of(result.url);
 }
 
-nb::list steps_of(const std::vector<undust::AppliedStep>& steps, const Scratch& scratch) {
+nb::list steps_of(const std::vector<undust::AppliedStep>& steps, const undust::Orbit& orbit) {
   nb::list list;
-  for (const auto& step : steps) list.append(nb::make_tuple(step.rule, str_of(scratch.orbit[step.text])));
+  for (const auto& step : steps) list.append(nb::make_tuple(step.rule, str_of(orbit.texts[step.text])));
   return list;
 }
 
@@ -246,12 +246,15 @@ nb::tuple explain(const Program& program, nb::str url) {
   constexpr const char* kNames[] = {"resolved", "cycle", "no URL", "skipped", "unresolved"};
   Scratch scratch;
   const auto text = utf8_of(url);
-  if (!text) return nb::make_tuple(url, nb::list(), url, nb::list(), url, kNames[2]);
+  if (!text) return nb::make_tuple(url, nb::list(), url, nb::list(), nb::list(), url, kNames[2]);
   const Result key = program.key(*text, scratch);
   const char* outcome = kNames[static_cast<std::size_t>(key.outcome)];
-  if (key.outcome == Outcome::kNotUrl) return nb::make_tuple(url, nb::list(), url, nb::list(), url, outcome);
-  return nb::make_tuple(str_of(scratch.orbit[0]), steps_of(scratch.steps, scratch), str_of(scratch.orbit[scratch.result]),
-                        steps_of(scratch.masks, scratch), str_of(key.url), outcome);
+  if (key.outcome == Outcome::kNotUrl) {
+    return nb::make_tuple(url, nb::list(), url, nb::list(), nb::list(), url, outcome);
+  }
+  const auto& [fetched, compared] = std::tie(scratch.fetched, scratch.compared);
+  return nb::make_tuple(str_of(fetched.texts[0]), steps_of(fetched.steps, fetched), str_of(fetched.chosen()),
+                        steps_of(compared.steps, compared), steps_of(scratch.masks, compared), str_of(key.url), outcome);
 }
 
 nb::tuple step(const Program& program, nb::str url) {
@@ -272,31 +275,12 @@ nb::list matches(const Program& program, nb::str url) {
   return list;
 }
 
-// The rows and rules of all pairs in which the rule, alone, makes something else of the row's URL.
-std::tuple<Column, Column> touched(const Program& program, nb::object urls, int threads) {
-  struct Part {
-    std::vector<std::int64_t> rows, rules;
-  };
+// What a function tells of a column of URLs.
+template <std::tuple<Column, Column> (*pairs)(const Program&, const undust::TextColumn&, int)>
+std::tuple<Column, Column> pairs_in(const Program& program, nb::object urls, int threads) {
   const undust::BorrowedColumn borrowed(urls);
   nb::gil_scoped_release unlocked;
-  const auto texts = borrowed.texts();
-  std::vector<Part> parts(undust::parts_of(texts.size(), threads));
-  undust::in_parts(texts.size(), parts.size(), [&](std::int64_t begin, std::int64_t end, std::size_t number) {
-    Scratch scratch;
-    std::vector<std::uint32_t> found;
-    for (std::int64_t row = begin; row < end; ++row) {
-      if (texts.is_null(row)) continue;
-      found.clear();
-      program.touching(texts[row], scratch, found);
-      parts[number].rows.insert(parts[number].rows.end(), found.size(), row);
-      parts[number].rules.insert(parts[number].rules.end(), found.begin(), found.end());
-    }
-  });
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    parts[0].rows.insert(parts[0].rows.end(), parts[i].rows.begin(), parts[i].rows.end());
-    parts[0].rules.insert(parts[0].rules.end(), parts[i].rules.begin(), parts[i].rules.end());
-  }
-  return {undust::number_column("l", parts[0].rows), undust::number_column("l", parts[0].rules)};
+  return pairs(program, borrowed.texts(), threads);
 }
 
 void bind_problem(nb::module_& m) {
@@ -332,7 +316,8 @@ void bind_program(nb::module_& m) {
           nb::sig("def canonical(self, url: str) -> str"), "The canonical form of a URL; what is none comes back as it is.")
       .def(
           "key", [](const Program& self, nb::str url) { return one_url(self, url, true); }, "url"_a,
-          nb::sig("def key(self, url: str) -> str"), "The canonical form with the masks applied.")
+          nb::sig("def key(self, url: str) -> str"),
+          "The canonical form with the rules for comparing only and the masks applied.")
       .def(
           "batch",
           [](const Program& self, nb::object urls, bool keys, int threads) {
@@ -371,15 +356,18 @@ void bind_program(nb::module_& m) {
           nb::sig("def lines_counted(self, data: bytes, keys: bool = False, threads: int = 1, uses: bool = False) -> tuple[bytes, int, Counts]"),
           "The same lines, how many there are, and what happened.")
       .def("explain", &explain, "url"_a,
-           nb::sig("def explain(self, url: str) -> tuple[str, list[tuple[int, str]], str, list[tuple[int, str]], str, str]"),
+           nb::sig("def explain(self, url: str) -> tuple[str, list[tuple[int, str]], str, list[tuple[int, str]], "
+                   "list[tuple[int, str]], str, str]"),
            "The normal form; each step, with the rule and the URL after it, up to a keep, a repeated URL or the bounds;\n"
-           "the canonical form; the masks likewise; the key; and how it ended.")
+           "the canonical form; the steps for comparing likewise, then the masks; the key; and how it ended.")
       .def("step", &step, "url"_a, nb::sig("def step(self, url: str) -> tuple[int | None, str]"),
            "The first rule that changes or keeps the normal form of a URL, and the URL after it.")
       .def("matches", &matches, "url"_a, nb::sig("def matches(self, url: str) -> list[tuple[int, str]]"),
            "Every rule that matches the normal form, whatever stands before it, and what it makes of it.")
-      .def("touched", &touched, "urls"_a, "threads"_a = 1,
-           "Rows and rules of all pairs in which the rule, alone, makes something else of the row's URL.");
+      .def("touched", &pairs_in<undust::touched_pairs>, "urls"_a, "threads"_a = 1,
+           "Rows and rules of all pairs in which the rule, alone, makes something else of the row's URL.")
+      .def("used", &pairs_in<undust::used_pairs>, "urls"_a, "threads"_a = 1,
+           "Rows and rules of all pairs in which the rule is on the way from the row's URL to its key.");
 
   m.def("parse_rule", &parse_rule, "text"_a,
         nb::sig("def parse_rule(text: str) -> tuple[str, str, str | None, list[str], list[str]]"),

@@ -30,8 +30,10 @@ struct RuleHead {
   std::uint32_t number = 0;      // in the list that the program was made of
   std::uint32_t exceptions = 0;  // which list of excepted sites, from 1 on
   std::uint16_t size = 0;        // of the rule in its block, in units
-  bool keeps_normal = false;     // with the same authority its result is in normal form
-  bool is_final = false;         // no rule of the site sees its result (see program_follow.hpp)
+  bool keeps_normal : 1 = false;  // with the same authority its result is in normal form
+  bool is_final : 1 = false;      // no rule of the site sees its result (see program_follow.hpp)
+  bool is_compared : 1 = false;   // for comparing only: keys see it, canonical forms do not
+  std::uint8_t unused = 0;        // no byte of a rule is left to chance
 };
 
 // A rule, wherever it lies.
@@ -57,6 +59,7 @@ struct BlockHeader {
   std::uint32_t site_size = 0;
   std::uint32_t first_rule = 0;  // its place
   bool has_masks = false;
+  bool has_compared = false;  // rules for comparing only
 };
 
 // The block at an address, or none. Places in it are counted in units.
@@ -85,6 +88,7 @@ class Block {
   }
   [[nodiscard]] const IndexView& index() const { return index_; }
   [[nodiscard]] bool has_masks() const { return header_->has_masks; }
+  [[nodiscard]] bool has_compared() const { return header_->has_compared; }
 
   [[nodiscard]] static std::size_t padded(std::size_t size) { return (size + kUnit - 1) / kUnit * kUnit; }
 
@@ -109,7 +113,7 @@ class BlockBuilder {
   void clear() {
     rules_.clear();
     rule_count_ = 0;
-    has_masks_ = false;
+    has_masks_ = has_compared_ = false;
   }
   [[nodiscard]] bool is_empty() const { return rule_count_ == 0; }
 
@@ -122,6 +126,7 @@ class BlockBuilder {
     index_.add_rule(rule, pieces.view(), start);
     ++rule_count_;
     has_masks_ |= rule.is_mask;
+    has_compared_ |= head.is_compared;
   }
 
   // `memory` keeps a size that is a whole number of lines.
@@ -130,6 +135,7 @@ class BlockBuilder {
     header.index = index_.finish();
     header.site_size = static_cast<std::uint32_t>(site.size());
     header.has_masks = has_masks_;
+    header.has_compared = has_compared_;
     const IndexTables& tables = index_.tables();
     header.first_rule = units(sizeof header + size_of(tables.tags) + Block::padded(site.size()) + size_of(tables.always) +
                               size_of(tables.lists) + size_of(tables.slots));
@@ -190,7 +196,7 @@ class BlockBuilder {
   std::vector<std::byte> rules_;
   IndexBuilder index_;
   std::size_t rule_count_ = 0;
-  bool has_masks_ = false;
+  bool has_masks_ = false, has_compared_ = false;
 };
 
 }  // namespace undust

@@ -40,6 +40,12 @@ std::vector<std::string> exceptions_of(const RuleSource& rule) {
   return sites;
 }
 
+// A keep writes nothing, so there is nothing to fetch or not to fetch.
+void check_fetched(const RuleSource& rule, const ParsedRule& parsed) {
+  if (rule.is_fetched || parsed.kind != RuleKind::kKeep) return;
+  throw RuleProblem("fetch", 0, "'fetch' is for rewrite and replace rules; a keep writes nothing, so leave it out");
+}
+
 // The rules by site, in the order in which the sites first come, each site's in file order.
 struct SiteOrder {
   explicit SiteOrder(std::span<const RuleSource> rules) : site_of(rules.size()), numbers(rules.size()) {
@@ -94,9 +100,11 @@ class SiteCompiler {
     RuleHead head;
     const ParsedRule parsed = parse_rule(rule.text, pieces_, conditions_);
     head.number = number;
+    check_fetched(rule, parsed);
     std::vector<std::string> exceptions = exceptions_of(rule);
     // A rule that is switched off was checked all the same, and keeps its number.
     if (!rule.is_active || does_nothing(parsed)) return;
+    head.is_compared = !rule.is_fetched && !parsed.is_mask;
     head.keeps_normal = parsed.kind == RuleKind::kRewrite && parsed.to.scheme_form == Form::kNone &&
                         !moves_host(parsed.to, pieces_.view());
     if (!exceptions.empty()) {
@@ -129,7 +137,7 @@ void check_source(const RuleSource& rule) {
   Pieces pieces;
   std::vector<Pattern> conditions;
   (void)normal_site(rule.site, "site");
-  (void)parse_rule(rule.text, pieces, conditions);
+  check_fetched(rule, parse_rule(rule.text, pieces, conditions));
   (void)exceptions_of(rule);
 }
 

@@ -86,11 +86,11 @@ def main() -> None:
             shutil.copy(folder / result, REPOSITORY / result)
 
         chapter("What the rules do")
-        undust("apply", "rules.json", URLS, "-o", "canonical.txt", "--stats", folder=folder)
+        undust("apply", "--key", "rules.json", URLS, "-o", "keys.txt", "--stats", folder=folder)
         undust("explain", "rules.json", EXPLAINED, folder=folder)
 
         chapter("What it saves")
-        files = {"URLs that were seen": URLS, "normalized": "normal.txt", "with the rules": "canonical.txt"}
+        files = {"URLs that were seen": URLS, "normalized": "normal.txt", "compared by key": "keys.txt"}
         show_bars((label, distinct(folder / file)) for label, file in files.items())
 
         chapter("Methods side by side, each trained on some of the pages and judged on the others")

@@ -11,6 +11,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from undust.rules import Rule
+
 RuleFields = dict[str, Any]
 
 HOSTS = ("example.com", "www.example.com", "www2.example.com", "a.b.example.com", "x.org", "alice.github.io")
@@ -374,3 +376,21 @@ def rule_sets() -> st.SearchStrategy[list[RuleFields]]:
         st.sampled_from(([], *TRAPS)),
         st.lists(rules(), max_size=2),
     )
+
+
+@st.composite
+def limited_rule_sets(draw: st.DrawFn) -> list[RuleFields]:
+    """Rule sets without equal rules, some for comparing only, some proposed, some that need each other."""
+    by_id = {Rule.from_json(rule).id: rule for rule in draw(rule_sets())}
+    ids = [*by_id, "0123456789abcdef"]
+    limited = []
+    for rule in by_id.values():
+        more: RuleFields = {}
+        if rule["kind"] != "keep" and draw(st.booleans()):
+            more["fetch"] = False
+        if draw(st.integers(0, 5)) == 0:
+            more["status"] = "proposed"
+        if draw(st.integers(0, 2)) == 0:
+            more["needs"] = draw(st.lists(st.sampled_from(ids), max_size=2))
+        limited.append({**rule, **more})
+    return limited

@@ -23,31 +23,32 @@ MAY_IMPORT = {
     "statistics": "",
     "extras": "errors",
     "files": "errors",
-    "urls": "_core",
+    "urls": "extras _core",
     "rules": "errors display privacy _core files urls",
     "reading": "errors display privacy _core files urls",
     "pages": "display _core urls reading",
     "edits": "errors privacy rules",
     "judging": "display statistics _core rules pages edits",
     "proposing": "errors _core files urls rules pages edits judging",
-    "searching": "rules pages edits judging proposing",
+    "searching": "errors rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages judging proposing",
-    "measuring": "errors display statistics urls rules reading pages proposing searching learning",
+    "measuring": "errors display statistics files urls rules reading pages proposing searching learning",
     "showing": "errors display privacy files urls rules pages measuring",
     "engines": "errors extras files reading",
-    "asking": "errors statistics urls rules reading pages judging",
-    "integrations": "errors extras files urls rules reading",
+    "asking": "errors statistics files urls rules reading pages judging",
+    "crawling": "errors statistics _core files urls rules reading pages learning",
+    "integrations": "errors extras files urls rules reading crawling",
     "jobs": (
-        "errors privacy statistics files urls rules reading pages judging proposing searching learning"
-        " measuring showing engines asking"
+        "errors privacy statistics files urls rules reading pages judging proposing searching"
+        " learning measuring showing engines asking"
     ),
     "exchange": "errors display files urls rules measuring jobs",
     "cli": (
-        "errors help display privacy _core files urls rules reading judging learning measuring showing"
-        " engines asking exchange jobs"
+        "errors extras help display privacy _core files urls rules reading judging searching learning"
+        " measuring showing engines asking crawling exchange jobs"
     ),
     "__main__": "cli help",
-    "__init__": "errors display urls rules engines exchange jobs",
+    "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }
 """Each folder or file at the top of the package, with those that it may import."""
 
@@ -59,7 +60,7 @@ SHELVES = (
 
 MOST_FOLDERS, MOST_LOOSE_FILES = 20, 8
 
-NOT_OF_THE_PACKAGE = {"bench", "crawls", "fuzz", "golden", "laws", "oracles"}
+NOT_OF_THE_PACKAGE = {"bench", "crawls", "fuzz", "golden", "js", "laws", "oracles"}
 """Folders of tests that are about no single folder of the package."""
 
 SLOW_TO_LOAD = (
@@ -279,6 +280,7 @@ def test_only_the_border_knows_python(repository: Path) -> None:
 PLATFORM_HEADERS = {
     "#include <arm_neon.h>": "sixteen bytes compared at once, where the processor can",
     "#include <emmintrin.h>": "the same on the other processor",
+    "#include <malloc.h>": "aligned memory on Windows",
     "#include <sys/mman.h>": "large pages for large rule sets, where the system has them",
 }
 """What the compiler and the system bring along, used behind an #if only; with the reason."""

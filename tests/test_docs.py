@@ -1,9 +1,9 @@
 """Every example in the README and the docs is executed, in the order in which it is read.
 
 `python` blocks are doctests, plain code, or a file whose name is in the first line; `console` blocks are
-commands with their output, `json` blocks must be JSON. The blocks of one page share a namespace and a folder
-that has `examples/`. What cannot be run here (`make`, `pip`) stands in `sh` blocks, and drawings in `text`
-blocks.
+commands with their output, `js` blocks are programs that a command below them runs, `json` blocks must be
+JSON. The blocks of one page share a namespace and a folder that has `examples/`. What cannot be run here
+(`make`, `pip`) stands in `sh` blocks, and drawings in `text` blocks.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.js.package import built, program
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 API_PAGE = REPOSITORY / "docs" / "api.md"
@@ -83,6 +85,17 @@ def run_console(block: Block, page: Path, folder: Path) -> None:
         assert done.stdout == expected, f"{page.name}:{block.line}: $ {command}"
 
 
+def save_script(block: Block, page: Path, folder: Path) -> None:
+    """Save a program for Node, which has the npm package beside it; a console block below runs it."""
+    named = re.match(r"// (\w+\.mjs)\n", block.text)
+    assert named, f"{page.name}:{block.line}: a program without a name"
+    (folder / named[1]).write_text(block.text, encoding="utf-8")
+    (folder / "node_modules").mkdir(exist_ok=True)
+    if not (folder / "node_modules" / "undust").exists():
+        program("node")
+        (folder / "node_modules" / "undust").symlink_to(built())
+
+
 STARTS_MUCH = {"scrapy.md", "spark.md"}
 """Their examples start Spark and crawls again and again; what they show has tests of its own."""
 
@@ -104,6 +117,8 @@ def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
             run_python(block, page, names)
         elif block.language == "console":
             run_console(block, page, tmp_path)
+        elif block.language == "js":
+            save_script(block, page, tmp_path)
         elif block.language == "json":
             json.loads(block.text)
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -33,10 +34,11 @@ IN_CDXJ = ("url", "status", "size", "digest", "redirect", "time")
 SITES = ("shop.test", "forum.test", "blog.test")
 
 
-def words(*seed: object, count: int = 60) -> str:
-    """A text of its own."""
+def words(*seed: object, paragraphs: int = 6) -> str:
+    """A text of its own, in paragraphs; its words have no digits, which are read as counters."""
     chance = random.Random(repr(seed))
-    return " ".join(f"w{chance.randrange(100_000)}" for _ in range(count))
+    lines = [["".join(chance.choices(ascii_lowercase, k=6)) for _ in range(10)] for _ in range(paragraphs)]
+    return "".join(f"<p>{' '.join(line)}</p>" for line in lines)
 
 
 def answers(host: str) -> list[Answer]:
@@ -46,7 +48,7 @@ def answers(host: str) -> list[Answer]:
         is_gone = number % 4 == 0
         text = "this product is gone for good" if is_gone else words(host, number)
         canonical = f'<link rel="canonical" href="/p/{number}">' if number % 3 == 0 else ""
-        near = text if is_gone else f"{text} seen {number} times"
+        near = text if is_gone else f"{text}<p>seen {number} times</p>"
         for path, body in (("", text), (f"?sid={number * 7919}", text), ("?view=print", near)):
             found.append(Answer(f"http://{host}/p/{number}{path}", page(body, canonical)))
         moved = [("Location", f"/p/{number}"), ("Content-Type", HTML)]
@@ -152,7 +154,7 @@ def test_with_all_evidence_the_clusters_are_the_same(
     """WARC, Parquet, JSON lines and CSV, in any order of rows, in one process or several."""
     monkeypatch.setattr(local, "WORTH_PROCESSES", 0)
     expected = clusters_of(archive, tmp_path / "archive.csv", 1)
-    for kind in ("digest", "canonical", "redirect"):
+    for kind in ("digest", "blocks", "canonical", "redirect"):
         assert kind.encode() in expected
     for seed, name in enumerate(("crawl.jsonl", "crawl.csv", "crawl.parquet")):
         WRITERS[name](shuffled(crawl, seed), tmp_path / name)
@@ -171,6 +173,7 @@ def test_with_the_evidence_of_an_index_the_clusters_are_the_same(
     write_cdxj(rows, tmp_path / "index.cdxj")
     expected = clusters_of(tmp_path / "index.cdxj", tmp_path / "index.csv", 1)
     assert b"digest+redirect" in expected
+    assert b"blocks" not in expected
     assert b"sketch" not in expected
     for seed, name in enumerate(WRITERS):
         WRITERS[name](shuffled(rows, seed), tmp_path / name)

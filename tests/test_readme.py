@@ -109,11 +109,16 @@ def test_a_stranger_reads_every_command() -> None:
 
 
 def test_a_stranger_skips_only_what_nobody_has(repository: Path) -> None:
-    """A command on an invented file is left out; of the README that is one, and all others are followed."""
+    """A command on an invented file is left out; the README has four, and all others are followed."""
     assert invented_files(steps_of(PAGE)[1], repository) == ["crawl.warc.gz"]
     steps = steps_of((repository / "README.md").read_text(encoding="utf-8"))
     skipped = [step.text for step in steps if step.language == "sh" and invented_files(step, repository)]
-    assert skipped == ["undust learn crawl.warc.gz access.log -o rules.json"]
+    assert skipped == [
+        "undust learn crawl.warc.gz -o rules.json",
+        "undust learn access.log --base https://your.site -o likely.json",
+        "undust learn access.log --base https://your.site --ask -o rules.json",
+        "undust apply rules.json urls.txt",
+    ]
     assert {"make run", "make test", "pip install ."} <= {step.text for step in steps}
 
 

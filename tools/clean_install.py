@@ -92,13 +92,13 @@ def main() -> None:
         place = Place(Path(folder))
         archive = source_archive(place)
         print(f"made     {archive.name}", flush=True)
-        check(place, place.made_environment("from-archive", archive))
+        check(place, place.made_environment("from-archive", f"{archive}[learn]"))
         print("works    from the source archive", flush=True)
         builder = place.folder / "builder" / "bin" / "python"
         place.run(builder, "-m", "pip", "wheel", "--quiet", "--no-deps", archive)
         wheel = next(place.folder.glob("*.whl"))
         print(f"made     {wheel.name}", flush=True)
-        check(place, place.made_environment("from-wheel", wheel))
+        check(place, place.made_environment("from-wheel", f"{wheel}[learn]"))
         print("works    from the wheel", flush=True)
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).resolve().parent.parent
 PAGE = REPOSITORY / "docs" / "dependencies.md"
 CORE = "undust"
+EVERYTHING = "all"
+"""The extra that brings the others."""
 NAMES = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",
@@ -115,7 +117,9 @@ def packages() -> list[Package]:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted: dict[str, list[str]] = {}
     for who, requirements in {CORE: project["dependencies"], **project["optional-dependencies"]}.items():
-        for name in sorted(set(chain_of(requirements))):
+        if who == EVERYTHING:
+            continue
+        for name in sorted(set(chain_of(requirements)) - {CORE}):
             wanted.setdefault(name, []).append(who)
     pinned = pins()
     return [

@@ -31,7 +31,7 @@ def write_archive(sites: Iterable[Site], crawl: Crawl, path: str) -> int:
 
 
 def record(url: str, moment: str, answer: Answer) -> bytes:
-    """Return the record of one response (ISO 28500)."""
+    """Return the record of one response (ISO 28500); its name comes from the URL and the moment."""
     headers = {**answer.headers, "Content-Length": len(answer.body)}
     status = f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"
     block = _lines(status, headers) + answer.body
@@ -43,7 +43,7 @@ def record(url: str, moment: str, answer: Answer) -> bytes:
                     "WARC-Type": "response",
                     "WARC-Target-URI": url,
                     "WARC-Date": moment,
-                    "WARC-Record-ID": f"<{uuid5(NAMESPACE_URL, url).urn}>",
+                    "WARC-Record-ID": f"<{uuid5(NAMESPACE_URL, f'{url} {moment}').urn}>",
                     "Content-Type": "application/http; msgtype=response",
                     "Content-Length": len(block),
                 },

@@ -6,6 +6,7 @@ from undust.display import DRAWERS as _DRAWERS
 
 TYPE_CHECKING = False  # as checkers of types know it; `typing` takes as long to load as Python itself
 if TYPE_CHECKING:
+    from undust.crawling import CrawlLearner
     from undust.engines.local import LocalEngine
     from undust.engines.spark import SparkEngine
     from undust.errors import UndustError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Canonicalizer",
+    "CrawlLearner",
     "LearnResult",
     "LocalEngine",
     "Rule",
@@ -47,6 +49,7 @@ __all__ = [
 
 _HOMES = {
     "Canonicalizer": "undust.rules",
+    "CrawlLearner": "undust.crawling",
     "LearnResult": "undust.jobs.learn_result",
     "LocalEngine": "undust.engines.local",
     "Rule": "undust.rules",
@@ -80,11 +83,16 @@ _DRAWERS.update(
 
 
 def __getattr__(name: str) -> object:
-    # Loaded at first use: the command and many a script need only one of these.
+    # Loaded at first use: the command and most scripts need only one of these.
     if name not in _HOMES:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
 
-    value: object = getattr(import_module(_HOMES[name]), name)
+    try:
+        value: object = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        from undust.extras import missing_extra  # noqa: PLC0415 -- only where something is missing
+
+        raise missing_extra(error) or error from None
     globals()[name] = value
     return value

@@ -16,7 +16,7 @@ _INTERRUPTED = 128 + _signal.SIGINT
 
 def main() -> None:
     """Run the command."""
-    # Whoever started us may want Ctrl-C to be ignored, as nohup and shell scripts do.
+    # The parent process may want Ctrl-C to be ignored, as nohup and shell scripts do.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _end)
     if sys.argv[1:] in (["--help"], ["-h"]) and _has_full_width() and _show_help():

@@ -141,7 +141,9 @@ class Program:
         """The canonical form of a URL; what is none comes back as it is."""
 
     def key(self, url: str) -> str:
-        """The canonical form with the masks applied."""
+        """
+        The canonical form with the rules for comparing only and the masks applied.
+        """
 
     def batch(self, urls: object, keys: bool = False, threads: int = 1) -> Column:
         """The canonical forms, or keys, of a column."""
@@ -157,10 +159,10 @@ class Program:
     def lines_counted(self, data: bytes, keys: bool = False, threads: int = 1, uses: bool = False) -> tuple[bytes, int, Counts]:
         """The same lines, how many there are, and what happened."""
 
-    def explain(self, url: str) -> tuple[str, list[tuple[int, str]], str, list[tuple[int, str]], str, str]:
+    def explain(self, url: str) -> tuple[str, list[tuple[int, str]], str, list[tuple[int, str]], list[tuple[int, str]], str, str]:
         """
         The normal form; each step, with the rule and the URL after it, up to a keep, a repeated URL or the bounds;
-        the canonical form; the masks likewise; the key; and how it ended.
+        the canonical form; the steps for comparing likewise, then the masks; the key; and how it ended.
         """
 
     def step(self, url: str) -> tuple[int | None, str]:
@@ -178,6 +180,11 @@ class Program:
         Rows and rules of all pairs in which the rule, alone, makes something else of the row's URL.
         """
 
+    def used(self, urls: object, threads: int = 1) -> tuple[Column, Column]:
+        """
+        Rows and rules of all pairs in which the rule is on the way from the row's URL to its key.
+        """
+
 def parse_rule(text: str) -> tuple[str, str, str | None, list[str], list[str]]:
     """
     One line of text as kind, from, to, when and unless, each in its canonical form.
@@ -185,6 +192,20 @@ def parse_rule(text: str) -> tuple[str, str, str | None, list[str], list[str]]:
 
 def check_rule(rule: dict[str, object]) -> None:
     """Raise a RuleProblem if the rule is wrong."""
+
+class KeyIndex:
+    """
+    The images of a site's URLs and their keys, and what edits would do there.
+    """
+
+    def __init__(self, images: object, keys: object, gone: object, key_of_image: object, order: object, starts: object, urls: object, page: object) -> None: ...
+
+    def moves(self, touching: Program, owner: object, candidates: list[Program], rows: object | None) -> tuple[object, object, object, object, object, object, object, object, object]:
+        """
+        What candidates would do, each alone, to some images or all. Of what moves: where each candidate begins, the
+        images, their keys then, whether the site has no page there. Of what meets: where each candidate begins, the
+        key that comes under another, that other, the key of both then. And the keys that each candidate saves.
+        """
 
 def align_groups(offsets: object, codes: object, groups: object, vocabulary: object, *, typed: bool, by_share: bool, gaps_count: bool, anchored: bool, band: int) -> tuple[Column, Column, Column]:
     """

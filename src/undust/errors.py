@@ -11,8 +11,8 @@
     ├─ MissingExtra           (also ImportError) pip install 'undust[spark]'
     └─ RefusedStart           (also SystemExit) a crawl that could not go well does not start
 
-A message is one sentence of three parts: what is wrong, where, and how to mend it. The command
-prints it as it stands. A URL that does not parse is no error: it passes unchanged and is counted.
+A message is one sentence of three parts: what is wrong, where, and how to fix it. The command
+prints it unchanged. A URL that does not parse is not an error: it passes unchanged and is counted.
 """
 
 import errno

@@ -1,6 +1,6 @@
 """How sure a counted rate is.
 
-A rate from three URLs and a rate from three million look alike; an interval tells them
+A rate from three URLs and a rate from three million look alike; an interval sets them
 apart. Everything here is exact (Clopper and Pearson 1934): it promises at least the stated
 confidence for every count, the small ones included, and never less.
 """

@@ -6,6 +6,7 @@ import socket
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from queue import SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,7 +70,8 @@ class Server:
     scripts: Mapping[str, Script]
     log: list[Request] = field(default_factory=list)
     connections: int = 0
-    sent: int = 0
+    hung_up: SimpleQueue[str] = field(default_factory=SimpleQueue)
+    """Paths whose script was not at its end when the client closed the connection."""
 
     def __post_init__(self) -> None:
         self._listener = socket.create_server((LOOPBACK, 0))
@@ -109,7 +111,11 @@ class Server:
                 monotonic(), headers.get("host", "").partition(":")[0], first.split()[1], headers
             )
             self.log.append(request)
-            self.scripts.get(request.path.partition("?")[0], missing)(Connection(accepted), request)
+            path = request.path.partition("?")[0]
+            try:
+                self.scripts.get(path, missing)(Connection(accepted), request)
+            except ConnectionError:
+                self.hung_up.put(path)
 
     def asked(self, path: str) -> int:
         """How often a path was asked for, whatever its query."""

@@ -54,7 +54,7 @@ ELSEWHERE = Answer("", status=302, redirect="http://login.test/")
         ([sketched(0)], [sketched(3)], "unknown", "nearly the same content"),
         ([sketched(0)], [sketched(4)], "different", "another content"),
         ([words("a")], [words("b"), words("a")], "same", "the same content at a second look"),
-        ([words("a")], [words("b"), GONE], "unknown", "a page that is gone at the next visit"),
+        ([words("a")], [words("b"), GONE], "unknown", "a page that is missing at the next visit"),
         ([words("a")], [GONE], "different", "the target answers with status 404"),
         ([words("a")], [BROKEN, words("a")], "unknown", "the target's errors come and go"),
         ([words("a")], [Answer("", status=200)], "unknown", "the target shows nothing"),

@@ -232,8 +232,8 @@ def test_parquet_keeps_everything_else(rules: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "expected"),
     [
-        ("a.jsonl", b'{"url": "x"}\n[1]\n', [], f"row 2 is no JSON object; {REMOVE}"),
-        ("a.jsonl", b'{"url": 7}\n', [], f"'url' in row 1 is no text; {NAME}"),
+        ("a.jsonl", b'{"url": "x"}\n[1]\n', [], f"row 2 is not a JSON object; {REMOVE}"),
+        ("a.jsonl", b'{"url": 7}\n', [], f"'url' in row 1 is not text; {NAME}"),
         ("a.csv", b"id,url\n", ["--column", "link"], "there is no column 'link'; its columns are id, url"),
         ("a.csv", b"", [], "no column 'url'; name one with --column (there are: none)"),
         ("a.csv", b"url\n\xff\n", [], f"1 of 1 values of the column 'url' are not URLs; {NAME}"),
@@ -274,7 +274,7 @@ def test_bad_rules_are_told_before_anything_is_read(tmp_path: Path) -> None:
     """The sentence of the rule file, and exit code 1."""
     (tmp_path / "bad.json").write_text('{"format": "undust-rules", "version": 9, "rules": []}')
     told = sentence(run("apply", tmp_path / "bad.json", data=b"http://a.test\n"))
-    reason = "version 9 of the rule format, and this undust reads version 1; update undust"
+    reason = "version 9 of the rule format, and this undust reads versions 1 and 2; update undust"
     assert told == f"{tmp_path / 'bad.json'}: {reason}"
     assert (
         sentence(run("apply", tmp_path / "none.json"))

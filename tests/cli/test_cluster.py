@@ -134,9 +134,9 @@ def test_fewer_values_make_it_more_suspicious(shop: Path) -> None:
     ("arguments", "code", "words"),
     [
         (["missing.jsonl"], 1, "missing.jsonl: there is no such file; check the name"),
-        (["SHOP", "-o", "c.xls"], 1, "c.xls: its name tells no format; end it in .parquet, .jsonl or .csv"),
+        (["SHOP", "-o", "c.xls"], 1, "c.xls: its name shows no format; end it in .parquet, .jsonl or .csv"),
         (["SHOP", "-o", "-", "--json"], 2, "--json needs stdout for itself, so name a file with -o"),
-        (["SHOP", "--memory", "lots"], 2, "'lots' is no size of at least"),
+        (["SHOP", "--memory", "lots"], 2, "'lots' is not a size of at least"),
         (["SHOP", "-o", "no/such/folder/c.csv"], 1, "no/such/folder/c.csv: there is no folder"),
         ([], 2, "missing argument"),
     ],

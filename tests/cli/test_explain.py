@@ -119,6 +119,7 @@ def test_json(rules: Path) -> None:
         "normalized": "http://shop.test/?sid",
         "steps": [{"number": 2, "id": drop.id, "rule": str(drop), "url": "http://shop.test/"}],
         "canonical": "http://shop.test/",
+        "compared": [],
         "masks": [],
         "key": "http://shop.test/",
         "outcome": "resolved",

@@ -28,7 +28,7 @@ def rules(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("target", [target.name for target in EXPORTERS if target.name != "pywb"])
+@pytest.mark.parametrize("target", [target.name for target in EXPORTERS])
 def test_the_text_goes_to_stdout_and_the_reasons_to_stderr(target: str, rules: Path) -> None:
     """Stdout is the other system's file alone; what is left out is told by number, id and reason."""
     done = run("export", rules, "--to", target)
@@ -39,11 +39,24 @@ def test_the_text_goes_to_stdout_and_the_reasons_to_stderr(target: str, rules: P
     assert b"left out" not in done.out
 
 
-def test_no_rule_left_is_a_problem(rules: Path) -> None:
+def test_no_rule_left_is_a_problem(tmp_path: Path) -> None:
     """A script notices when nothing could be said."""
-    done = run("export", rules, "--to", "pywb")
+    shop.rules_of(shop.REFUSED[0]).save(tmp_path / "rules.json")
+    done = run("export", tmp_path / "rules.json", "--to", "pywb")
     assert done.code == 1
-    assert done.out == b"# Written by undust: add these rules to the rules.yaml of pywb.\nrules: []\n"
+    assert done.out.endswith(b"\nrules: []\n")
+
+
+def test_rules_go_into_a_file_that_is_there(rules: Path, tmp_path: Path) -> None:
+    """With --base its own rules stay; it is never overwritten."""
+    base = tmp_path / "rules.yaml"
+    base.write_text("default_filters: {}\nrules:\n  - url_prefix: 'com,own)/'\n", encoding="utf-8")
+    done = run("export", rules, "--to", "pywb", "--base", base)
+    assert done.code == 0
+    assert done.out.startswith(b"default_filters: {}\nrules:\n  # rule 1 of shop.test")
+    assert done.out.endswith(b"\n  - url_prefix: 'com,own)/'\n")
+    assert run("export", rules, "--to", "pywb", "--base", base, "-o", base).code == 2
+    assert run("export", rules, "--to", "nginx", "--base", base).code == 1
 
 
 def test_a_summary_for_programs(rules: Path, tmp_path: Path) -> None:
@@ -144,7 +157,7 @@ def test_without_a_sample_the_effect_when_learned_is_told(tmp_path: Path) -> Non
     RuleSet([drop, refused]).save(path)
     done = run("export", path, "--to", "nginx", "-o", tmp_path / "undust.conf", "--json")
     effect = json.loads(done.out)["effect"]
-    assert effect["text"].startswith("the rule file does not tell what the rule left out removed")
+    assert effect["text"].startswith("the rule file does not say what the rule left out removed")
     assert effect["removed_by_left_out_when_learned"] is None
     assert effect["sample"] is None
     RuleSet([drop]).save(path)

@@ -12,23 +12,39 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools.faults.jobs import JOBS, OTHER_OUTPUTS, READ_ONLY, leaf_commands
+from tools.faults.jobs import APPENDING, JOBS, OTHER_OUTPUTS, READ_ONLY, leaf_commands
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import click
 
 PAIRS = 6
 """Pairs of a command and a fault; the seed of the run draws them, so that each run tries others."""
 
 
-def test_no_command_is_forgotten() -> None:
+def options_with_values(command: click.Command) -> set[str]:
+    """The options that may name a file; `--csv` alone asks for a table on stdout."""
+    return {
+        option
+        for parameter in command.params
+        if not getattr(parameter, "is_flag", False)
+        for option in parameter.opts
+    }
+
+
+def test_no_command_is_forgotten(repository: Path) -> None:
     """A new command has to say whether it writes; one with a file to write to cannot say no."""
     tried = {job.command for job in JOBS}
     assert not tried & READ_ONLY
+    assert not (tried | READ_ONLY) & set(APPENDING)
     commands = dict(leaf_commands())
-    assert tried | READ_ONLY == set(commands)
+    assert tried | READ_ONLY | set(APPENDING) == set(commands)
+    for path, tests in APPENDING.values():
+        text = (repository / path).read_text(encoding="utf-8")
+        assert all(f"def {test}(" in text for test in tests)
     for name, command in commands.items():
-        options = {option for parameter in command.params for option in parameter.opts}
+        options = options_with_values(command)
         assert name in tried or not options & {"-o", "--output", "--journal", *OTHER_OUTPUTS}
 
 
@@ -36,7 +52,7 @@ def test_every_option_that_names_an_output_is_tried() -> None:
     """Not only the command: each way in which it writes a file has a job of its own."""
     for name, command in leaf_commands():
         said = {word for job in JOBS if job.command == name for word in job.arguments}
-        options = {option for parameter in command.params for option in parameter.opts}
+        options = options_with_values(command)
         assert options & set(OTHER_OUTPUTS) <= said
         assert "-o" not in options or "-o" in said or name in {"rules disable", "validate"}
 

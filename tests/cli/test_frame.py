@@ -19,7 +19,7 @@ from tests.cli.command import UNDUST, run, sentence
 from undust.cli import ENTRIES, main
 from undust.cli.frame import CommandEntry, Frame, ending_cleanly
 from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
-from undust.help import help_text
+from undust.help import COMMAND_GROUPS, COMMANDS, grouped_commands, help_text
 
 LOADED = """
 import sys
@@ -59,8 +59,53 @@ def test_help_is_for_newcomers() -> None:
     assert ended.code == 0
     assert all(len(line) <= 80 for line in text.splitlines())
     assert "Try these first:" in text
-    listed = text.partition("Commands:")[2].partition("\n\n")[0].split("\n  ")[1:]
-    assert [line.split()[0] for line in listed] == list(ENTRIES)
+    groups = text.partition("\nStart here:")[2].split("\n\n")[:-1]
+    listed = [line.split()[0] for group in groups for line in group.split("\n  ")[1:]]
+    assert listed == list(ENTRIES)
+
+
+def test_help_groups_the_commands() -> None:
+    """First what everybody uses, then proof, exchange and study; every command is in one group."""
+    text = run("--help").out.decode()
+    assert list(ENTRIES)[:3] == ["learn", "apply", "report"]
+    places = [text.index(f"\n{title}:\n") for title in COMMAND_GROUPS]
+    assert places == sorted(places)
+    assert set(ENTRIES) == set(COMMANDS)
+    assert sum(len(commands) for commands in grouped_commands().values()) == len(COMMANDS)
+
+
+def test_a_command_that_no_group_names_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new command appears in the help, in the last group, even if nobody gave it a group."""
+    monkeypatch.setitem(COMMANDS, "frobnicate", "Do what nobody expects.")
+    assert list(grouped_commands()[list(COMMAND_GROUPS)[-1]])[-1] == "frobnicate"
+
+
+READING = ("learn", "report", "evaluate", "validate", "review", "cluster", "tree", "compare", "signatures")
+
+
+@pytest.mark.parametrize("name", READING)
+def test_input_options_are_one_group(name: str) -> None:
+    """The options that describe the input stand together, after the options of the command itself."""
+    text = run(name, "--help").out.decode()
+    own, _, about_input = text.partition("\nInput options:\n")
+    names = {line.split()[0] for line in about_input.splitlines() if line.startswith("  --")}
+    assert names == {"--format", "--base", "--column", "--log-format", "--strict"}
+    listed = {line.split()[0] for line in own.splitlines() if line.startswith("  --")}
+    assert not names & listed
+
+
+@pytest.mark.parametrize("name", READING)
+def test_expert_options_are_shown_when_asked_for(name: str) -> None:
+    """`--help-all` is `--help` and one more group, which has no option of the others."""
+    usual, everything = (run(name, option).out.decode() for option in ("--help", "--help-all"))
+    start, _, expert = everything.partition("\nExpert options:\n")
+    assert start == usual
+    assert "--shingle-words" in expert
+    assert "--shingle-words" not in usual
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    listed = {word.rstrip(",") for word in everything.split() if word.startswith("-")}
+    assert {option for param in command.params for option in param.opts if option.startswith("-")} <= listed
 
 
 def test_help_shows_commands_that_exist() -> None:
@@ -144,6 +189,15 @@ def test_normalize_loads_little() -> None:
     loaded = modules_loaded_by("normalize")
     assert "undust._core" in loaded
     assert not loaded & {"pyarrow", "rich", "duckdb", "numpy", "backports.zstd"}
+
+
+def test_apply_loads_little(repository: Path) -> None:
+    """Nor does a list of URLs with rules; nor is the list of suffixes read by what unpacks archives."""
+    rules = str(repository / "examples" / "rules.json")
+    loaded = modules_loaded_by("apply", rules)
+    assert "undust.rules" in loaded
+    heavy = {"pyarrow", "rich", "duckdb", "numpy", "backports.zstd"}
+    assert not loaded & {*heavy, "importlib.resources", "tempfile", "zipfile", "undust.jobs"}
 
 
 def test_without_arguments_help_is_shown() -> None:

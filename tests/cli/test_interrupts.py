@@ -43,6 +43,11 @@ KILL, SWALLOW = "os.kill(os.getpid(), signal.SIGINT)", "Dying()"
 IN_WORKER = '"--multiprocessing-fork" in sys.orig_argv'
 
 
+def obey_ctrl_c() -> None:
+    """Let a process obey Ctrl-C, also if the tests run in the background of a script, where it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def ran(
     folder: Path, before: str, *arguments: str | Path, prepare: Callable[[], object] | None = None
 ) -> tuple[int, str]:
@@ -55,7 +60,7 @@ def ran(
         capture_output=True,
         check=False,
         env=os.environ | {"PYTHONPATH": path},
-        preexec_fn=prepare,
+        preexec_fn=prepare or obey_ctrl_c,
     )
     return done.returncode, done.stderr.decode()
 
@@ -122,5 +127,6 @@ def test_what_is_to_be_ignored_is_ignored(number: signal.Signals, crawl: Path, t
 def test_the_package_alone_changes_no_signal() -> None:
     """A program that uses undust as a library keeps its own Ctrl-C."""
     text = "import signal, undust; undust.normalize; print(signal.getsignal(signal.SIGINT).__name__)"
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, check=True)
+    words = [sys.executable, "-c", text]
+    done = subprocess.run(words, capture_output=True, check=True, preexec_fn=obey_ctrl_c)
     assert done.stdout == b"default_int_handler\n"

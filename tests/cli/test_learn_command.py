@@ -87,7 +87,7 @@ def test_without_evidence_it_says_what_is_missing(tmp_path: Path) -> None:
     urls, path = tmp_path / "urls.txt", tmp_path / "rules.json"
     urls.write_text("".join(f"http://a.test/{n}\n" for n in range(40)), encoding="utf-8")
     text = run("learn", str(urls), "-o", str(path)).out.decode()
-    assert "nothing to learn from" in text
+    assert "so nothing can be learned" in " ".join(text.split())
     assert len(undust.load(path)) == 0
 
 
@@ -103,7 +103,7 @@ def test_what_a_learner_cannot_prove_is_told(tmp_path: Path, has_sizes: bool) ->
     told = run("learn", str(log), "--base", base, "--method", "substring", "-o", str(rules)).out.decode()
     assert "of them could not be proved" in told
     assert ("nothing is known of the pages" in told) is not has_sizes
-    assert len(undust.load(rules)) == 0
+    assert {rule.status for rule in undust.load(rules)} <= {"proposed"}
 
 
 def test_without_an_output_it_is_told_before_the_work(sample: str, tmp_path: Path) -> None:

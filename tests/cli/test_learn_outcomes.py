@@ -27,15 +27,15 @@ CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "one content everywhere": (
         [{"url": f"http://a.test/{n}?sid={n}", "digest": "x"} for n in NUMBERS],
-        "is not to be trusted (one content for much of the site), so there is nothing to learn from",
+        "is not trusted (one content for much of the site), so nothing can be learned",
     ),
     "one redirect target everywhere": (
         [{"url": f"http://a.test/{n}?s={n}", "status": 301, "redirect": "http://a.test/"} for n in NUMBERS],
-        "is not to be trusted (everything redirects to one page)",
+        "is not trusted (everything redirects to one page)",
     ),
     "nothing but short answers": (
         [{"url": f"http://a.test/{n}", "digest": str(n), "size": 2} for n in NUMBERS],
-        "is not to be trusted (empty or tiny body)",
+        "is not trusted (empty or tiny body)",
     ),
     "all 404": ([{"url": f"http://a.test/{n}", "status": 404} for n in NUMBERS], "answered with a page"),
     "no evidence": ([{"url": f"http://a.test/{n}?s={n}"} for n in NUMBERS], "it needs a digest"),
@@ -44,6 +44,8 @@ CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
         "no two URLs",
     ),
 }
+COMPARED = {"all duplicates", "no duplicates", "one URL", "one URL under many labels"}
+"""Cases in which pages could be compared: that there is no rule is a result, not an error."""
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -53,7 +55,7 @@ def test_little_to_learn_is_told(case: str, tmp_path: Path) -> None:
     seen, path = tmp_path / "seen.jsonl", tmp_path / "rules.json"
     seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = CliRunner().invoke(command, [str(seen), "-o", str(path)])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == (0 if case in COMPARED else 4), done.output
     assert sentence in " ".join(done.output.split())
     assert len(undust.load(path)) == 0
 
@@ -88,7 +90,7 @@ def test_what_is_no_rule_file_is_not_lost_to_none(tmp_path: Path, held: str) -> 
     seen, path = tmp_path / "seen.jsonl", tmp_path / "rules.json"
     seen.touch()
     path.write_text(held, encoding="utf-8")
-    assert "with what is no rule file" in sentence(run("learn", seen, "-o", path, "-q"), code=1)
+    assert "with what is not a rule file" in sentence(run("learn", seen, "-o", path, "-q"), code=1)
     assert path.read_text(encoding="utf-8") == held
 
 
@@ -98,7 +100,7 @@ def test_a_file_without_rules_is_replaced(tmp_path: Path, held: bytes) -> None:
     seen, path = tmp_path / "seen.jsonl", tmp_path / "rules.json"
     seen.touch()
     path.write_bytes(held)
-    assert run("learn", seen, "-o", path, "-q").code == 0
+    assert run("learn", seen, "-o", path, "-q").code == 4
     assert path.read_bytes() == undust.RuleSet().dumps()
 
 

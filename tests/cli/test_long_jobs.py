@@ -171,7 +171,7 @@ def test_memory_threads_and_folder_change_nothing(crawl: Path, expected: bytes, 
 )
 def test_what_cannot_be_is_told(words: list[str], code: int, said: str, crawl: Path) -> None:
     """One sentence, before any work."""
-    done = CliRunner().invoke(main, ["learn", str(crawl), "-q", *words])
+    done = CliRunner().invoke(main, ["learn", str(crawl), *words])
     assert said in sentence(Ended(done.exit_code, b"", done.stderr), code)
 
 
@@ -227,12 +227,13 @@ def test_a_site_that_finds_no_memory_is_tried_again(crawl: Path, expected: bytes
 HOLDING = {
     "compare": ["compare", "CRAWL"],
     "evaluate": ["evaluate", "RULES", "CRAWL"],
+    "params": ["params", "CRAWL"],
     "report": ["report", "RULES", "CRAWL", "-o", "page.html"],
     "review": ["review", "RULES", "CRAWL"],
     "signatures": ["signatures", "CRAWL"],
     "tree": ["tree", "CRAWL"],
     "validate": ["validate", "RULES", "--sample", "CRAWL", "--from", "CRAWL"],
-    "learn": ["learn", "CRAWL", "--method", "tree", "-q"],
+    "learn": ["learn", "CRAWL", "--method", "tree"],
 }
 """Commands that hold all of their input."""
 BOUNDED = {

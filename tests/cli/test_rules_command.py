@@ -59,18 +59,18 @@ def as_json(*words: str | Path, code: int = 0) -> Any:  # noqa: ANN401 -- any JS
 def test_list(rules: Path) -> None:
     """A table by site, in order, that says what is off."""
     assert told("list", rules) == (
-        "#  id        saves  false   fpr <  rule\n"
-        "                                   shop.test\n"
-        f'1  {A.id[:8]}  1,234      1  10.00%  replace ".php3?"\n'
-        '                                         → "?"\n'
-        f"2  {B.id[:8]}                        rewrite {{s}}://{{h}}/a/{{x}}\n"
-        "                                         → {s}://{h}/b/{x}\n"
-        "                                    unless ?lang={*}\n"
-        "                                   all sites\n"
-        f"3  {C.id[:8]}                        keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}\n"
-        "                                    except wiki.test\n"
-        "                                       off\n"
-        "3 rules of 2 sites, 1 off, saves 1,234 URLs of those held out\n"
+        "#  id        removed  lost  risk ≤  rule\n"
+        "                                    shop.test\n"
+        f'1  {A.id[:8]}    1,234    ≥1  10.00%  replace ".php3?"\n'
+        '                                          → "?"\n'
+        f"2  {B.id[:8]}                         rewrite {{s}}://{{h}}/a/{{x}}\n"
+        "                                          → {s}://{h}/b/{x}\n"
+        "                                     unless ?lang={*}\n"
+        "                                    all sites\n"
+        f"3  {C.id[:8]}                         keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}\n"
+        "                                     except wiki.test\n"
+        "                                        off\n"
+        "3 rules of 2 sites, 1 off, 1,234 held-out URLs removed\n"
     )
     assert as_json("list", rules)["rules"] == [rule.to_json() for rule in (A, B, C)]
     assert as_json("list", rules, "--site", "*")["rules"] == [C.to_json()]
@@ -80,21 +80,23 @@ def test_list(rules: Path) -> None:
 def test_show(rules: Path) -> None:
     """One rule with all that is known, found by the start of its id."""
     assert told("show", rules, A.id[:6]) == (
-        f"id               {A.id}\n"
-        "site             shop.test\n"
-        'rule             replace ".php3?"\n'
-        '                       → "?"\n'
-        "status           on\n"
-        "learned by       substring\n"
-        "support          40\n"
-        "false positives  1\n"
-        "fpr              2.50%\n"
-        "fpr below        10.00%\n"
-        "saves            1,234\n"
-        "examples         http://shop.test/a.php3?b\n"
-        "                 → http://shop.test/a?b\n"
-        "validated        when 2030-01-02T03:04:05Z, how held-out\n"
-        'note             ["looked at", 2]\n'
+        f"id           {A.id}\n"
+        "site         shop.test\n"
+        'rule         replace ".php3?"\n'
+        '                   → "?"\n'
+        "status       on\n"
+        "verdict      risky: 1 of 40 pairs that it merges are different pages\n"
+        "learned by   substring\n"
+        "support      40\n"
+        "false pairs  1\n"
+        "fpr          2.50%\n"
+        "removed      1,234\n"
+        "lost         ≥1\n"
+        "risk ≤       10.00%\n"
+        "examples     http://shop.test/a.php3?b\n"
+        "             → http://shop.test/a?b\n"
+        "validated    when 2030-01-02T03:04:05Z, how held-out\n"
+        'note         ["looked at", 2]\n'
     )
     assert as_json("show", rules, A.id) == A.to_json()
     missing = sentence(run("rules", "show", rules, "zz"))

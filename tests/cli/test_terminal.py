@@ -65,17 +65,9 @@ TOLD = {
     "check": ["rules", "check", "hostile.json"],
     "explain": ["explain", "hostile.json", f"http://a.test/{HOSTILE}", HOSTILE],
     "explain --json": ["explain", "--json", "hostile.json", HOSTILE],
-    "apply": ["apply", "hostile.json", "hostile.txt", "--format", "lines"],
-    "apply --output-format": [
-        "apply",
-        "hostile.json",
-        "hostile.txt",
-        "--format",
-        "lines",
-        "--output-format",
-        "jsonl",
-    ],
-    "normalize": ["normalize", "hostile.txt", "--format", "lines"],
+    "apply": ["apply", "hostile.json", "hostile.txt"],
+    "apply --output-format": ["apply", "hostile.json", "hostile.txt", "--output-format", "jsonl"],
+    "normalize": ["normalize", "hostile.txt"],
     "evaluate": ["evaluate", "hostile.json", "hostile.jsonl"],
     "tree": ["tree", "hostile.jsonl"],
     "learn": ["learn", "hostile.jsonl"],
@@ -123,7 +115,4 @@ def test_no_text_steers_the_terminal(hostile: Path, name: str) -> None:
 def test_pipes_get_what_was_written(hostile: Path) -> None:
     """Only what a person looks at is changed: a file or a pipe has the bytes."""
     data = (hostile / "hostile.txt").read_bytes()
-    assert (
-        run("normalize", hostile / "hostile.txt", "--format", "lines").out.split(b"\n")[0]
-        == data.split(b"\n")[0]
-    )
+    assert run("normalize", hostile / "hostile.txt").out.split(b"\n")[0] == data.split(b"\n")[0]

@@ -76,7 +76,7 @@ def test_a_plain_list_of_urls_is_enough(tmp_path: Path) -> None:
     path = tmp_path / "urls.txt"
     path.write_text("".join(f"http://a.test/news/{n}\n" for n in range(30)), encoding="utf-8")
     text = run("tree", path).out.decode()
-    assert "nothing tells which are duplicates" in text
+    assert "no evidence of duplicates" in text
     assert "dup." not in text
     assert "/news/*" in text
 

@@ -197,7 +197,7 @@ def test_formats_by_name_and_by_word(tmp_path: Path) -> None:
     strings = pa_csv.ConvertOptions(strings_can_be_null=True)
     for name in ("t.csv", "t.txt"):
         assert pa_csv.read_csv(tmp_path / name, convert_options=strings).equals(table)
-    with pytest.raises(UndustError, match=r"t\.xls: its name tells no format; end it in \.parquet"):
+    with pytest.raises(UndustError, match=r"t\.xls: its name shows no format; end it in \.parquet"):
         engine.write(table, str(tmp_path / "t.xls"))
     assert not (tmp_path / "t.xls").exists()
 
@@ -236,7 +236,7 @@ def test_sizes_as_people_write_them(text: str, size: int) -> None:
 @pytest.mark.parametrize("text", ["", "GB", "4 apples", "-1GB", "1KB", "256MB"])
 def test_sizes_that_are_none(text: str) -> None:
     """One sentence that says how to write it."""
-    with pytest.raises(ValueError, match="is no size of at least"):
+    with pytest.raises(ValueError, match="is not a size of at least"):
         bytes_of(text)
 
 

@@ -209,7 +209,7 @@ def test_what_is_wrong_with_a_file_is_told_as_ever(engine: SparkEngine, tmp_path
         undust.read("x://bucket/file", engine=engine)
     archive = tmp_path / "misnamed.data"
     archive.write_bytes(b"".join(map(by_hand, [Answer("http://a.test/", page("text"))])))
-    with pytest.raises(SourceError, match=r"misnamed\.data: it is an archive and its name does not tell"):
+    with pytest.raises(SourceError, match=r"misnamed\.data: it is an archive and its name does not show it"):
         undust.read(archive, engine=engine)
     with pytest.raises(SourceError, match="standard input comes to this machine alone"):
         undust.read("-", engine=engine)

@@ -10,8 +10,8 @@ import os
 import subprocess
 import sys
 import time
-from importlib.metadata import PackageNotFoundError
-from typing import TYPE_CHECKING, NoReturn
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
@@ -30,10 +30,12 @@ LEARN = ["-m", "undust", "learn", "--engine", "spark", "examples/shop.jsonl.gz",
 def test_without_pyspark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The engine and the command name the extra that brings it."""
 
-    def none(name: str) -> NoReturn:
-        raise PackageNotFoundError(name)
+    def none(name: str) -> str:
+        if name == "pyspark":
+            raise PackageNotFoundError(name)
+        return version(name)
 
-    monkeypatch.setattr("undust.extras.version", none)
+    monkeypatch.setattr("importlib.metadata.version", none)
     with pytest.raises(MissingExtra, match=r"^pyspark is not installed; pip install 'undust\[spark\]'$"):
         undust.SparkEngine(None)  # type: ignore[arg-type]
     output = tmp_path / "rules.json"
@@ -55,7 +57,7 @@ def test_without_java(home: str | None, tmp_path: Path) -> None:
     )
     where = f"at JAVA_HOME={home}" if home else "on the path"
     assert done.stderr == (
-        f"undust: Spark needs Java 17 or newer, and there is none {where}; "
+        f"undust: Spark needs Java 17 or newer, which is not {where}; "
         "install it (on Debian: apt-get install default-jre-headless), or set JAVA_HOME\n"
     )
     assert done.returncode == 1

@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     try {
-      const RuleSource rule{"example.com", split_rule_line(line), {}, true};
+      const RuleSource rule{"example.com", split_rule_line(line), {}, true, true};
       check_source(rule);
       if (rules.size() < kMostRules) rules.push_back(rule);
     } catch (const RuleProblem&) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from typing import TYPE_CHECKING, Any
 
@@ -181,7 +182,7 @@ BROKEN = '{"format": "undust-rules", "version": 1, "rules": [{"site": "a.test", 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({}, "undust has nothing to do; set UNDUST_RULES, UNDUST_OBSERVATIONS or both"),
+        ({}, "undust has nothing to do; set UNDUST_RULES, UNDUST_OBSERVATIONS, both or UNDUST_LEARN"),
         ({"UNDUST_REWRITE": "False"}, "undust has nothing to do;"),
         ({"UNDUST_RULES": "none.json"}, "none.json: there is no such file; check the name"),
         ({"UNDUST_RULES": "."}, ".: it is a folder; name a file in it"),
@@ -211,8 +212,8 @@ def test_a_wrong_setting_refuses_the_start(
 @pytest.mark.parametrize(
     ("part", "settings", "sentence"),
     [
-        (RequestFingerprinter, {"UNDUST_EXPLORE": "some"}, "UNDUST_EXPLORE is 'some', which is no share"),
-        (RequestFingerprinter, {"UNDUST_EXPLORE": 1.5}, "UNDUST_EXPLORE is '1.5', which is no share"),
+        (RequestFingerprinter, {"UNDUST_EXPLORE": "some"}, "UNDUST_EXPLORE is 'some', which is not a share"),
+        (RequestFingerprinter, {"UNDUST_EXPLORE": 1.5}, "UNDUST_EXPLORE is '1.5', which is not a share"),
         (RequestFingerprinter, {"UNDUST_RULES": None}, "UNDUST_RULES is not set; name a rule file"),
         (DuplicateItemsPipeline, {}, "UNDUST_ITEM_FIELD is None; name the field"),
         (ObservationsMiddleware, {}, "UNDUST_OBSERVATIONS is None; give the file a name that ends in .jsonl"),
@@ -280,3 +281,11 @@ def test_scrapys_own_is_the_fallback_of_a_project_without_a_choice(rule_file: Pa
     }
     assert not crawler.settings.getdict("ITEM_PIPELINES")
     assert not crawler.settings.getdict("DOWNLOADER_MIDDLEWARES")
+
+
+def test_the_walk_through_uses_what_is_installed(repository: Path) -> None:
+    """A reader has the package, and neither the benches nor the tools of the repository."""
+    text = (repository / "docs" / "integrations" / "scrapy.md").read_text(encoding="utf-8")
+    assert "class " in text
+    assert "Spider" in text
+    assert not re.search(r"\b(?:bench|tools|tests)\.", text)

@@ -167,6 +167,9 @@ def test_observations_hold_what_a_crawl_saw(crawl_small: Any, tmp_path: Path) ->
     assert set(rows) == {"http://earlier.test/", "/", "/plain", "/packed", "/old", "/gone"}
     assert rows["/plain"]["digest"] == rows["/packed"]["digest"] is not None
     assert rows["/plain"]["sketch"] == rows["/packed"]["sketch"] is not None
+    assert rows["/plain"]["blocks"] == rows["/packed"]["blocks"] != []
+    assert "blocks" not in rows["/old"]
+    assert undust.read(written).table["blocks"].null_count == 3
     assert rows["/packed"]["size"] == len(gzip.decompress(packed.body))
     assert rows["/plain"]["canonical"] == f"{HOME}/packed"
     assert (rows["/old"]["status"], rows["/old"]["redirect"]) == (301, "/plain")

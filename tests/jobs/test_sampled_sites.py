@@ -17,6 +17,7 @@ from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.one_site import LearningTask, learn_clusters
 from undust.jobs.sampled_sites import Giants
 from undust.jobs.site_state import FAILED, held_against_all, site_state_of
+from undust.judging.targets import with_targets
 from undust.learning import Requirements, learn_site
 from undust.reading.observations import table_of
 
@@ -138,4 +139,5 @@ def test_the_sample_within_a_site_is_held_against_all_of_it() -> None:
     assert stands.left[0] == whole.urls
     assert stands.left[-1] == whole.left < whole.urls
     assert np.all(np.diff(stands.left) <= 0)
-    assert learn_clusters(site, LearningTask(requirements)).rules == whole
+    leading = replace(whole, rules=with_targets(site, whole.rules))
+    assert learn_clusters(site, LearningTask(requirements)).rules == leading

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import undust
 from undust.edits import Edit, Guard, Keep, ShapeParameter, making
 from undust.judging import KeyState, Site, effects, ordered
-from undust.judging.effect import lost_in, transition
+from undust.judging.effect import keys_without, lost_in, transition
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
@@ -110,6 +110,42 @@ def test_saved_keys_are_those_that_are_gone(pages: dict[str, str], before: list[
     saved, _, _ = plain(pages, before, edit)
     assert transition(state, after, edit).saved == saved
     assert len(state.keys) - len(after.keys) == saved
+
+
+@settings(max_examples=150, deadline=None)
+@given(sites(), st.lists(st.sampled_from((KEEP, *EDITS)), min_size=1, max_size=4, unique=True))
+def test_a_state_is_the_same_step_by_step(pages: dict[str, str], edits: list[Edit]) -> None:
+    """Edits taken one after the other lead where all of them lead from the start."""
+    whole = KeyState(site_of(pages), tuple(edits))
+    step = KeyState(whole.site)
+    for edit in edits:
+        step = step.with_edit(edit)
+    assert step.images.equals(whole.images)
+    assert step.keys.equals(whole.keys)
+    assert np.array_equal(step.image, whole.image)
+    assert np.array_equal(step.key, whole.key)
+
+
+@settings(max_examples=100, deadline=None)
+@given(sites(), st.lists(st.sampled_from(EDITS), min_size=1, max_size=4, unique=True))
+def test_the_keys_without_an_edit_are_counted(pages: dict[str, str], edits: list[Edit]) -> None:
+    """What a set would leave without one of its edits is what the others leave."""
+    state = KeyState(site_of(pages), tuple(edits))
+    for edit in edits:
+        rest = keys_under([each for each in edits if each != edit], list(pages))
+        assert keys_without(state, edit) == len(set(rest.values()))
+
+
+@settings(max_examples=100, deadline=None)
+@given(sites(), st.lists(st.sampled_from(EDITS), max_size=2, unique=True))
+def test_edits_asked_together_do_what_each_does_alone(pages: dict[str, str], before: list[Edit]) -> None:
+    """What one call of the core tells of many edits is what many calls tell of one."""
+    state = KeyState(site_of(pages), tuple(before))
+    for effect, edit in zip(effects(state, EDITS), EDITS, strict=True):
+        (alone,) = effects(state, [edit])
+        assert (effect.saved, effect.pages, effect.lost) == (alone.saved, alone.pages, alone.lost)
+        assert np.array_equal(effect.moved, alone.moved)
+        assert np.array_equal(effect.ratios, alone.ratios)
 
 
 @settings(max_examples=150, deadline=None)

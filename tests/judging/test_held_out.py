@@ -143,7 +143,7 @@ def test_a_true_rule_and_a_false_one() -> None:
         (
             {"moved": 9, "saves": 3, "support": 3, "pages": 3, "unknown": 4},
             {},
-            "of 4 pages that it merges nobody can tell what they show",
+            "of 4 pages that it merges, it is not known what they show",
         ),
         ({"moved": 9, "saves": 3, "support": 3, "pages": 3, "unknown": 4}, {"max_unknown": 0.9}, None),
         ({"moved": 9, "saves": 9, "support": 98, "false_pairs": 2, "pages": 9}, {"max_fpr": 0.02}, None),

@@ -13,7 +13,7 @@ from tests.learning.labelled import default, idle, labelled, seldom_lower, selec
 from undust.engines import local
 from undust.jobs.combined import learn_combined
 from undust.learning import Requirements, rules_across, shown_by
-from undust.learning.across import FAILING, Prior, Trials, excepting, prior_of
+from undust.learning.across import FAILING, MOST_RULES_ACROSS, Prior, Trials, excepting, prior_of
 from undust.learning.generic import SHOWN, SiteTally
 
 if TYPE_CHECKING:
@@ -175,3 +175,21 @@ def test_the_prior_learns_from_the_family() -> None:
     assert (
         prior_of(good).failing(three) < prior_of([*good, *bad]).failing(three) < prior_of(bad).failing(three)
     )
+
+
+def test_the_number_of_rules_for_all_sites_is_bounded() -> None:
+    """Who owns three sites can make up any number of idle parameters; those that save most are taken."""
+    shown = [
+        SiteTally(
+            *(f"s{site}.test", "drop", "rewrite"),
+            *(f"{{s}}://{{h}}/{{p**}}?n{number}={{**}}&{{rest**}}", "{s}://{h}/{p}?{rest}"),
+            *(40 + number, 40 + number, 40 + number, 0, 40, 0),
+            *(f"http://s{site}.test/1?n{number}=1", f"http://s{site}.test/1"),
+        )
+        for number in range(MOST_RULES_ACROSS + 20)
+        for site in range(4)
+    ]
+    rules = rules_across(shown, Requirements())
+    assert len(rules) == MOST_RULES_ACROSS
+    assert "?n319=" in rules[0].source
+    assert not any("?n19=" in rule.source for rule in rules)

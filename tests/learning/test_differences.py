@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from tests.oracles.differences import KEPT_VALUES, LONG_NAME, LONGEST
 from tests.oracles.differences import differences as twin
 from undust import _core, normalize
+from undust.learning.differences import differences
+from undust.learning.url_forms import USUAL_PARTS, UrlForms
 
 SEGMENTS = st.sampled_from(
     [
@@ -76,3 +78,15 @@ def test_rows_that_are_none_are_refused() -> None:
         _core.differences(urls, here, beyond, here, bounds)
     with pytest.raises(ValueError, match="columns over pairs"):
         _core.differences(urls, here, none, here, bounds)
+
+
+def test_very_long_urls_are_not_compared() -> None:
+    """Anybody can send hundreds of parameters; the differences between the other URLs are found as before."""
+    names = "&".join(f"n{number}=1" for number in range(USUAL_PARTS + 1))
+    plain = [f"http://a.test/{kind}/{page}" for page in range(20) for kind in ("old", "new")]
+    long = [f"{url}?{names}" for url in plain]
+    pages = [page for page in range(20) for _ in range(2)]
+    alone = list(differences(UrlForms("a.test", plain, pages)))
+    assert alone
+    assert list(differences(UrlForms("a.test", [*plain, *long], pages * 2))) == alone
+    assert list(differences(UrlForms("a.test", long, pages))) == []

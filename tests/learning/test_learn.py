@@ -340,10 +340,13 @@ def test_wrong_arguments_are_one_sentence(said: dict[str, Any], sentence: str) -
 @pytest.mark.parametrize(
     ("seen", "sentence"),
     [
-        ("crawl.jsonl", "'crawl.jsonl' names a file and is no table; give what it holds: undust.read('crawl"),
+        (
+            "crawl.jsonl",
+            "'crawl.jsonl' names a file and is not a table; give what it holds: undust.read('crawl",
+        ),
         (Path("crawl.jsonl"), "'crawl.jsonl' names a file"),
-        (None, "an object of the type 'NoneType' is no table; give what undust.read returns"),
-        ([{"url": "http://a.test/"}], "an object of the type 'list' is no table"),
+        (None, "an object of the type 'NoneType' is not a table; give what undust.read gives"),
+        ([{"url": "http://a.test/"}], "an object of the type 'list' is not a table"),
     ],
 )
 def test_what_is_no_table_is_one_sentence(seen: object, sentence: str) -> None:

@@ -109,7 +109,7 @@ def test_an_excuse_needs_a_restless_site_and_few_failures() -> None:
     assert restless.excuses(lost=4, pages=36)
     assert not CALM.excuses(lost=4, pages=36)
     assert not restless.excuses(lost=20, pages=20)
-    assert not restless.excuses(lost=1, pages=4), "too few pages to tell a true rule from a false one"
+    assert not restless.excuses(lost=1, pages=4), "too few pages to decide a true rule from a false one"
 
 
 def test_pages_that_others_show_to_be_calm_are_no_excuse() -> None:

@@ -221,8 +221,8 @@ def test_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (["--max-fpr", "much"], "is no share from 0 to 1"),
-        (["--max-fpr", "0..2"], "is no share from 0 to 1"),
+        (["--max-fpr", "much"], "is not a share from 0 to 1"),
+        (["--max-fpr", "0..2"], "is not a share from 0 to 1"),
         (["--option", "bucket=6"], "is not LEARNER.OPTION=VALUE"),
         (["--test", "1"], "--test"),
     ],

@@ -5,6 +5,8 @@ Only what docs/rules.md allows is read; whatever is in doubt is refused with a r
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from dataclasses import replace as changed
 from itertools import pairwise
@@ -79,8 +81,8 @@ def read_rule(fields: Mapping[str, Any]) -> Rule:
     if (target is None) != (kind == "keep"):
         refuse("a keep has no right side" if kind == "keep" else f"a {kind} needs a right side")
     status = fields.get("status", "active")
-    if status not in {"active", "disabled"}:
-        refuse(f"unknown status {status!r}: write active or disabled")
+    if status not in {"active", "disabled", "proposed"}:
+        refuse(f"unknown status {status!r}: write active, disabled or proposed")
     if fields.get("except_sites") and fields.get("site", "*") != "*":
         refuse("only rules of the site '*' except sites")
     rule = Rule(
@@ -94,11 +96,40 @@ def read_rule(fields: Mapping[str, Any]) -> Rule:
         except_sites=frozenset(read_site(site) for site in fields.get("except_sites", ())),
         active=status == "active",
         is_mask=False,
+        fetched=read_fetch(fields),
+        needs=read_needs(fields),
+        id=id_of(fields),
     )
     if rule.kind != "rewrite" or rule.pattern is None:
         return rule
     right_side = read_target(target, rule.pattern)
     return changed(rule, target=right_side, is_mask=target_is_mask(right_side, rule.pattern))
+
+
+def read_fetch(fields: Mapping[str, Any]) -> bool:
+    """Whether what the rule writes may be fetched."""
+    fetched: Any = fields.get("fetch", True)
+    if not isinstance(fetched, bool):
+        refuse("fetch is neither true nor false")
+    if fields["kind"] == "keep" and not fetched:
+        refuse("a keep has no fetch: it writes nothing")
+    return fetched
+
+
+def read_needs(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The ids of the rules that this one needs."""
+    needs: Any = fields.get("needs", [])
+    if not isinstance(needs, (list, tuple)) or not all(isinstance(need, str) for need in needs):
+        refuse("needs is a list of ids")
+    return tuple(needs)
+
+
+def id_of(fields: Mapping[str, Any]) -> str:
+    """The first 8 bytes of the BLAKE2b hash of what the rule says, as compact JSON in ASCII."""
+    said = [fields.get(key) for key in ("site", "kind", "from", "to")]
+    said += [list(fields.get(key) or ()) for key in ("when", "unless")]
+    text = json.dumps(said, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("ascii"), digest_size=8).hexdigest()
 
 
 def read_line(text: str) -> dict[str, Any]:

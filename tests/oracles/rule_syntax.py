@@ -135,3 +135,6 @@ class Rule:
     except_sites: frozenset[str]
     active: bool
     is_mask: bool
+    fetched: bool = True
+    needs: tuple[str, ...] = ()
+    id: str = ""

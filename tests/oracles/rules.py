@@ -73,6 +73,7 @@ class Canonicalizer:
     def __init__(self, rules: Sequence[Mapping[str, Any]]) -> None:
         """Read the rules; RuleError if one is wrong."""
         self.rules = [read_rule(fields) for fields in rules]
+        self.acting = self.in_effect()
 
     def canonical(self, url: str) -> str:
         """What to fetch."""
@@ -90,27 +91,42 @@ class Canonicalizer:
         start = str(parsed)
         if parsed.userinfo is not None or len(start) > MOST_BYTES:
             return Explanation(start, start, (Step(None, start),), "skipped")
-        steps = self.orbit(start)
+        steps = self.orbit(start, comparing=False)
         repeating = repeating_part([step.url for step in steps])
-        canonical = min(repeating, key=lambda member: (len(member), member), default=start)
-        return Explanation(
-            canonical, self.masked(canonical), steps, "resolved" if repeating else "unresolved"
-        )
+        canonical = smallest(repeating, start)
+        compared = self.orbit(canonical, comparing=True)
+        key = self.masked(smallest(repeating_part([step.url for step in compared]), canonical))
+        return Explanation(canonical, key, steps, "resolved" if repeating else "unresolved")
 
-    def orbit(self, start: str) -> tuple[Step, ...]:
+    def in_effect(self) -> set[str]:
+        """The ids of the largest set of active rules in which every rule has what it needs."""
+        acting = {rule.id: rule for rule in self.rules if rule.active}
+        while True:
+            left = {
+                rule.id: rule
+                for rule in acting.values()
+                if all(need in acting and is_beside(acting[need], rule) for need in rule.needs)
+            }
+            if len(left) == len(acting):
+                return set(left)
+            acting = left
+
+    def orbit(self, start: str, *, comparing: bool) -> tuple[Step, ...]:
         """n(u), f(n(u)), … up to the first URL that was there before, too long, or one step too many."""
         steps = [Step(None, start)]
         seen = {start}
         while len(steps) <= MOST_STEPS and len(steps[-1].url) <= MOST_BYTES:
-            steps.append(self.step(steps[-1].url))
+            steps.append(self.step(steps[-1].url, comparing=comparing))
             if steps[-1].url in seen:
                 break
             seen.add(steps[-1].url)
         return tuple(steps)
 
-    def step(self, url: str) -> Step:
-        """f(u), with the rule that made it."""
+    def step(self, url: str, *, comparing: bool) -> Step:
+        """f(u), or for comparing g(u), with the rule that made it."""
         for index, rule in self.rules_for(url):
+            if not rule.fetched and not comparing:
+                continue
             if rule.kind == "keep" and matches(rule, url):
                 return Step(index, url)
             result = apply(rule, url)
@@ -121,7 +137,9 @@ class Canonicalizer:
     def rules_for(self, url: str) -> list[tuple[int, Rule]]:
         """R(u): the active rules of the site, then those of all sites, each in file order."""
         site = site_of(url)
-        active = [(index, rule) for index, rule in enumerate(self.rules) if rule.active]
+        active = [
+            (index, rule) for index, rule in enumerate(self.rules) if rule.active and rule.id in self.acting
+        ]
         own = [(index, rule) for index, rule in active if rule.site == site]
         shared = [
             (index, rule) for index, rule in active if rule.site == "*" and site not in rule.except_sites
@@ -146,6 +164,18 @@ def repeating_part(orbit: Sequence[str]) -> Sequence[str]:
     last = orbit[-1]
     first_seen = orbit.index(last)
     return orbit[first_seen : len(orbit) - 1]
+
+
+def smallest(repeating: Sequence[str], otherwise: str) -> str:
+    """The member with the fewest bytes, then the first bytewise."""
+    return min(repeating, key=lambda member: (len(member), member), default=otherwise)
+
+
+def is_beside(needed: Rule, rule: Rule) -> bool:
+    """Whether a needed rule is there wherever the rule that needs it is."""
+    if needed.site == "*" == rule.site:
+        return needed.except_sites <= rule.except_sites
+    return needed.site == rule.site or (needed.site == "*" and rule.site not in needed.except_sites)
 
 
 def matches(rule: Rule, url: str) -> bool:

@@ -74,44 +74,53 @@ def entropy(frequencies: list[int]) -> float:
     return math.fsum(-f / total * math.log(f / total) for f in frequencies)
 
 
+def decline(frequencies: list[int], least: float) -> int:
+    """Equation 5: the last frequency before the largest decline of a curve that ends at `least`."""
+    falling = sorted(frequencies, reverse=True)
+    curve: list[float] = [*falling, least] if falling[-1] > least else [*falling]
+    best, found = 0.0, float(falling[0])
+    for f, g in pairwise(curve):
+        if math.log(f) - math.log(g) > best + 1e-12:
+            best, found = math.log(f) - math.log(g), f
+    return int(found)
+
+
 def salient_values(
-    frequency: dict[str | None, int], least: float = 2, in_site: dict[str | None, int] | None = None
+    frequency: dict[str | None, int], total: int, least: float, frequent: set[str | None] | None = None
 ) -> set[str | None]:
     """The values before the largest decline, with the additions for what the paper leaves open.
 
-    With `in_site`, the curve is that of the same values as tokens of the whole site.
+    With `frequent`, the decline was looked for among the tokens of the whole site, and these are before it.
     """
-    total = sum(frequency.values())
-    if len(frequency) == 1:
-        return set(frequency)
-    curve = {value: (in_site or {}).get(value, f) for value, f in frequency.items()}
-    if len(set(curve.values())) == 1:
-        found = set(curve) if len(curve) == 2 and MISSING in curve else set()
-        if not found:
-            return set()
-    else:
-        falling = sorted(curve.values(), reverse=True)
-        declines = [math.log(f) - math.log(g) for f, g in pairwise(falling)]
-        best = max(declines)
-        place = next(i for i, decline in enumerate(declines) if math.isclose(decline, best, abs_tol=1e-12))
-        found = {value for value, f in curve.items() if f >= falling[place]}
-    found |= {value for value, f in frequency.items() if f / total >= 0.25}
-    return {value for value in found if frequency[value] >= least}
+    if frequent is None:
+        place = decline(list(frequency.values()), least)
+        frequent = {value for value, f in frequency.items() if f >= place}
+    return {
+        value for value, f in frequency.items() if f >= least and (value in frequent or f / total >= 0.25)
+    }
 
 
-def tokens_of(urls: list[str]) -> dict[str | None, int]:
-    """How often each value is there in a whole site, whatever its key."""
-    return Counter(value for url in urls for value in parse(url).values())
+def frequent_tokens(urls: list[str]) -> set[str | None]:
+    """Figure 6: the tokens before the decline of all that some URLs of the site have and others have not."""
+    tokens = Counter(value for url in urls for value in parse(url).values())
+    parting = [count for count in tokens.values() if count < len(urls)]
+    place = decline(parting, least_support(len(urls))) if parting else 0
+    return {token for token, count in tokens.items() if count >= place}
+
+
+def least_support(total: int) -> float:
+    """The URLs that a salient value has at least."""
+    return max(2, math.sqrt(total), 0.001 * total)
 
 
 def build(
     urls: list[str],
     done: frozenset[str] = frozenset(),
     least: float = 0,
-    in_site: dict[str | None, int] | None = None,
+    frequent: set[str | None] | None = None,
 ) -> Node:
-    """Algorithm 1; a salient value has a thousandth of all URLs, and two, at least."""
-    least = least or max(2, 0.001 * len(urls))
+    """Algorithm 1; keys that many have and many have not part a node, too."""
+    least = least or least_support(len(urls))
     maps = {url: parse(url) for url in urls}
     keys = sorted({key for pairs in maps.values() for key in pairs}, key=key_order)
     counts = {key: Counter(pairs.get(key, MISSING) for pairs in maps.values()) for key in keys}
@@ -123,20 +132,22 @@ def build(
             pattern[key] = MAYBE if MISSING in counts[key] else ANY
     node = Node(tuple(sorted(urls)), pattern, None, ())
     open_keys = [key for key in keys if key not in done and len(counts[key]) > 1]
-    if not open_keys:
-        return node
-    entropies = {key: entropy(list(counts[key].values())) for key in open_keys}
-    smallest = min(entropies.values())
-    best = next(key for key in open_keys if math.isclose(entropies[key], smallest, abs_tol=1e-9))
-    keep = salient_values(dict(counts[best]), least, in_site)
-    if not keep:
-        return node
-    groups: dict[object, list[str]] = defaultdict(list)
-    for url in urls:
-        value = maps[url].get(best, MISSING)
-        groups[("salient", value) if value in keep else "trivial"].append(url)
-    children = tuple(build(group, done | {best}, least, in_site) for group in groups.values())
-    return Node(node.urls, pattern, best, children)
+    entropies = {key: round(entropy(list(counts[key].values())), 9) for key in open_keys}
+    was_trivial = False
+    is_rare = {key: 2 * counts[key][MISSING] > len(urls) for key in open_keys}
+    for key in sorted(open_keys, key=lambda key: (is_rare[key], entropies[key], key_order(key))):
+        values = {value: count for value, count in counts[key].items() if value != MISSING}
+        there = sum(values.values())
+        keep = set() if was_trivial else salient_values(values, len(urls), least, frequent)
+        if keep or (there >= least and len(urls) - there >= least):
+            groups: dict[object, list[str]] = defaultdict(list)
+            for url in urls:
+                value = maps[url].get(key, MISSING)
+                groups[value if value == MISSING or value in keep else ("trivial",)].append(url)
+            children = tuple(build(group, done | {key}, least, frequent) for group in groups.values())
+            return Node(node.urls, pattern, key, children)
+        was_trivial = was_trivial or there >= least
+    return node
 
 
 def pages_of(node: Node, cluster: dict[str, str]) -> Counter[str]:

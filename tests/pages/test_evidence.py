@@ -168,3 +168,36 @@ def test_a_page_that_is_another_one_every_time_is_silent() -> None:
     fetches = [row(url, f"<p>{text_of(500 + at)}", "", time=f"2026-11-1{at}T00:00:00Z") for at in range(2)]
     evidence, at = evidence_of([*shop(), *fetches])
     assert evidence.silent([at[url], at["http://s.test/p?id=7"]]).tolist() == [True, False]
+
+
+def test_one_page_with_many_equal_copies_does_not_hide_that_numbers_change() -> None:
+    """Whether counters change all over the site is asked of each page once, however many copies it has."""
+
+    def url_of(at: int, copy: int) -> str:
+        return f"http://s.test/p?id={at}" + (f"&sid={at}x{copy}" if copy else "")
+
+    def page(at: int, copy: int) -> dict[str, object]:
+        views = 1 if at == 0 else at * 70 + copy
+        body = f"<p>{text_of(at, 300)}<p>Price {at} EUR<p>seen {views} times"
+        return row(url_of(at, copy), body, f"Product {text_of(at, 2)}", digest=f"{at} {copy}")
+
+    rows = [page(at, copy) for at in range(40) for copy in range(12 if at == 0 else 2 if at < 14 else 1)]
+    site = undust.find_duplicates(pa.Table.from_pylist(rows))["s.test"]
+    cluster = dict(zip(site.urls.to_pylist(), site.cluster.tolist(), strict=True))
+    assert all(cluster[url_of(at, 0)] == cluster[url_of(at, 1)] for at in range(14))
+    assert len(set(cluster.values())) == 40
+
+
+def test_pages_that_repeat_with_another_month_are_not_one_cluster() -> None:
+    """Where nearly every URL of a shape shows a page of its own, two with one other word are two pages."""
+    months = [text_of(1000 + at, 1) for at in range(12)]
+    about = [at // 2 if at < 8 else at for at in range(60)]
+    rows = [
+        row(f"http://s.test/events/{at}", f"<p>{text_of(of, 120)}<p>in {months[at % 12]}", f"Event {of}")
+        for at, of in enumerate(about)
+    ]
+    site = undust.find_duplicates(pa.Table.from_pylist(rows))["s.test"]
+    assert site.cluster_count == len(rows)
+    urls = site.node_urls.to_pylist()
+    pair = [urls.index(f"http://s.test/events/{at}") for at in (0, 1)]
+    assert site.evidence_of_pairs.ratios(pair[:1], pair[1:])[0] > 3

@@ -22,7 +22,8 @@ json_values = st.recursive(
 
 _counts, _rates = st.integers(0, 10**12), st.floats(0, 1)
 _evidence: dict[str, st.SearchStrategy[Any]] = {
-    "status": st.sampled_from(["active", "disabled"]),
+    "status": st.sampled_from(["active", "disabled", "proposed"]),
+    "needs": st.lists(st.text(max_size=4), max_size=2),
     "learned_by": st.text(max_size=8),
     "support": _counts,
     "false_positives": _counts,
@@ -31,6 +32,10 @@ _evidence: dict[str, st.SearchStrategy[Any]] = {
     "saves": _counts,
     "examples": st.lists(st.lists(st.text(max_size=9), min_size=2, max_size=2), min_size=1, max_size=2),
     "validated": st.fixed_dictionaries({"when": st.text(max_size=5), "how": st.text(max_size=5)}),
+    "targets": st.dictionaries(st.sampled_from(["seen", "redirected", "unseen"]), _counts),
+    "review": st.fixed_dictionaries(
+        {}, optional={"by": st.text(max_size=3), "verdict": st.sampled_from(["approved", "rejected"])}
+    ),
     "zz_note": json_values,
     "zz_é": json_values,
 }
@@ -39,7 +44,8 @@ _evidence: dict[str, st.SearchStrategy[Any]] = {
 @st.composite
 def evidenced_rules(draw: st.DrawFn) -> dict[str, Any]:
     """The JSON object of a legal rule with any evidence and keys that nobody knows."""
-    return Rule.from_json(draw(rules())).to_json() | draw(st.fixed_dictionaries({}, optional=_evidence))
+    rule = Rule.from_json(draw(rules())).to_json() | draw(st.fixed_dictionaries({}, optional=_evidence))
+    return rule | ({"fetch": False} if rule["kind"] != "keep" and draw(st.booleans()) else {})
 
 
 def rule_lists() -> st.SearchStrategy[list[dict[str, Any]]]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.rules.evidenced import json_values, rule_lists
 from undust.errors import InvalidRule, RuleError, UnknownVersion
 from undust.rules import Rule, RuleSet, load
+from undust.rules.files import limits_use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +58,8 @@ def test_loading_what_was_saved_gives_the_same_set_and_the_same_bytes(
 ) -> None:
     """load(save(rules)) = rules, and saving again gives the same bytes, unknown keys included."""
     header = {key: value for key, value in header.items() if key not in {"format", "version", "rules"}}
-    content = {"format": "undust-rules", "version": 1, **header, "rules": rules}
+    version = 2 if any(map(limits_use, rules)) else 1
+    content = {"format": "undust-rules", "version": version, **header, "rules": rules}
     first = RuleSet.loads(json.dumps(content))
     saved = first.dumps()
     again = RuleSet.loads(saved)
@@ -203,21 +205,21 @@ def test_printing_a_set_gives_a_table() -> None:
 
 
 BAD_FILES = {
-    "": "bad.json:1: not JSON, column 1: expecting value; mend it there",
+    "": "bad.json:1: not JSON, column 1: expecting value; correct it there",
     '{"format": "undust-rules",\n "version": 1,,}': (
-        "bad.json:2: not JSON, column 15: expecting property name enclosed in double quotes; mend it there"
+        "bad.json:2: not JSON, column 15: expecting property name enclosed in double quotes; correct it there"
     ),
     "[" * 100_000: "bad.json: nested too deeply for a rule file; give the file that undust wrote",
     "[]": ('bad.json: not a rule file; one starts with {"format": "undust-rules", "version": 1, "rules": ['),
     '{"format": "undust-rules", "rules": []}': (
-        "bad.json: no version of the rule format, and this undust reads version 1; update undust"
+        "bad.json: no version of the rule format, and this undust reads versions 1 and 2; update undust"
     ),
     '{"format": "undust-rules", "version": 7, "rules": []}': (
-        "bad.json: version 7 of the rule format, and this undust reads version 1; update undust"
+        "bad.json: version 7 of the rule format, and this undust reads versions 1 and 2; update undust"
     ),
     '{"format": "undust-rules", "version": 1}': 'bad.json: no list of rules; add "rules": []',
     '{"format": "undust-rules", "version": 1,\n "rules": [\n {"site": "*", "kind": "keep", "fpr": NaN}]}': (
-        "bad.json:3: NaN is no JSON number; leave the field out if the number is unknown"
+        "bad.json:3: NaN is not a JSON number; leave the field out if the number is unknown"
     ),
     '{"format": "undust-rules", "version": 1, "rules": [],\n "of": {"x": -1e999}}': (
         "bad.json:2: -1e999 is beyond the numbers that are counted with; "
@@ -244,7 +246,7 @@ def test_a_file_that_is_not_utf8_is_told_with_its_line() -> None:
 def test_an_unknown_version_has_its_own_error() -> None:
     """Programs can tell a newer file from a broken one."""
     with pytest.raises(UnknownVersion):
-        RuleSet.loads('{"format": "undust-rules", "version": 2, "rules": []}')
+        RuleSet.loads('{"format": "undust-rules", "version": 3, "rules": []}')
 
 
 def file_of(*rules: str) -> str:
@@ -274,7 +276,7 @@ BAD_RULES = {
     ),
     (KEEP.replace('"*"', "1"),): "rules.json:2: rule 1, \"site\": 'site' is no text; write a string",
     (KEEP.replace('"from"', '"status": "off", "from"'),): (
-        "rules.json:2: rule 1, \"status\": the status 'off' is not known; write active or disabled"
+        "rules.json:2: rule 1, \"status\": the status 'off' is not known; write active, disabled or proposed"
     ),
 }
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA: dict[str, Any] = json.loads(files("undust.rules").joinpath("schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+DROP = {"site": "shop.test", "kind": "replace", "from": "?sid", "to": ""}
 KEEP = {"site": "shop.test", "kind": "keep", "from": "{s}://{h}/a"}
 
 
@@ -57,7 +58,7 @@ def test_the_bundled_sample_is_valid(repository: Path) -> None:
         [],
         {"format": "undust-rules", "version": 1},
         {"format": "other", "version": 1, "rules": []},
-        {"format": "undust-rules", "version": 2, "rules": []},
+        {"format": "undust-rules", "version": 3, "rules": []},
         {"format": "undust-rules", "version": True, "rules": []},
         {"format": "undust-rules", "version": 1, "rules": {}},
         file_of("keep {s}://{h}/a"),
@@ -74,6 +75,16 @@ def test_the_bundled_sample_is_valid(repository: Path) -> None:
         file_of(KEEP | {"site": "*", "except_sites": "shop.test"}),
         file_of(KEEP | {"site": "*", "except_sites": [""]}),
         file_of(KEEP | {"status": "off"}),
+        file_of(KEEP | {"status": "proposed"}),
+        file_of(KEEP | {"needs": ["0123456789abcdef"]}),
+        file_of(DROP | {"fetch": False}),
+        file_of(DROP | {"fetch": 0}),
+        file_of(KEEP | {"fetch": False}) | {"version": 2},
+        file_of(KEEP | {"needs": "0123456789abcdef"}) | {"version": 2},
+        file_of(KEEP | {"needs": [1]}) | {"version": 2},
+        file_of(KEEP | {"review": {"verdict": "maybe"}}),
+        file_of(KEEP | {"review": {"by": 1}}),
+        file_of(KEEP | {"targets": {"seen": -1}}),
         file_of(KEEP | {"support": -1}),
         file_of(KEEP | {"fpr": 2}),
         file_of(KEEP | {"examples": ["http://a.test/"]}),

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from undust.edits import making
+from undust.edits import Edit, making
 from undust.errors import UndustError
 from undust.rules import RuleSet
 from undust.searching import Objective, learn_site
+from undust.searching.forgotten import texts_forgotten
 from undust.searching.kinds import GUARDED, SEARCH_KINDS, look_of_texts
 from undust.searching.risk import RISK
 
@@ -43,6 +44,15 @@ def test_a_parameter_that_does_nothing_is_dropped_everywhere() -> None:
     """Witnesses in several folders prove an edit for all of them."""
     (rule,) = rules_of(shop())
     assert str(rule) == "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
+
+
+def test_the_job_learns_with_the_method_that_was_asked_for() -> None:
+    """`learn` with this method gives the rules of the search, and not those of another learner."""
+    pages = shop()
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    rules = undust.learn(table, methods="edits")
+    assert list(map(str, rules)) == list(map(str, rules_of(pages)))
+    assert {rule.learned_by for rule in rules} == {"edits"}
 
 
 def test_one_folder_speaks_for_itself() -> None:
@@ -163,3 +173,48 @@ def test_the_method_is_one_of_compare_and_learn() -> None:
 def test_a_person_may_ask_for_more_care() -> None:
     """A smaller share of wrong merges lets fewer edits pass."""
     assert Objective.under(0.001).most < Objective.under(0.01).most
+
+
+def forum(topics: int = 60) -> dict[str, str]:
+    """Return topics with the forum in the URL or not, and one forum of which the list was seen."""
+    pages = {f"http://s.test/viewtopic.php?t={n}": f"topic {n}" for n in range(topics)}
+    pages |= {f"http://s.test/viewtopic.php?f={n % 7}&t={n}": f"topic {n}" for n in range(topics)}
+    return pages | {
+        "http://s.test/viewforum.php?f=3": "forum",
+        "http://s.test/viewforum.php?f=3&start=50": "more",
+        "http://s.test/posting.php?t=3": "post",
+        "http://s.test/posting.php?f=3&t=3": "post",
+    }
+
+
+def test_what_holds_on_one_script_is_not_done_on_another() -> None:
+    """A parameter that does nothing beside a topic names the page of a list, which nobody saw without it."""
+    canonical = rules_of(forum()).compile()
+    assert canonical.key("http://s.test/viewtopic.php?f=9&t=77") == "http://s.test/viewtopic.php?t=77"
+    lists = [f"http://s.test/viewforum.php?f={n}" for n in range(20)]
+    assert len({canonical.key(url) for url in lists}) == len(lists)
+
+
+def test_larger_numbers_must_be_seen_to_do_nothing() -> None:
+    """What is behind the number of a topic does nothing; but one topic has pages, which a number names."""
+    pages = {f"http://s.test/?topic={n}.0": f"{n}" for n in range(80)}
+    pages |= {f"http://s.test/?topic={n}.msg{n * 37 + at}": f"{n}" for n in range(80) for at in (1, 2)}
+    pages |= {"http://s.test/?topic=7.15": "7 more", "http://s.test/?topic=7.30": "7 most"}
+    canonical = rules_of(pages).compile()
+    others = [f"http://s.test/?topic=93.{n}" for n in (0, 45, 60)]
+    assert len({canonical.key(url) for url in others}) == len(others)
+
+
+@pytest.mark.parametrize(
+    ("edit", "url", "texts"),
+    [
+        (making.dropped("page"), "http://s.test/x?page=2&id=5", ["2"]),
+        (making.only("id"), "http://s.test/x?page=2&id=5&n=7", ["2", "7"]),
+        (making.dropped("utm_*", "n"), "http://s.test/x?utm_a=1&n=2&id=3", ["1", "2"]),
+        (making.masked("sid"), "http://s.test/x?sid=ab12", ["ab12"]),
+        (making.respelled("sorted"), "http://s.test/x?b=1&a=2", []),
+    ],
+)
+def test_forgotten_texts_are_found(edit: Edit, url: str, texts: list[str]) -> None:
+    """What an edit forgets in a URL is what it takes and does not write."""
+    assert list(texts_forgotten(edit, url)) == texts

@@ -52,44 +52,44 @@ def shown(what: RenderableType) -> str:
 
 def test_a_table_tells_sites_and_what_is_off_by_style() -> None:
     """Numbers begin at one, heads and sites are bold, what is off is dim, long rules are folded."""
-    lines = list(listed([OWN, OFF, SHARED], 67, lambda text, style: f"<{style}:{text}>" if style else text))
+    lines = list(listed([OWN, OFF, SHARED], 69, lambda text, style: f"<{style}:{text}>" if style else text))
     ids = [rule.id[:8] for rule in (OWN, OFF, SHARED)]
-    blank = " " * 34
+    blank = " " * 36
     assert lines == [
-        "<bold:#  id        saves  false  fpr <  rule>",
+        "<bold:#  id        removed  lost  risk ≤  rule>",
         f"{blank}<bold:shop.test>",
-        f'1  {ids[0]}  1,234      3  1.00%  replace "/index.php"',
+        f'1  {ids[0]}    1,234    ≥1   1.00%  replace "/index.php"',
         f'{blank}      → "/"',
-        f"2  {ids[1]}                       <dim:keep    {{s}}://{{h}}/{{p**}}?do=edit&{{>",
+        f"2  {ids[1]}                         <dim:keep    {{s}}://{{h}}/{{p**}}?do=edit&{{>",
         f"{blank}<dim:rest**}}>",
         f"{blank}<dim:    off>",
         f"{blank}<bold:all sites>",
-        f"3  {ids[2]}                       rewrite http://{{h}}/{{p**}}?{{q**}}",
+        f"3  {ids[2]}                         rewrite http://{{h}}/{{p**}}?{{q**}}",
         f"{blank}      → https://{{h}}/{{p}}?{{q}}",
         f"{blank} except a.test",
-        "3 rules of 2 sites, 1 off, saves 1,234 URLs of those held out",
+        "3 rules of 2 sites, 1 off, 1,234 held-out URLs removed",
     ]
 
 
 def test_a_table_tells_who_proposed_a_rule_and_what_it_does() -> None:
     """Under the id, and with the shortest example; a rule that a person wrote has neither."""
     kept = replace(OFF, learned_by="a learner with a name that is longer", status="active")
-    blank = " " * 34
+    blank = " " * 36
     lines = list(listed([OWN, kept, SHARED], 100, lambda text, _: text, origins=True))
     written = list(listed([replace(OFF, status="active")], 100, lambda text, _: text, origins=True))
     assert len(written) == 4  # the head, the site, the rule and the count
     assert lines[2:] == [
-        f'1  {OWN.id[:8]}  1,234      3  1.00%  replace "/index.php"',
-        '   by substring                         → "/"',
+        f'1  {OWN.id[:8]}    1,234    ≥1   1.00%  replace "/index.php"',
+        '   by substring                           → "/"',
         f"{blank}  as in http://shop.test/index.php",
         f"{blank}      → http://shop.test/",
-        f"2  {kept.id[:8]}                       keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}",
-        "   by a learner with a name tha…",
+        f"2  {kept.id[:8]}                         keep    {{s}}://{{h}}/{{p**}}?do=edit&{{rest**}}",
+        "   by a learner with a name that …",
         f"{blank}all sites",
-        f"3  {SHARED.id[:8]}                       rewrite http://{{h}}/{{p**}}?{{q**}}",
+        f"3  {SHARED.id[:8]}                         rewrite http://{{h}}/{{p**}}?{{q**}}",
         f"{blank}      → https://{{h}}/{{p}}?{{q}}",
         f"{blank} except a.test",
-        "3 rules of 2 sites, saves 1,234 URLs of those held out",
+        "3 rules of 2 sites, 1,234 held-out URLs removed",
     ]
 
 
@@ -102,23 +102,25 @@ def test_a_table_as_text_is_a_hundred_columns_wide() -> None:
 def test_a_sheet_has_all_that_is_known() -> None:
     """One line for each fact, nothing for what is unknown, each example on two lines."""
     assert shown(sheet(OWN)) == (
-        f"id               {OWN.id}\n"
-        "site             shop.test\n"
-        'rule             replace "/index.php"\n'
-        '                       → "/"\n'
-        "status           on\n"
-        "learned by       substring\n"
-        "support          1,200\n"
-        "false positives  3\n"
-        "fpr              0.25%\n"
-        "fpr below        1.00%\n"
-        "saves            1,234\n"
-        "examples         http://shop.test/index.php\n"
-        "                 → http://shop.test/\n"
-        "                 http://shop.test/a/index.php\n"
-        "                 → x\n"
+        f"id           {OWN.id}\n"
+        "site         shop.test\n"
+        'rule         replace "/index.php"\n'
+        '                   → "/"\n'
+        "status       on\n"
+        "verdict      look: 3 of 1,200 pairs are different pages\n"
+        "learned by   substring\n"
+        "support      1,200\n"
+        "false pairs  3\n"
+        "fpr          0.25%\n"
+        "removed      1,234\n"
+        "lost         ≥1\n"
+        "risk ≤       1.00%\n"
+        "examples     http://shop.test/index.php\n"
+        "             → http://shop.test/\n"
+        "             http://shop.test/a/index.php\n"
+        "             → x\n"
     )
-    assert "status  off\n" in shown(sheet(OFF))
+    assert "status   off\n" in shown(sheet(OFF))
 
 
 def test_findings_are_paragraphs() -> None:
@@ -185,16 +187,18 @@ def cells(page: str) -> list[list[str]]:
 def test_a_notebook_shows_the_same() -> None:
     """The facts of a rule with their names; of a large set the first rules, and how many there are."""
     written = 'replace "/index.php"       → "/"'
-    does = "writes “/” for “/index.php”"
+    does = "replaces “/index.php” with “/”"
     assert cells(rule_as_html(OWN))[1:] == [
         ["what it does", does],
         ["rule", written],
         ["site", "shop.test"],
         ["status", "on"],
+        ["verdict", "look: 3 of 1,200 pairs are different pages"],
         ["learned by", "substring"],
-        ["saves", "1,234 URLs of those held out"],
+        ["removed", "1,234 held-out URLs"],
+        ["lost", "≥1"],
         ["support", "1,200 pairs, 3 false"],
-        ["fpr below", "1.00%"],
+        ["risk ≤", "1.00%"],
         ["id", OWN.id],
         ["example", "http://shop.test/ index.php"],
         ["example", "http://shop.test/a/index.php  x"],
@@ -204,13 +208,14 @@ def test_a_notebook_shows_the_same() -> None:
         "rule",
         "site",
         "status",
+        "verdict",
         "id",
     ]
     assert ["status", "off"] in cells(rule_as_html(OFF))
     table = cells(set_as_html(RuleSet([OWN, OFF])))
-    assert table[0] == ["#", "id", "site", "what it does", "rule", "saves", "fpr below", ""]
-    assert table[1] == ["1", OWN.id[:8], "shop.test", does, written, "1,234", "1.00%", ""]
-    assert (table[2][:2], table[2][5:]) == (["2", OFF.id[:8]], ["", "", "off"])
+    assert table[0] == ["#", "id", "site", "what it does", "rule", "removed", "lost", "risk ≤", ""]
+    assert table[1] == ["1", OWN.id[:8], "shop.test", does, written, "1,234", "≥1", "1.00%", ""]
+    assert (table[2][:2], table[2][5:]) == (["2", OFF.id[:8]], ["", "", "", "off"])
     assert "the first" not in set_as_html(RuleSet([OWN, OFF]))
     many = [Rule("a.test", "replace", f"/{number}/", "/") for number in range(MOST_ROWS + 1)]
     assert f"the first {MOST_ROWS} of {MOST_ROWS + 1}" in set_as_html(RuleSet(many))

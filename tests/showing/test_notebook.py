@@ -43,7 +43,7 @@ def test_rules_show_themselves(repository: Path) -> None:
     rule = replace(rules[3], examples=(("http://www.a.test/?sid=1", "http://a.test/"),))
     shown = rule._repr_html_()
     assert "<del>www.</del>" in shown
-    assert "forgets" in shown
+    assert "removes" in shown
 
 
 def test_an_evaluation_shows_itself(repository: Path) -> None:

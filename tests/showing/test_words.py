@@ -9,27 +9,27 @@ from undust.rules.masking import forgotten_names, removed_from
 from undust.showing.words import FORMS, in_words
 
 TOLD = {
-    "keep {s}://{h}/a": "leaves these URLs as they are",
-    'replace "/index.php" -> "/"': "writes “/” for “/index.php”",
+    "keep {s}://{h}/a": "keeps these URLs as they are",
+    'replace "/index.php" -> "/"': "replaces “/index.php” with “/”",
     'replace "/index.php" -> ""': "removes “/index.php”",
-    "rewrite {s}://{h}/{p**}?sid={**}&{r**} -> {s}://{h}/{p}?{r}": "forgets sid",
-    "rewrite {s}://{h}/{p**}?{**:utm_*|ref}&{r**} -> {s}://{h}/{p}?{r}": "forgets utm_*, ref",
+    "rewrite {s}://{h}/{p**}?sid={**}&{r**} -> {s}://{h}/{p}?{r}": "removes sid",
+    "rewrite {s}://{h}/{p**}?{**:utm_*|ref}&{r**} -> {s}://{h}/{p}?{r}": "removes utm_*, ref",
     "rewrite {s}://{h}/{p**}?id={v}&{r**} -> {s}://{h}/{p}?id={v:any}&{r}": "ignores the value of id",
     "rewrite {s}://{h}/{p**}?{r**} -> {s}://{h}/{p:lower}?{r}": "writes lower case",
     "rewrite {s}://{h}/{a} -> {s}://{h}/{a:capital}": "writes a capital first",
     "rewrite {s}://{h}/{a} -> {s}://{h}/{a:plain}": "decodes what needs no encoding",
-    "rewrite http://{h}/{p**}?{r**} -> https://{h}/{p}?{r}": "writes https for http",
-    "rewrite {s}://{h}/p/{*}/{id:int} -> {s}://{h}/p/{id}": "forgets a part of the path",
+    "rewrite http://{h}/{p**}?{r**} -> https://{h}/{p}?{r}": "replaces http with https",
+    "rewrite {s}://{h}/p/{*}/{id:int} -> {s}://{h}/p/{id}": "removes a part of the path",
     "rewrite {s}://{h}/show.php?t={a:int}&{r**} -> {s}://{h}/thread/{a}?{r}": (
-        "writes /thread/… for /show.php in the path; drops t=…"
+        "replaces /show.php with /thread/… in the path; removes t=…"
     ),
-    "rewrite {s}://{h}/{p**}?page=1&{r**} -> {s}://{h}/{p}?{r}": "drops page=1",
-    "rewrite {s}://{h}/{p**}?a={x}&{r**} -> {s}://{h}/{p}?b={x}&{r}": "writes b=… for a=…",
+    "rewrite {s}://{h}/{p**}?page=1&{r**} -> {s}://{h}/{p}?{r}": "removes page=1",
+    "rewrite {s}://{h}/{p**}?a={x}&{r**} -> {s}://{h}/{p}?b={x}&{r}": "replaces a=… with b=…",
     "rewrite {s}://{h}/a -> {s}://{h}/a?x=1": "adds x=1",
     "rewrite {s}://{h}/{p**}?{k**:id|page}&{**} -> {s}://{h}/{p}?{k}": (
         "keeps only id, page of the parameters"
     ),
-    "rewrite {s}://{h}/{p};jsessionid={*} -> {s}://{h}/{p}": "forgets jsessionid; forgets a part of the path",
+    "rewrite {s}://{h}/{p};jsessionid={*} -> {s}://{h}/{p}": "removes jsessionid; removes a part of the path",
     "rewrite {s}://{h:word}/a/{x:int} -> {s}://{h}/a/{x:lower}": "writes lower case",
 }
 

@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 
 UNDUST = (sys.executable, "-m", "undust")
 READ_ONLY = {
-    "tree", "explain", "evaluate", "compare", "signatures", "completion",
+    "tree", "explain", "evaluate", "compare", "params", "signatures", "completion",
     "rules list", "rules show", "rules check", "rules diff",
 }  # fmt: skip
-OTHER_OUTPUTS = ("--report", "--update")
+OTHER_OUTPUTS = ("--report", "--update", "--csv")
+APPENDING = {
+    "serve": (
+        "tests/crawling/test_state.py",
+        ("test_a_crawl_that_is_killed_again_and_again", "test_a_full_disk_is_one_sentence"),
+    ),
+}
+"""Commands that only add lines to a file, so that nothing is replaced, with the tests that end them badly."""
 OLD = b"what was there before\n"
 PAGES, COPIES = 40, 3
 
@@ -112,6 +119,11 @@ JOBS = (
         keeps=("rules.json.*.bak",),
         program=(sys.executable,),
     ),
+    Job("rekey", ("rules.json", "index.cdxj", "-o", "rekeyed.cdxj.gz", "-q"), ("rekeyed.cdxj.gz",)),
+    Job("rules approve", ("rules.json", "{id}", "--by", "ann", "-o", "approved.json"), ("approved.json",)),
+    Job("rules reject", ("rules.json", "{id}", "--by", "ann", "-o", "rejected.json"), ("rejected.json",)),
+    Job("rules note", ("rules.json", "{id}", "--note", "seen", "--by", "ann", "-o", "n.json"), ("n.json",)),
+    Job("rules verdicts", ("rules.json", "--csv", "rules.csv"), ("rules.csv",)),
     Job("rules disable", ("rules.json", "{id}"), ("rules.json",)),
     Job("rules enable", ("rules.json", "{id}", "-o", "on.json"), ("on.json",)),
     Job("rules merge", ("rules.json", "rules.json", "-o", "merged.json"), ("merged.json",)),
@@ -158,6 +170,11 @@ def make_inputs(folder: Path) -> None:
         encoding="utf-8",
     )
     (folder / "urls.txt").write_text("".join(f"{url}\n" for url, _ in rows), encoding="utf-8")
+    index = sorted(
+        f"test,shop){url.removeprefix('http://shop.test')} 20261115000000 {json.dumps({'url': url})}\n"
+        for url, _ in rows
+    )
+    (folder / "index.cdxj").write_text("".join(index), encoding="utf-8")
     (folder / "robots.txt").write_text("User-agent: *\nClean-param: sid&ref /item\n", encoding="utf-8")
     drop = "rewrite {s}://{h}/{p**}?{**:sid}&{rest**} -> {s}://{h}/{p}?{rest}"
     lists = "rewrite {s}://{h}/list/{n}.html -> {s}://{h}/list/{n}"

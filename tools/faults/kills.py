@@ -9,8 +9,8 @@ temporary file and no traceback; and in the end the bytes are those of a run tha
 
 Most jobs are forked from a process that has loaded everything, and put all rows into temporary files and
 each finished site into the journal at once, so that there is something to lose. `--fresh` is the share that
-starts as a person starts it. A traceback of such a process from before the command itself runs is counted
-apart.
+starts as a person starts it. Ctrl-C may meet such a process before `main` runs, where Python itself prints a
+traceback; that is counted apart. Any other traceback, and any exit code but that of the signal, is a loss.
 """
 
 from __future__ import annotations
@@ -23,12 +23,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
 from fnmatch import fnmatch
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -36,20 +33,18 @@ from typing import TYPE_CHECKING
 from tools.faults.baseline import Lost, baseline_of
 from tools.faults.jobs import COPIES, JOBS, JOURNAL, PAGES, Job, make_inputs, prepare
 from tools.faults.processes import LONGEST_S, PART, Ended, Running, load_everything
+from tools.faults.shop import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tools.faults.baseline import Baseline
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 SITES = 6
 """Of the crawl, so that some may be finished when the job is ended."""
 LEFT_BY_SIGKILL = (PART, "tmp/undust-*")
-SLOW_S = 0.002
-"""Seconds that the server takes for an answer, so that `validate` lasts."""
-WORKING, LOADING = "undust/cli/", "<frozen importlib"
-"""What a traceback has in it when the command was at work, and when it was being loaded."""
+FRAME = re.compile(r'File "[^"]*/undust/([^"]+)", line \d+, in (\S+)')
+BEFORE_MAIN = {("__init__.py", "<module>"), ("display.py", "<module>"), ("__main__.py", "<module>")}
+"""Places in the package that Python passes through before the command can say what Ctrl-C shall do."""
 TWICE = 0.5
 
 
@@ -69,44 +64,6 @@ def jobs_for(port: int) -> tuple[Job, ...]:
         ),
         *chosen,
     )
-
-
-class Shop(BaseHTTPRequestHandler):
-    """Pages that depend on `id` alone."""
-
-    def do_GET(self) -> None:
-        """Answer with the page."""
-        time.sleep(SLOW_S)
-        shown = re.sub(r"&?sid=[^&]*", "", self.path)
-        body = f"<p>{f'words of {shown} ' * 20}".encode()
-        self.send_response(404 if self.path == "/robots.txt" else 200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-class Server(ThreadingHTTPServer):
-    """One that says nothing when its client was killed."""
-
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serving() -> Iterator[int]:
-    """Give the port of the shop."""
-    with Server(("127.0.0.1", 0), Shop) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
 
 
 def make_crawl(folder: Path) -> None:
@@ -151,6 +108,8 @@ class Fresh:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            # In the background of a script Ctrl-C is ignored, and so it would be by the job.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- it has no threads
         )
 
     def send(self, number: int) -> None:
@@ -163,7 +122,7 @@ class Fresh:
             said, _ = self._process.communicate(timeout=5 * LONGEST_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            said = self._process.communicate()[0] + b"Traceback in undust/cli/: it never ended"
+            said = self._process.communicate()[0] + b"Traceback: it never ended"
         return Ended(self._process.returncode, said.decode("utf-8", "replace"))
 
 
@@ -219,8 +178,11 @@ class Kills:
         self.by_job[base.job.command] += 1
         self.counts["fresh" if is_fresh else "forked"] += 1
         self.counts[number.name] += 1
-        self._require_quiet(ended)
-        if ended.code not in {0, 1, 128 + number, -number}:
+        is_early = is_fresh and number == signal.SIGINT and _is_before_main(ended.said)
+        self.counts["traceback before the command"] += is_early
+        if not is_early:
+            _require_quiet(ended)
+        if ended.code not in {0, 128 + number, -number, *([1] if is_early else [])}:
             raise Lost(f"the exit code after {number.name} is {ended.code}: {ended.said}")  # noqa: TRY003, EM102
         self.counts["came too late" if ended.code == 0 else "ended"] += 1
         state = base.state(folder)
@@ -233,11 +195,15 @@ class Kills:
         if left:
             raise Lost(f"left behind after {number.name}: {', '.join(left)}; {ended}")  # noqa: TRY003, EM102
 
-    def _require_quiet(self, ended: Ended) -> None:
-        if "Traceback" in ended.said or "Exception ignored" in ended.said:
-            if WORKING in ended.said and LOADING not in ended.said:
-                raise Lost(f"a traceback: {ended.said}")  # noqa: TRY003, EM102
-            self.counts["traceback before the command"] += 1
+
+def _require_quiet(ended: Ended) -> None:
+    if "Traceback" in ended.said or "Exception ignored" in ended.said:
+        raise Lost(f"a traceback: {ended.said}")  # noqa: TRY003, EM102
+
+
+def _is_before_main(said: str) -> bool:
+    """Return whether a traceback comes from the start of Python, in which undust has no say."""
+    return "Traceback" in said and set(FRAME.findall(said)) <= BEFORE_MAIN
 
 
 def killed(kills: int, seed: int, fresh: float) -> Kills:

@@ -5,6 +5,7 @@ A signal so meets the work, and not the loading of Python.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import select
 import signal
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 PART = ".undust-*.part"
 LONGEST_S = 120.0
+SHOW_STACKS, STACKS_S = signal.SIGUSR1, 5.0
+"""What makes a job that does not end say where it is, and how long it has for that."""
 LOADED = (
     *("undust.jobs", "undust.showing.review", "undust.cli.application", "undust.files.parquet", "rich.text"),
     *(
@@ -60,27 +63,37 @@ class Running:
         self.folder = folder
         reader, writer = os.pipe()
         sys.stdout.flush()
+        # No Ctrl-C between the fork and the moment at which the command says what it shall do.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         self.pid = os.fork()
         if self.pid == 0:
             os.close(reader)
             _be(job, folder, more, writer, setting)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.close(writer)
         self._reader = reader
 
     def ended(self) -> Ended:
         """Wait for its end."""
-        pieces, end = [], time.monotonic() + LONGEST_S
-        while select.select([self._reader], [], [], max(0, end - time.monotonic()))[0]:
-            piece = os.read(self._reader, 1 << 16)
-            if not piece:
-                break
-            pieces.append(piece)
-        else:
-            os.kill(self.pid, signal.SIGKILL)
-            pieces.append(b"Traceback: it never ended")
+        pieces, is_over = self._read(LONGEST_S)
+        if not is_over:
+            os.kill(self.pid, SHOW_STACKS)
+            pieces += [b"Traceback: it never ended\n", *self._read(STACKS_S)[0]]
+            self.send(signal.SIGKILL)
         os.close(self._reader)
         _, status = os.waitpid(self.pid, 0)
         return Ended(os.waitstatus_to_exitcode(status), b"".join(pieces).decode("utf-8", "replace"))
+
+    def _read(self, seconds: float) -> tuple[list[bytes], bool]:
+        """Return what it says for some time, and whether it ended."""
+        pieces: list[bytes] = []
+        end = time.monotonic() + seconds
+        while select.select([self._reader], [], [], max(0, end - time.monotonic()))[0]:
+            piece = os.read(self._reader, 1 << 16)
+            if not piece:
+                return pieces, True
+            pieces.append(piece)
+        return pieces, False
 
     def wait_for_part(self, seconds: float) -> None:
         """Wait until an unfinished file shows, or for some time."""
@@ -100,6 +113,11 @@ def _be(job: Job, folder: Path, more: tuple[str, ...], writer: int, setting: Set
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(writer, 1)
         os.dup2(writer, 2)
+        faulthandler.register(SHOW_STACKS, file=2, all_threads=True)
+        from undust import __main__ as entry  # noqa: PLC0415 -- loaded by the parent
+
+        signal.signal(signal.SIGINT, entry._end)  # noqa: SLF001 -- as `main` does first of all
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.chdir(folder)
         (folder / "tmp").mkdir(exist_ok=True)
         tempfile.tempdir = str(folder / "tmp")
@@ -108,9 +126,7 @@ def _be(job: Job, folder: Path, more: tuple[str, ...], writer: int, setting: Set
             setting()
         if job.program is UNDUST:
             sys.argv = ["undust", *job.words[len(UNDUST) :], *more]
-            from undust.__main__ import main as run  # noqa: PLC0415 -- loaded by the parent
-
-            run()
+            entry.main()
         else:
             exec(job.arguments[1], {})  # noqa: S102 -- our own text, as `python -c` would
         code = 0

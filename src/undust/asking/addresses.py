@@ -1,6 +1,6 @@
-"""Where a name leads, and whether anybody may be asked there.
+"""The addresses of a host name, and which of them may be fetched from.
 
-A rule file names hosts of strangers, and whoever answers for a name may answer `127.0.0.1`, or a public
+A rule file names hosts of strangers. The answer for a name may be `127.0.0.1`, or a public
 address now and a private one a moment later. So a name is looked up once for each connection, what comes
 back is judged, and the connection is made to that very address: there is no second look-up to lie to.
 """
@@ -46,7 +46,7 @@ def is_public(address: str) -> bool:
 
 
 def addresses_of(host: str, port: int, timeout_s: float, *, allow_private: bool) -> list[str]:
-    """Return the addresses of a host that may be connected to; raise `Refused` if there are none."""
+    """Return the addresses of a host that may be connected to; raise `Refused` if it has no such address."""
     found = _looked_up(host, port, timeout_s)
     allowed = found if allow_private else [address for address in found if is_public(address)]
     if not allowed:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from undust.asking.fetch_options import Manners
 
 AGENT_NAME = "undust"
-"""Who robots.txt knows us as."""
+"""The name of the crawler in robots.txt."""
 KEPT_ALIVE_S = 15.0
 LARGEST_ROBOTS = 500 << 10
 """Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
@@ -43,14 +43,14 @@ LARGE = "a body larger than is read"
 
 
 def user_agent(contact: str | None) -> str:
-    """Return who is asking, and how to reach whoever runs it."""
+    """Return the user agent: the program, and how to reach the person who runs it."""
     reachable = contact or f"postmaster@{socket.getfqdn() or platform.node() or 'localhost'}"
     plain = "".join(character if " " <= character <= "~" else "?" for character in reachable)
     return f"{AGENT_NAME}/{version('undust')} (proof of URL rules; contact: {plain})"
 
 
 class TooLarge(Exception):  # noqa: N818 -- the message says what is
-    """More came than anybody wants to read."""
+    """The answer is larger than the limit."""
 
 
 class Fetcher:
@@ -166,7 +166,7 @@ class _Line(NamedTuple):
 
 
 def _is_read_to_the_end(pool: httpcore.ConnectionPool) -> bool:
-    """Say whether nothing stands behind the answer: it would be taken for the next one.
+    """Return whether nothing follows the answer: it would be taken for the next one.
 
     Only the parser inside `httpcore` knows; where it cannot be asked, the connection is not kept.
     """
@@ -189,7 +189,7 @@ class _Packed:
         self._held = b""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return at most so many bytes; none at the end."""
+        """Return at most this many bytes; b"" at the end."""
         while not self._held:
             piece = next(self._pieces, None)
             if piece is None:

@@ -23,7 +23,7 @@ SPENT = "the budget of fetches is used up"
 SPENT_ON_HOST = "the host's budget of fetches is used up"
 
 
-class Stopped(Exception):  # noqa: N818 -- nobody's fault
+class Stopped(Exception):  # noqa: N818 -- not an error
     """The job is being ended."""
 
 

@@ -7,7 +7,6 @@ reads the answers from here and comes, by the same way, to the place where the l
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import threading
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from undust.asking.answers import Answer
 from undust.errors import DamagedSource, UndustError
+from undust.files.locking import lock
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -67,7 +67,7 @@ class JournalFile(AnswerJournal):
 
     def _claim(self) -> None:
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
         except OSError:
             message = f"{self.path}: another undust writes this journal; wait for it, or name another one"
             raise UndustError(message) from None

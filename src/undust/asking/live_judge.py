@@ -30,7 +30,7 @@ _BY_CHANCE = 0.01
 CHANGES = "a page that changes from one visit to the next"
 NOTHING_NEW = "other pages show the same notice"
 NOTICE = 3
-"""So many different pages that show the same show a notice."""
+"""If this many different pages show the same text, it is a notice."""
 TEMPLATE_TEXTS = 30
 """Texts from which the template of a site is learned."""
 
@@ -72,10 +72,11 @@ class LiveJudge:
     """Compares what a visitor finds."""
 
     def __init__(self, visitor: Visitor, page_of: Callable[[str], str]) -> None:
-        """Take the visitor, and a function that tells pages apart as well as is known."""
+        """Take the visitor, and a function that distinguishes pages as well as is known."""
         self._visitor = visitor
-        self._page_of = page_of
+        self.page_of = page_of
         self._shown_by: dict[object, set[str]] = {}
+        """URLs by what they show."""
         self.opinion: PairVerdict | None = None
         """The last one."""
         self.because = ""
@@ -87,7 +88,7 @@ class LiveJudge:
         return self._visitor.fetches
 
     def get_to_know(self, urls: Iterable[str]) -> None:
-        """Look at pages until there are enough to tell what is on each of them."""
+        """Look at pages until there are enough to know what is on each of them."""
         for url in urls:
             if not self._visitor.needs_template or self._visitor.texts() >= TEMPLATE_TEXTS:
                 break
@@ -119,7 +120,7 @@ class LiveJudge:
         return self._compared(first, second) if second.last.is_page else self._no_target(first, second)
 
     def _says_nothing(self, shown: VisitedPage) -> str | None:
-        """Return why nothing can be told from a page, whatever it is compared with."""
+        """Return why a page cannot be compared with any other."""
         if self._is_notice(shown):
             return NOTHING_NEW
         again = self._visitor.looked_again(shown.last.url)
@@ -157,7 +158,7 @@ class LiveJudge:
             if again is None:
                 continue
             if not again.is_page:
-                return PairVerdict("unknown", "a page that is gone at the next visit", first, second)
+                return PairVerdict("unknown", "a page that is missing at the next visit", first, second)
             own.append(again)
             across = [(left, right) for left in own for right in other]
             if any(_alike(left, right) == "same" for left, right in across):
@@ -168,11 +169,10 @@ class LiveJudge:
 
     def _is_notice(self, shown: VisitedPage) -> bool:
         """Return whether too many pages show this; each that is looked at is one more."""
-        page = self._page_of(shown.url)
-        pages = [self._shown_by.setdefault(content, set()) for content in _contents(shown.last)]
-        for each in pages:
-            each.add(page)
-        return any(len(each) >= NOTICE for each in pages)
+        urls = [self._shown_by.setdefault(content, set()) for content in _contents(shown.last)]
+        for each in urls:
+            each.add(shown.url)
+        return any(len(each) >= NOTICE and len(set(map(self.page_of, each))) >= NOTICE for each in urls)
 
 
 def _contents(answer: Answer) -> list[object]:

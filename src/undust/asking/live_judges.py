@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from itertools import islice
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from undust.asking.archive import RecordedAnswers
 from undust.asking.fetching import Fetcher
@@ -47,17 +47,36 @@ class Asking(Judges):
         job: str,
         resume: bool,
         watch: Callable[[Rule, str, int], object] | None = None,
+        is_live: bool = False,
     ) -> None:
+        """Take what is asked, how, and where it is written down.
+
+        Args:
+            manners: How sites are asked.
+            archive: Observations that answer instead of the sites; before them, if those are asked too.
+            journal: The file in which answers are written down.
+            job: What the journal is for.
+            resume: Go on with the journal.
+            watch: Called with every request.
+            is_live: Ask the sites for what the archive does not hold.
+
+        """
         super().__init__()
         self._manners = manners
         self._journal = AnswerJournal() if journal is None else JournalFile(journal, job, resume=resume)
-        self._source: AnswerSource = Fetcher(manners) if archive is None else RecordedAnswers(archive)
+        kept = None if archive is None else RecordedAnswers(archive)
+        self._archive = kept if is_live else None
+        self._source: AnswerSource = kept if kept is not None and not is_live else Fetcher(manners)
         self._hosts = VisitedHosts(manners, is_resumed=resume)
         self._watch = watch
         self._judges: dict[str, LiveJudge] = {}
         self._visitors: dict[str, Visitor] = {}
         self._budgets: dict[str, RequestBudget] = {}
         self._turn = threading.local()
+        self.told: dict[str, list[tuple[str, str, bool]]] = {}
+        """By site: pairs of URLs, and whether they show one page."""
+        self.against: dict[str, list[str]] = {}
+        """By the id of a rule: URLs that show another page than what it made of them."""
 
     def __enter__(self) -> Self:
         return self
@@ -79,8 +98,9 @@ class Asking(Judges):
     def begin(self, groups: Sequence[SiteSamples]) -> None:
         """Share the budget out, by the number of rules: who comes first must not take it all."""
         total = max(1, sum(group.tried for group in groups))
+        left = max(0, self._manners.max_fetches - self.fetches)
         for group in groups:
-            share = self._manners.max_fetches * group.tried // total
+            share = left * group.tried // total
             self._budgets[group.site] = RequestBudget(share, self._manners.max_fetches_per_host)
 
     def of(self, group: SiteSamples, site: str) -> LiveJudge:
@@ -88,14 +108,14 @@ class Asking(Judges):
         budget = self._budgets[group.site]
         self.watch(group.rules[0])
         if site not in self._judges:
-            visitor = Visitor(
-                self._source, self._journal, self._manners, self._hosts, budget, watch=self._tell
-            )
-            pages = RuleSet([rule.with_status("active") for rule in group.rules]).compile()
-            self._visitors[site], self._judges[site] = visitor, LiveJudge(visitor, pages.key)
+            said: dict[str, Any] = {"watch": self._tell, "archive": self._archive}
+            visitor = Visitor(self._source, self._journal, self._manners, self._hosts, budget, **said)
+            self._visitors[site], self._judges[site] = visitor, LiveJudge(visitor, _key_under(group))
             own = (url for url in group.samples.scattered(group.rules) if site_of(url) == site)
             self._judges[site].get_to_know(islice(own, min(_LOOKED_AT, budget.for_one_host // FOR_TEMPLATE)))
         self._visitors[site].budget = budget
+        if group.beside:
+            self._judges[site].page_of = _key_under(group)
         return self._judges[site]
 
     def _tell(self, url: str) -> None:
@@ -105,12 +125,17 @@ class Asking(Judges):
 
     def note(self, rule: Rule, left: str, right: str, said: Answer) -> None:
         """Write down what was thought of a pair, and of what."""
-        opinion = self._judges[site_of(left) or ""].opinion
+        site = site_of(left) or ""
+        if said != "unknown":
+            self.told.setdefault(site, []).append((left, right, said == "same"))
+        if said == "different":
+            self.against.setdefault(rule.id, []).append(left)
+        opinion = self._judges[site].opinion
         if opinion is not None and opinion.said == said:
             self._journal.add("pair", {"rule": rule.id, "from": left, "to": right, **opinion.to_json()})
 
     def watch(self, rule: Rule) -> None:
-        """Remember whose turn it is, for whoever watches."""
+        """Remember the current rule, for the progress display."""
         self._turn.rule = rule
 
     def done(self, outcomes: Sequence[RuleOutcome]) -> None:
@@ -123,3 +148,8 @@ class Asking(Judges):
         """End what is under way."""
         self._hosts.stop()
         self._source.close()
+
+
+def _key_under(group: SiteSamples) -> Callable[[str], str]:
+    """Return what distinguishes pages if all rules of a group are right."""
+    return RuleSet([rule.with_status("active") for rule in (*group.rules, *group.beside)]).compile().key

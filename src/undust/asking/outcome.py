@@ -22,7 +22,7 @@ class RuleOutcome:
     """One rule and what its samples said."""
 
     rule: Rule
-    """As it stands in the file afterwards."""
+    """As the file has it afterwards."""
     verdict: Verdict
     reason: str
     positives: int = 0
@@ -78,9 +78,9 @@ class RuleOutcome:
 
 
 def is_tried(rule: Rule) -> bool:
-    """Return whether a rule is to be proved: one that is on, or that nothing but an earlier proof put off."""
+    """Return whether a rule is to be proved: one that is on or proposed, or that only a proof put off."""
     was_refuted = (rule.validated or {}).get("outcome") == "refuted"
-    return rule.kind != "keep" and (rule.status == "active" or was_refuted)
+    return rule.kind != "keep" and (rule.status != "disabled" or was_refuted)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely
 from undust.asking.outcome import RuleOutcome, is_tried
 from undust.asking.sampling import Sampled, decide
 from undust.judging.candidates import Candidate
+from undust.rules.proposed import LIKELY, is_proposed
 from undust.rules.reasoning.algebra import refines
 from undust.rules.reasoning.inverses import reversed_rule
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from undust.asking.outcome import How, Verdict
     from undust.asking.samples import Samples
-    from undust.asking.sampling import Answer, Sampling
+    from undust.asking.sampling import Answer, Judge, Sampling
     from undust.rules import Rule
 
 VERDICTS: dict[str, Verdict] = {"valid": "confirmed", "refuted": "refuted"}
@@ -55,9 +57,9 @@ class SiteProof:
     sampling: Sampling
     how: How
     note: Callable[[Rule, str, str, Answer], object] = lambda *_: None
-    """Is told of every pair."""
+    """Called with every pair."""
     watch: Callable[[Rule], object] = lambda _: None
-    """Is told of every rule before its turn."""
+    """Called with every rule before it is tried."""
 
     def outcomes(self, rules: Sequence[Rule]) -> dict[str, list[RuleOutcome]]:
         """Return by the id of each rule what was found; behind it a rule that holds in its stead."""
@@ -74,7 +76,7 @@ class SiteProof:
                 done[rule.id] = [RuleOutcome(rule, "undecided", reason)]
                 continue
             done[rule.id] = [self._tried(rule)]
-            other = reversed_rule(rule) if done[rule.id][0].verdict == "refuted" else None
+            other = _turned(rule) if done[rule.id][0].verdict == "refuted" else None
             if (
                 other is not None
                 and other.id not in ids
@@ -102,8 +104,7 @@ class SiteProof:
             self.note(rule, left, right, said)
             return said
 
-        pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
-        sampled = decide(Candidate((rule,), 0, "pairs"), pairs, judge, self.sampling)
+        sampled = self._sampled(rule, judge, reasons)
         reason = _reason(sampled, reasons, against)
         if sampled.found == "valid" and len(targets) == 1:
             # One form to log in is shown for any number of URLs.
@@ -119,6 +120,23 @@ class SiteProof:
             self.judge.fetches - before,
         )
         return found.with_evidence(self.how, self.judge.time)
+
+    def _sampled(self, rule: Rule, judge: Judge, reasons: Counter[str]) -> Sampled:
+        candidate = Candidate((rule,), 0, "pairs")
+        if not is_proposed(rule):
+            pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
+            return decide(candidate, pairs, judge, self.sampling)
+        trials = self.samples.trials(rule, MOST_TRIES)
+        belief = belief_in(rule.extra.get(LIKELY))
+        return decide_likely(candidate, trials, judge, self.sampling, belief)
+
+
+def _turned(rule: Rule) -> Rule | None:
+    """Return the other direction of a rule; of a proposed one it is proposed too, and as likely as not."""
+    other = reversed_rule(rule)
+    if other is None or not is_proposed(rule):
+        return other
+    return replace(other, status=rule.status, extra={LIKELY: {"true": USUAL}})
 
 
 def _in_order(rules: Sequence[Rule]) -> list[Rule]:

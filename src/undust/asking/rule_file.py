@@ -35,10 +35,12 @@ class SiteSamples:
     samples: Samples
     tried: int
     """Rules among them that are to be proved."""
+    beside: tuple[Rule, ...] = ()
+    """More rules that distinguish its pages."""
 
 
 class Judges:
-    """Where the judges of sites come from; these ask nobody, and keep nothing."""
+    """Where the judges of sites come from; these fetch nothing, and keep nothing."""
 
     def __init__(self, judges: Mapping[str, CountingJudge] | None = None) -> None:
         self._known = dict(judges or {})
@@ -61,20 +63,20 @@ class Judges:
         return self._known.get(site) or Known(lambda *_: "unknown")
 
     def note(self, rule: Rule, left: str, right: str, said: Answer) -> None:
-        """Be told of a pair and what was said of it."""
+        """Receive a pair and its verdict."""
 
     def watch(self, rule: Rule) -> None:
-        """Be told of a rule before its turn."""
+        """Receive a rule before it is tried."""
 
     def done(self, outcomes: Sequence[RuleOutcome]) -> None:
-        """Be told that this was all."""
+        """Receive the end of the work."""
 
     def stop(self) -> None:
-        """Be told that nobody waits for the rest."""
+        """Receive that the rest is not needed."""
 
 
 class Known:
-    """A judge that asks nobody."""
+    """A judge that fetches nothing."""
 
     because = "one of them was never seen"
     fetches = 0
@@ -91,6 +93,15 @@ def run(
     rules: RuleSet, groups: Sequence[SiteSamples], judges: Judges, sampling: Sampling, how: How
 ) -> Validation:
     """Prove the rules of all groups; return them in the order of the file."""
+    by_id = prove_groups(groups, judges, sampling, how)
+    outcomes = [outcome for rule in rules for outcome in by_id[rule.id]]
+    return concluded(rules, outcomes, groups, judges)
+
+
+def prove_groups(
+    groups: Sequence[SiteSamples], judges: Judges, sampling: Sampling, how: How
+) -> dict[str, list[RuleOutcome]]:
+    """Return by the id of each rule what was found, sites side by side."""
     judges.begin(groups)
 
     def prove(group: SiteSamples) -> dict[str, list[RuleOutcome]]:
@@ -106,11 +117,17 @@ def run(
             judges.stop()
             raise
     parts += [prove(group) for group in groups if group.site == ANY_SITE]
-    by_id = {key: found for part in parts for key, found in part.items()}
-    outcomes = [outcome for rule in rules for outcome in by_id[rule.id]]
+    return {key: found for part in parts for key, found in part.items()}
+
+
+def concluded(
+    rules: RuleSet, outcomes: Sequence[RuleOutcome], groups: Sequence[SiteSamples], judges: Judges
+) -> Validation:
+    """Return what came of all rules, those switched off that the set can do without."""
     judges.done(outcomes)
     proved = rules.with_rules(outcome.rule for outcome in outcomes)
-    outcomes = _tidied(proved, outcomes, {group.site: group.samples.urls for group in single})
+    urls = {group.site: group.samples.urls for group in groups if group.site != ANY_SITE}
+    outcomes = _tidied(proved, outcomes, urls)
     proved = rules.with_rules(outcome.rule for outcome in outcomes)
     return Validation(proved, tuple(outcomes), judges.fetches, judges.hosts)
 

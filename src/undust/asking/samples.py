@@ -9,18 +9,19 @@ decide.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.rules import RuleSet
-from undust.urls import normalize
+from undust.urls import Url, normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,7 +35,30 @@ _OK = 200
 _MASK = ":any"
 """What only rules have that change no URL, but its key."""
 _HIDDEN = "***"
-"""What stands in examples for values that nobody should see; such a URL leads nowhere."""
+"""The mask of secret values in examples; a URL with it cannot be fetched."""
+
+
+MOST_DOUBTFUL = 6
+"""URLs that may contradict a rule, which are fetched before all others."""
+FAR = 0.01
+"""Sizes that differ by more than this share are those of two pages, by size alone."""
+MOST_CLASSES = 8
+"""Classes of URLs that a rule is tried on before it is believed, those with most URLs."""
+_SMALL_CLASS = 0.02
+"""The share of a rule's URLs below which a class need not be asked about."""
+_WORD, _DIGITS = 12, 2
+"""Characters of a value that may be a word of the site's scheme, or one of few numbers."""
+
+
+class SampleTrial(NamedTuple):
+    """A URL to try a rule on."""
+
+    url: str
+    target: str
+    of: str
+    """Its class: URLs of one class are likely to be made by one part of the site."""
+    classes: int
+    """How many classes there are to ask about."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +71,10 @@ class Samples:
     """The first place of its page: that of a URL of the page."""
     place: Ints
     """Its own place in the shuffled order of all URLs."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Of URLs, if a log or an index has them."""
+    doubtful: frozenset[str] = frozenset()
+    """URLs that showed another page than one that some rule made of them."""
 
     def pairs(self, rule: Rule, attempts: int) -> Iterator[tuple[str, str]]:
         """Yield URLs that a rule changes, with the outcome; for a mask, pairs of URLs that it makes equal."""
@@ -61,6 +89,31 @@ class Samples:
         for row in self._in_order(rows, promise)[:attempts]:
             url = self.urls[row].as_py()
             yield url, canonicalizer.program.step(url)[1]
+
+    def trials(self, rule: Rule, attempts: int) -> Iterator[SampleTrial]:
+        """Yield what `pairs` does, but of each class of URLs in turn: what differs is found early."""
+        every = list(self.pairs(rule, len(self.urls)))
+        classes = [class_of(url) for url, _ in every]
+        counts = Counter(classes)
+        large = sum(count >= _SMALL_CLASS * len(every) for count in counts.values())
+        turn: Counter[str] = Counter()
+        order: list[tuple[int, int, str, int]] = []
+        for place, of in enumerate(classes):
+            order.append((turn[of], -counts[of], of, place))
+            turn[of] += 1
+        order.sort()
+        # What contradicts the rule comes first: it decides most.
+        first = [each for each in order if self._is_doubtful(*every[each[-1]])][:MOST_DOUBTFUL]
+        order = first + [each for each in order if each not in first]
+        for _, _, of, place in order[:attempts]:
+            yield SampleTrial(*every[place], of, min(large or len(counts), MOST_CLASSES))
+
+    def _is_doubtful(self, url: str, target: str) -> bool:
+        """Return whether a URL and what becomes of it had far sizes, or one was another page before."""
+        if url in self.doubtful or target in self.doubtful:
+            return True
+        one, other = self.sizes.get(url, -1), self.sizes.get(target, -1)
+        return min(one, other) >= 0 and abs(one - other) > FAR * max(one, other)
 
     def _masked(self, canonicalizer: Canonicalizer, attempts: int) -> Iterator[tuple[str, str]]:
         """Yield neighbours among URLs that have one key and are not the same."""
@@ -89,6 +142,27 @@ class Samples:
         rows = np.unique(active.compile().touched(self.urls)[0].to_numpy())
         for row in rows[np.lexsort((self.place[rows], self.promise[rows]))]:
             yield self.urls[row].as_py()
+
+
+def class_of(url: str) -> str:
+    """Return what URLs have in common that one part of a site makes: host, folder, parameters, words in them.
+
+    >>> class_of("http://a.test/c/17?sort=price&sid=9f86d081884c")
+    'a.test/c/0?sid&sort=price'
+    """
+    parsed = Url.parse(url)
+    if parsed is None:
+        return ""
+    segments = ["0" if any(map(str.isdigit, part)) else part for part in parsed.path.split("/")[1:]]
+    folder = "/".join([*segments[:1], *("*" if part != "0" else part for part in segments[1:])])
+    names = sorted(_shown(part) for part in (parsed.query or "").split("&") if part)
+    return f"{parsed.host}/{folder}?{'&'.join(names)}"
+
+
+def _shown(parameter: str) -> str:
+    name, _, value = parameter.partition("=")
+    is_word = value.isalpha() and len(value) <= _WORD
+    return parameter if is_word or (value.isdigit() and len(value) <= _DIGITS) else name
 
 
 def samples_from(urls: pa.Array, statuses: pa.Array, rules: Sequence[Rule], seed: int = 0) -> Samples:

@@ -1,8 +1,8 @@
 """Phase 4 of DustBuster: a rule is tried on few URLs, one after the other, until enough is known.
 
-Bar-Yossef, Keidar and Schonfeld, figures 4 and 5. Whoever can say whether two URLs show one page is the
+Bar-Yossef, Keidar and Schonfeld, figures 4 and 5. What decides whether two URLs show one page is the
 judge: the clusters of a site that no learner saw (`judge_from`), or the site itself, asked live. A judge
-may not know, and what nobody knows counts neither for a rule nor against it. The figures fetch until
+may not know, and what is unknown counts neither for a rule nor against it. The figures fetch until
 they know; here URLs are drawn without replacement and `attempts` bounds them, so that it always ends, and
 a rule with fewer than `least` answers is undecided, never valid (A8b).
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Answer = Literal["same", "different", "unknown"]
 Judge = Callable[[str, str], Answer]
-"""Whether two URLs show one page; `unknown` where nobody can tell."""
+"""Whether two URLs show one page; `unknown` if it cannot be decided."""
 Found = Literal["valid", "refuted", "undecided", "redundant"]
 
 _REMEMBERED = 1 << 16
@@ -53,10 +53,12 @@ class Sampling:
     least: int = 3
     """Answers without which a rule stays undecided where URLs run out."""
     attempts: int = 1000
-    """URLs tried at most, with those of which nobody can tell."""
+    """URLs tried at most, including those that stay undecided."""
     max_unknown: float = 0.5
     """Share of them at most: where most outcomes were never seen, the others prove little. A rule that
-    takes a slash out of every URL is right wherever anybody looked."""
+    takes a slash out of every URL is right wherever it was tried."""
+    max_fpr: float = 0.01
+    """The largest expected share of false merges of a proposed rule when it is confirmed."""
     seed: int = 0
 
 

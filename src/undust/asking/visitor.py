@@ -1,7 +1,7 @@
 """Asks for URLs of one site as a guest should, and never twice for what it knows.
 
 Every question goes the same way: is it recorded, may it be asked (site, robots.txt, budget), when; then
-the answer is written down before anybody sees it.
+the answer is written to the journal before it is used.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ ROBOTS_LAST_S = 24 * 3600.0
 """How long a robots.txt is believed (RFC 9309, 2.4)."""
 OUTSIDE = "it sends on to another site"
 CIRCLE = "it redirects in a circle"
+NOT_NAMED = "its host is not one of those named with --ask-host"
 
 
 class AnswerSource(Protocol):
-    """Whoever answers: the network, or an archive."""
+    """The source of answers: the network, or an archive."""
 
     is_live: bool
 
@@ -72,8 +73,9 @@ class Visitor:
         budget: RequestBudget,
         *,
         watch: Callable[[str], object] = lambda _: None,
+        archive: AnswerSource | None = None,
     ) -> None:
-        self._source, self._journal = source, journal
+        self._source, self._journal, self._archive = source, journal, archive
         self._manners, self._hosts, self.budget = manners, hosts, budget
         self._watch = watch
         self._asked: dict[str, list[Answer]] = {}
@@ -120,7 +122,7 @@ class Visitor:
         return VisitedPage(url, answer, answer.problem)
 
     def look_again(self, url: str) -> Answer | None:
-        """Return what a URL shows when it is asked for once more; None where nobody can ask again."""
+        """Return what a URL shows when it is asked for once more; None if it cannot be fetched again."""
         found = self._found[url]
         if len(found) == 1:
             found.append(self._answer(url, "second look"))
@@ -152,9 +154,16 @@ class Visitor:
 
     def _ask(self, url: str, why: Why) -> Answer:
         asked = self._asked.setdefault(url, [])
+        if self._archive is not None and not asked and why != "robots":
+            kept = self._archive.fetch(url, 0, why)
+            if kept.problem is None:
+                asked.append(kept)
+                return kept
         parsed = Url.parse(url)
         if parsed is None or parsed.userinfo is not None or site_of(url) is None:
             return Answer(url, why=why, problem="not a URL that is fetched")
+        if self._source.is_live and not self._manners.may_ask(parsed.host):
+            return Answer(url, why=why, problem=NOT_NAMED)
         host = self._hosts[parsed.host]
         recorded = self._journal.recorded(url, len(asked))
         if self._source.is_live and (refusal := self._refusal(url, parsed, host, why)):
@@ -181,7 +190,7 @@ class Visitor:
         if self._source.is_live:
             self._hosts.wait(host)
         answer = self._sketched(self._source.fetch(url, turn, why))
-        # What comes back through a connection that we closed ourselves is no answer.
+        # What comes back through a connection that we closed ourselves is not an answer.
         self._hosts.require_running()
         self._journal.add("answer", answer.to_json())
         return answer

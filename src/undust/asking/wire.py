@@ -1,6 +1,6 @@
 """Connections that go where they may, and end when their time is up.
 
-`httpcore` speaks HTTP/1.1 and HTTP/2 and leaves opening sockets to whoever uses it: here. It follows no
+`httpcore` speaks HTTP/1.1 and HTTP/2 and leaves opening sockets to this module. It follows no
 redirect, keeps no cookie, reads no proxy or password from the environment.
 """
 
@@ -36,7 +36,7 @@ class Wire(httpcore.NetworkBackend):
         self._ends = monotonic() + self._manners.answer_timeout_s
 
     def left(self, timeout_s: float | None) -> float:
-        """Return the seconds that one more step may take; raise if there are none."""
+        """Return the seconds that one more step may take; raise if no time is left."""
         left = self._ends - monotonic()
         if left <= 0:
             message = f"no whole answer within {self._manners.answer_timeout_s:g} s"

@@ -61,11 +61,11 @@ class Application:
     output: OutputOptions = field(default_factory=OutputOptions)
     stats: bool = False
     tell: Callable[[str], object] = len
-    """Is told of each file from which some records were not read."""
+    """Called with each file from which some records were not read."""
     tally: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
-        """Take the base as bytes; raise if it is none."""
+        """Take the base as bytes; raise if it is not a URL."""
         base = self.input.options.base_url() if self.input.base else None
         self._base = (base or "").encode()
 

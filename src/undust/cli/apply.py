@@ -11,7 +11,7 @@ import click
 
 from undust.cli import options
 from undust.cli.application import Application, OutputOptions
-from undust.cli.mapping import Canonicalizing
+from undust.cli.mapping import Canonicalizing, Surting
 from undust.cli.memory import require_held
 from undust.cli.stdout import destination, require_stdout_for_one
 from undust.cli.terminal import say, say_json
@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 @click.argument("rules", metavar="RULES", type=click.Path(allow_dash=True))
 @options.files
 @options.output
-@click.option("--key", "keys", is_flag=True, help="Give keys, to compare URLs by, instead of forms to fetch.")
-@click.option("--only-changed", is_flag=True, help="Leave out what stays as it is.")
+@click.option(
+    "--key", "keys", is_flag=True, help="Write keys, to compare URLs by, instead of canonical URLs, to fetch."
+)
+@click.option("--surt", is_flag=True, help="Write keys as SURT, by which web archives sort; implies --key.")
+@click.option("--only-changed", is_flag=True, help="Write only URLs that change.")
 @reading_options
 @output_options("canonical_url, or key with --key")
 @click.option(
-    "--stats", is_flag=True, help="Tell on stderr how many different URLs there were, and what each rule did."
+    "--stats", is_flag=True, help="Print on stderr the number of distinct URLs, and the effect of each rule."
 )
 @options.threads
 @options.memory
@@ -50,6 +53,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     log_format: str | None,
     into: str | None,
     keys: bool,
+    surt: bool,
     only_changed: bool,
     stats: bool,
     threads: int,
@@ -57,10 +61,10 @@ def command(  # noqa: PLR0913 -- one argument per option
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Send each URL to the one form that RULES give it, in the same order.
+    """Replace each URL with its canonical form by RULES, in the same order.
 
     Reads whatever 'undust learn' reads from the FILEs, or from stdin; '-' is stdin too. The format
-    is told by the content. Gzip and zstd are unpacked, and an output named .gz or .zst is packed.
+    is recognised from the content. Gzip and zstd are unpacked, and an output named .gz or .zst is packed.
     Memory stays the same however long the input.
 
     A list has one URL per line, and so has the output. What is not an http(s) URL passes unchanged
@@ -87,9 +91,11 @@ def command(  # noqa: PLR0913 -- one argument per option
     require_readable((rules, *paths))
     canonicalizer = load(rules).compile()
     job = Application(
-        Canonicalizing(canonicalizer, keys, threads, stats),
+        Surting(canonicalizer, threads, stats)
+        if surt
+        else Canonicalizing(canonicalizer, keys, threads, stats),
         UrlsInput(input_format, column, base, log_format),
-        OutputOptions(output_format, into, "key" if keys else "canonical_url", only_changed),
+        OutputOptions(output_format, into, "key" if keys or surt else "canonical_url", only_changed),
         stats=stats,
         tell=len if quiet else partial(say, err=True),
     )

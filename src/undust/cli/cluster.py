@@ -45,7 +45,7 @@ def _require_sites_that_fit(large: Mapping[str, int], most: int) -> None:
     help="Write the clusters to FILE (.parquet, .jsonl or .csv); without it, only the summary is shown.",
 )
 @click.option(
-    "--output-format", type=click.Choice(OUTPUT_FORMATS), help="What to write, where the name does not tell."
+    "--output-format", type=click.Choice(OUTPUT_FORMATS), help="What to write, if the name does not show it."
 )
 @click.option(
     "--glue-values",
@@ -53,7 +53,7 @@ def _require_sites_that_fit(large: Mapping[str, int], most: int) -> None:
     type=click.IntRange(min=2),
     default=25,
     show_default=True,
-    help="Suspect a group with N values of a part that matters elsewhere on the site.",
+    help="Do not trust a group with N values of a part that matters elsewhere on the site.",
 )
 @long_jobs.engine
 @long_jobs.master
@@ -72,11 +72,11 @@ def command(  # noqa: PLR0913 -- one argument per option
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Find which URLs show one page, from whatever the INPUT tells about them.
+    """Find which URLs show the same page, from all evidence in INPUT.
 
     Reads crawls, capture indexes, tables and access logs. URLs are joined by a label that you
-    gave, a redirect, equal content, rel=canonical, or nearly equal text. Evidence that lies
-    (soft-404s, login walls, a canonical for the whole site) is recognised, told, and not used.
+    gave, a redirect, equal content, rel=canonical, or nearly equal text. Misleading evidence
+    (soft-404s, login walls, a canonical for the whole site) is recognised, reported, and not used.
 
     The output has one row per URL: site, url, cluster (counted within the site), evidence (why it
     is there, as in 'digest+redirect'; nothing for a URL alone), and size (URLs in the cluster).

@@ -38,7 +38,7 @@ def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ..
     except ValueError:
         bounds = [-1.0]
     if not all(0 <= bound <= 1 for bound in bounds):
-        message = f"'{text}' is no share from 0 to 1, as in 0.01, nor several: 0,0.01,0.1 or 0..0.1"
+        message = f"'{text}' is not a share from 0 to 1, as in 0.01, nor a list of them: 0,0.01,0.1 or 0..0.1"
         raise click.BadParameter(message)
     return tuple(round(bound, 6) for bound in bounds)
 
@@ -92,12 +92,12 @@ def command(  # noqa: PLR0913 -- one argument per option
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Train all methods on one part of the pages of INPUT and judge them on the other part.
+    """Train all methods on one part of the pages of INPUT and measure them on the other part.
 
-    A column 'cluster' says which page each URL shows; without it, digests, sketches, redirects and
-    rel=canonical tell. No page is in both parts, and every method gets the same ones.
+    The column 'cluster' names the page of each URL; without it, digests, sketches, redirects and
+    rel=canonical are the evidence. No page is in both parts, and every method gets the same ones.
 
-    removed is the share of the duplicates that are gone; lost is the share of pages that were
+    removed is the share of the duplicates that need no fetch; lost is the share of pages that were
     merged into a different one. With --json, every published measure.
 
     \b
@@ -188,7 +188,7 @@ def _print(found: Comparison) -> None:
     if note := _published(found.rows):
         show(note)
     if found.unlabelled:
-        show(f"{found.unlabelled:,} URLs are judged nowhere: nothing tells which page they show")
+        show(f"{found.unlabelled:,} URLs are not judged: no evidence shows their page")
 
 
 def _table(found: Comparison) -> Table:

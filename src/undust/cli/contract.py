@@ -1,4 +1,4 @@
-"""What is done to URLs, and what is told of it; for checkers of types only."""
+"""What is done to URLs, and what is reported about it; for type checkers only."""
 
 from __future__ import annotations
 

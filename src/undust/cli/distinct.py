@@ -1,7 +1,7 @@
 """How many different texts there were, in memory that does not grow with them.
 
 Each text becomes a hash of 64 bits, and the smallest hashes are kept (Bar-Yossef et al., 2002). As long as
-there are no more than `KEPT` the count is exact; beyond that, how close together they lie tells how many
+there are no more than `KEPT` the count is exact; beyond that, their density shows about how many
 there were, with a standard error of 0.4 %. The same texts give the same number on every machine.
 """
 
@@ -42,7 +42,7 @@ class Distinct:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the count is no estimate."""
+        """Whether the count is exact."""
         return self._bound == _HASHES and len(self._smallest) <= self._kept
 
     @property

@@ -11,13 +11,18 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.memory import peak_memory_bytes
+from undust.cli.params import told_savings
 from undust.cli.terminal import say_json
+from undust.errors import UndustError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table
 
     from undust.cli.inputs import Inputs
     from undust.measuring import Evaluation
+    from undust.measuring.traffic import Savings
 
 SHOWN_SITES = 20
 _SHOWN_RULES = 40
@@ -33,12 +38,12 @@ _SHOWN_RULES = 40
 def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
     """Measure what RULES do to the URLs of INPUT, whose pages are known.
 
-    A column 'cluster' says which page each URL shows. Without it the pages are found as
+    The column 'cluster' names the page of each URL. Without it the pages are found as
     'undust cluster' finds them, from digests, sketches, redirects and rel=canonical.
 
-    removed is the share of the duplicates that are gone; lost is the share of pages that were
+    removed is the share of the duplicates that need no fetch; lost is the share of pages that were
     merged into a different one, and would never be fetched. Both have 95 % intervals. URLs are
-    compared by key.
+    compared by key. Of a log it also reports the requests and bytes per day that are removed, by client.
 
     \b
     Examples:
@@ -46,16 +51,37 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
       undust evaluate rules.json labelled.csv --column cluster=page --json
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust.jobs.evaluate import evaluate  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.measuring.traffic import savings  # noqa: PLC0415
     from undust.rules import load  # noqa: PLC0415
 
     started = perf_counter()
     loaded = load(rules)
-    found = evaluate(loaded, inputs.read(quiet=quiet or as_json), threads=inputs.threads)
+    saved = savings(loaded, inputs.traffic())
+    seen = inputs.read(quiet=quiet or as_json)
+    try:
+        found = evaluate(loaded, seen, threads=inputs.threads)
+    except UndustError as error:
+        if not saved:
+            raise
+        _only_savings(saved, str(error), as_json=as_json)
+        return
     seconds = perf_counter() - started
     if as_json:
-        say_json(as_dict(found, seconds))
+        say_json(as_dict(found, seconds) | {"savings": [each.to_json() for each in saved]})
     else:
         _print(found, seconds)
+        for line in told_savings(saved):
+            click.echo(line)
+
+
+def _only_savings(saved: Sequence[Savings], why: str, *, as_json: bool) -> None:
+    """Print the requests of a log that rules remove, if the pages are not known."""
+    if as_json:
+        say_json({"savings": [each.to_json() for each in saved], "not_judged": why})
+        return
+    click.echo(f"Nothing is known of the pages: {why}.")
+    for line in told_savings(saved):
+        click.echo(line)
 
 
 def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
@@ -88,7 +114,7 @@ def _print(found: Evaluation, seconds: float) -> None:
     for name, meaning in (
         ("removed", "of the duplicates are removed"),
         ("lost", "of the pages were merged into a different one"),
-        ("url_fpr", "of the merged URLs are misplaced"),
+        ("url_fpr", "of the merged URLs belong to a different page"),
     ):
         low, high = intervals[name]
         said.append(f"  {getattr(total, name):7.2%}  {meaning} (95 %: {low:.2%} to {high:.2%})")
@@ -121,7 +147,7 @@ def _rules(found: Evaluation) -> Table:
     from rich.text import Text  # noqa: PLC0415
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("saves", "loses", "fpr"):
+    for head in ("removed", "lost", "fpr"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("alone, beyond standard normalization", overflow="fold")
     best = sorted(found.rules, key=lambda row: (-row.saved, row.name))[:_SHOWN_RULES]

@@ -25,7 +25,7 @@ as_json = click.option(
 
 
 class WithFormats(click.Command):
-    """A command whose help also tells the formats it knows."""
+    """A command whose help also lists its formats."""
 
     def __init__(self, *args: Any, formats: Mapping[str, str], **kwargs: Any) -> None:  # noqa: ANN401 -- as click has it
         super().__init__(*args, **kwargs)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.text import Text
 
 from undust.cli.application import Application
 from undust.cli.mapping import Added
@@ -18,6 +17,7 @@ from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.reading.formats.recognising import URL_START
 from undust.rules import load
+from undust.showing.drawn import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -128,6 +128,7 @@ def as_object(explained: Explanation) -> dict[str, Any]:
         "normalized": explained.normalized,
         "steps": [_step_object(step) for step in explained.steps],
         "canonical": explained.canonical,
+        "compared": [_step_object(step) for step in explained.compared],
         "masks": [_step_object(step) for step in explained.masks],
         "key": explained.key,
         "outcome": explained.outcome,
@@ -150,7 +151,9 @@ def story(explained: Explanation) -> Iterator[Text]:
     elif not explained.steps:
         yield _reason(Text("no rule changes it"))
     yield Text("canonical  ", style="bold").append(explained.canonical, style="bold green")
-    yield from _steps(explained.masks, explained.canonical)
+    if explained.compared:
+        yield _reason(Text("for comparing only:", style="dim"))
+    yield from _steps((*explained.compared, *explained.masks), explained.canonical)
     if explained.key != explained.canonical:
         yield Text("key        ", style="bold").append(explained.key, style="bold green")
 

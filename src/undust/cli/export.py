@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import exchange, options
+from undust.cli.changing import with_sample
 from undust.cli.stdout import require_stdout_for_one
 from undust.cli.terminal import say, say_json
 from undust.display import how_many
+from undust.errors import UndustError
 from undust.exchange.exports import EXPORTERS, export
-from undust.files.streams import require_readable
+from undust.files.streams import open_output, require_readable
 from undust.rules import load
 
 if TYPE_CHECKING:
+    from undust.exchange.exports import Exported
     from undust.reading.observations import Observations
 
 
@@ -29,13 +32,13 @@ if TYPE_CHECKING:
     type=click.Choice([target.name for target in EXPORTERS]),
     help="The system to write for.",
 )
-@click.option("--site", help="Only the rules that concern this site: its own, and those of all sites.")
+@click.option("--site", help="Only the rules that apply to this site: its own, and those for all sites.")
+@with_sample
 @click.option(
-    "--sample",
+    "--base",
     metavar="FILE",
-    multiple=True,
     type=click.Path(allow_dash=True),
-    help="Measure the effect on the URLs of FILE, any input that `learn` reads; may be repeated.",
+    help="A rules.yaml of pywb that the rules are put into, at its top; its own rules stay.",
 )
 @exchange.output
 @exchange.as_json
@@ -47,25 +50,35 @@ def command(  # noqa: PLR0913 -- one argument per option
     *,
     site: str | None,
     sample: tuple[str, ...],
+    yes: bool,
+    base: str | None,
     output: str,
     as_json: bool,
 ) -> None:
     """Write the active rules of RULES in the language of another system.
 
-    A rule that the target cannot say exactly is left out, and stderr says which and why; the others do there
-    what they do here. The last line tells how much of the effect is kept: with --sample what the exported
-    rules remove and lose there, beside what all rules remove. The exit code is 1 if no rule is left.
+    A rule that the target cannot express exactly is left out, and so is a rule that needs one left out;
+    stderr shows which and why. The others do there what they do here. The last line reports how much of the
+    effect is kept: with --sample what the exported rules remove and lose, beside what all rules remove. The
+    exit code is 1 if no rule is left, and if with --sample more pages would be lost than all rules lose;
+    then nothing is written, unless --yes is given.
 
     \b
     Examples:
       undust export rules.json --to nginx -o undust.conf
       undust export rules.json --to nginx -o undust.conf --sample crawl.jsonl.gz
       undust export rules.json --to clean-param --site shop.test
+      undust export rules.json --to pywb --base pywb/rules.yaml -o rules.yaml
     """  # noqa: D301 -- click keeps the lines behind a \b
     require_stdout_for_one(output, as_json=as_json)
-    options.require_apart(output, rules, *sample)
-    require_readable([rules, *sample])
-    exported = export(load(rules), to, output, site=site, sample=_read(sample))
+    bases = [] if base is None else [base]
+    options.require_apart(output, rules, *sample, *bases)
+    require_readable([rules, *sample, *bases])
+    exported = export(load(rules), to, site=site, sample=_read(sample), base=base)
+    if not yes:
+        _require_no_worse(exported)
+    with open_output(output) as stream:
+        stream.write(exported.text.encode())
     if as_json:
         refused = [
             {"number": each.number, "id": each.rule.id, "rule": str(each.rule), "reason": each.reason}
@@ -81,6 +94,17 @@ def command(  # noqa: PLR0913 -- one argument per option
         click.echo(str(exported.effect), err=True)
     if exported.refused and not exported.rules:
         ctx.exit(1)
+
+
+def _require_no_worse(exported: Exported) -> None:
+    """Refuse an export that loses more pages of the sample than all rules do."""
+    on_sample = exported.effect.sample
+    if on_sample is not None and on_sample.lost > on_sample.lost_by_all:
+        message = (
+            f"{exported.effect}, and all rules lose {100 * on_sample.lost_by_all:.1f} %; "
+            "nothing was written; add --yes to lose them"
+        )
+        raise UndustError(message)
 
 
 def _read(sample: tuple[str, ...]) -> Observations | None:

@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
+from undust.cli.option_groups import group_options
 from undust.errors import UndustError, file_sentence, printable
+from undust.extras import missing_extra
+from undust.files.signals import HAS_TIMER, POLITE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 PROBLEM, WRONG_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 SWALLOWED_FOR_S = 0.01
@@ -47,9 +50,16 @@ class CommandEntry(NamedTuple):
 class Frame(click.Group):
     """A group of commands whose modules are loaded one by one, when they are run."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, CommandEntry], **kwargs: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401 -- those of click
+        entries: Mapping[str, CommandEntry],
+        groups: Mapping[str, Sequence[str]] | None = None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.entries = entries
+        self.groups = groups or {"Commands": tuple(entries)}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in the order in which they were given, which is that of their use."""
@@ -61,12 +71,15 @@ class Frame(click.Group):
             return None
         command: click.Command = import_module(self.entries[cmd_name].module).command
         command.short_help = self.entries[cmd_name].short_help
+        group_options(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of commands without loading any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.short_help) for name, entry in self.entries.items()])
+        """Write the commands group by group, without loading any."""
+        width = max(map(len, self.entries), default=0)
+        for title, names in self.groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), self.entries[name].short_help) for name in names])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -89,12 +102,12 @@ class Frame(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:  # noqa: ANN401
         """Parse the options of the group, `--help` among them."""
-        with one_sentence():
+        with one_sentence(), naming_extras():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
         """Run the command."""
-        with one_sentence(), ending_cleanly():
+        with one_sentence(), ending_cleanly(), naming_extras():
             return super().invoke(ctx)
 
 
@@ -121,6 +134,15 @@ def one_sentence() -> Iterator[None]:
         if error.errno == errno.EPIPE:
             raise click.exceptions.Exit(0) from None
         fail(file_sentence(error), PROBLEM)
+
+
+@contextmanager
+def naming_extras() -> Iterator[None]:
+    """Turn the lack of a package into the sentence that says which extra brings it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) or error from None
 
 
 def fail(sentence: str, exit_code: int) -> NoReturn:
@@ -157,12 +179,12 @@ def ending_cleanly() -> Iterator[None]:
             ended.append(Ended(number))
             raise ended[0]
 
-    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: end, signal.SIGHUP: end}
+    handlers = dict.fromkeys(POLITE, end) | {signal.SIGINT: signal.default_int_handler}
     before: dict[signal.Signals, Any] = {}
     with _raised_again():
         try:
             for number, handler in handlers.items():
-                # What whoever started us wants to be ignored is ignored: nohup does that with SIGHUP.
+                # A signal that the parent process ignores stays ignored: nohup does that with SIGHUP.
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     before[number] = signal.getsignal(number)
                     signal.signal(number, handler)
@@ -196,6 +218,9 @@ def _raised_again() -> Iterator[None]:
     def raise_again(_: int, __: object) -> NoReturn:
         raise swallowed[-1]
 
+    if not HAS_TIMER:
+        yield
+        return
     try:
         before = signal.signal(signal.SIGALRM, raise_again)
     except ValueError:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import exchange, options
+from undust.cli.changing import measured_change, with_sample
 from undust.cli.stdout import require_stdout_for_one
 from undust.cli.terminal import say, say_json
 from undust.display import how_many
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.files.streams import require_readable
+from undust.rules import RuleSet
 
 if TYPE_CHECKING:
     from undust.exchange.imports import Imported
@@ -31,15 +33,25 @@ if TYPE_CHECKING:
 )
 @click.option("--site", help="The site of a FILE that does not name it: a robots.txt, a header.")
 @exchange.output
+@with_sample
 @exchange.as_json
 @click.pass_context
 def command(  # noqa: PLR0913 -- one argument per option
-    ctx: click.Context, file: str, source: str, site: str | None, output: str, *, as_json: bool
+    ctx: click.Context,
+    file: str,
+    source: str,
+    site: str | None,
+    output: str,
+    *,
+    sample: tuple[str, ...],
+    yes: bool,
+    as_json: bool,
 ) -> None:
-    """Read the rule list of another system into our language.
+    """Convert the rule list of another system into a rule file.
 
-    What no rule says is left out; what a rule says for fewer URLs than FILE does is narrowed. stderr says
-    what, why and how much of each. The exit code is 1 if no rule is left.
+    Parts that no rule can express are left out; parts that apply to fewer URLs as a rule are narrowed.
+    stderr shows both, with the reasons. The exit code is 1 if no rule is left. With --sample, rules that
+    would lose pages which standard normalization does not lose are not written, and the exit code is 1.
 
     \b
     Examples:
@@ -50,13 +62,15 @@ def command(  # noqa: PLR0913 -- one argument per option
     options.require_apart(output, file)
     require_readable([file])
     found = import_rules(file, source, site=site)
+    effect = measured_change(RuleSet(), found.rules, sample, yes=yes, is_silent=as_json)
     found.rules.save(output)
     if as_json:
         skipped, narrowed = (
             [{"place": each.place, "reason": each.reason} for each in some]
             for some in (found.skipped, found.narrowed)
         )
-        say_json({"file": file, "rules": len(found.rules), "skipped": skipped, "narrowed": narrowed})
+        said = {"file": file, "rules": len(found.rules), "skipped": skipped, "narrowed": narrowed}
+        say_json(said | effect)
     else:
         for word, some in (("narrowed", found.narrowed), ("left out", found.skipped)):
             for each in some:

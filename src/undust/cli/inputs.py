@@ -16,6 +16,8 @@ from undust.files.streams import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pyarrow as pa
+
     from undust.engines import Engine
     from undust.reading.observations import Observations
 
@@ -57,7 +59,7 @@ class Inputs:
         """Return the observations; say on stderr how far reading is, and what could not be read.
 
         An engine keeps what does not fit on disk. Without one all rows are held; where the memory is
-        bounded, more of them than fit are told before they do harm.
+        bounded, more of them than fit are refused before they are loaded.
         """
         if engine is None and self.memory is not None:
             from undust.engines import SITE, LocalEngine  # noqa: PLC0415 -- slow to load, and not for --help
@@ -88,6 +90,14 @@ class Inputs:
         if not quiet and any(observations.counts().values()):
             click.echo(observations.report(), err=True)
         return observations
+
+    def traffic(self) -> pa.Table:
+        """Return the requests of the logs among the files, added up by URL, day and who asked."""
+        from undust.jobs.traffic import traffic_of  # noqa: PLC0415 -- slow to load, and not for --help
+        from undust.reading.formats.reading import ReadOptions  # noqa: PLC0415
+
+        paths = [path for path in self.paths if path != STANDARD]
+        return traffic_of(paths, ReadOptions(self.base, self.columns, self.log_format), self.format)
 
 
 def _read_with_progress(paths: Sequence[str], said: dict[str, Any]) -> Observations:
@@ -141,16 +151,16 @@ def reading(command: Callable[..., Result]) -> Callable[..., Result]:
     """Give a command the options that say how its `paths` are read, as one parameter `inputs` with them."""
 
     @click.option(
-        "--format", "format_name", metavar="NAME", help="The format of the input, if it is not told."
+        "--format", "format_name", metavar="NAME", help="The format of the input, if it is not recognised."
     )
-    @click.option("--base", metavar="URL", help="What stands before paths of logs: https://your.site.")
+    @click.option("--base", metavar="URL", help="The site of a log that has only paths: https://your.site.")
     @click.option(
         "--column",
         "columns",
         metavar="OURS=THEIRS",
         multiple=True,
         callback=_columns,
-        help="Which column is which, as in url=address; may be repeated.",
+        help="The name of a column in the input, as in url=address; may be repeated.",
     )
     @click.option(
         "--log-format", metavar="TEXT", help="The LogFormat (Apache) or log_format (nginx) of logs."

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import long_jobs, options
+from undust.cli import asking_options, long_jobs, options
+from undust.cli.changing import measured_change, sample_option
 from undust.cli.frame import PROBLEM, fail
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.learn_job import LearnRequest, counted_by, single, together
-from undust.cli.memory import peak_memory_bytes
-from undust.cli.outcomes import drifted, told, told_of_learners
+from undust.cli.learn_asking import NO_RULES, AskRequest, exit_code
+from undust.cli.learn_job import LearnRequest, counted_by, learned
+from undust.cli.learn_output import kept_as_it_is, save
+from undust.cli.learn_printing import figures_of, print_learned
+from undust.cli.outcomes import drifted, why_nothing
 from undust.cli.terminal import say_json
-from undust.display import how_many
 from undust.errors import UndustError
-from undust.files.streams import STANDARD, open_output
+from undust.files.streams import require_readable
 
 if TYPE_CHECKING:
+    from undust.cli.asking_options import AskingChoice
     from undust.cli.inputs import Inputs
+    from undust.cli.learn_job import CommandResult
     from undust.learning import Drift, Outcome
     from undust.learning.single import MethodOutcome
-    from undust.rules import RuleSet
 
-_SHOWN_RULES = 60
-BACKUP = ".bak"
+CRAWLS = {"arc", "csv", "json", "jsonl", "parquet", "tsv", "warc"}
+"""Formats of what was fetched. Logs, lists, sitemaps and indexes name URLs, of which more can be asked."""
 FLIPPED = 3
 """Sites that are named in the question whether their rules are retired."""
 
@@ -40,7 +42,7 @@ FLIPPED = 3
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="Write the rules to FILE. It appears, or is replaced, only when complete, never by no rules. "
+    help="Write the rules to FILE. It is written or replaced only when complete, never by no rules. "
     "Without it the rules are only shown.",
 )
 @options.methods
@@ -50,40 +52,58 @@ FLIPPED = 3
     type=options.Numbers(0, 1),
     default=0.01,
     show_default=True,
-    help="The largest share of wrong merges, of a rule and of all rules of a site.",
+    help="The largest share of false merges, of a rule and of all rules of a site.",
 )
 @click.option(
     "--min-support",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Take only rules that at least N pages show to be right; 5 or more by default.",
+    help="Accept only rules that at least N pages prove; 5 or more by default.",
+)
+@click.option(
+    "--priors",
+    metavar="FILE",
+    type=click.Path(),
+    help="With --method edits: how often kinds of rules are right, instead of what undust ships.",
 )
 @options.learner_options
 @click.option(
     "--update",
     metavar="RULES",
     type=click.Path(),
-    help="Prove the rules of this file again, retire what fails, add what is new. Without -o the file is "
+    help="Prove the rules of this file again, retire those that fail, add new ones. Without -o the file is "
     "replaced, and kept as RULES.bak.",
 )
 @click.option(
     "--today",
     metavar="DATE",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day to write beside what --update proves or retires, instead of this one.",
+    help="The date for rules that --update proves or retires, instead of today.",
 )
+@sample_option
 @click.option(
     "--yes",
     is_flag=True,
-    help="Let --update retire many rules at once, and FILE be replaced where nothing was learned.",
+    help="Allow --update to retire many rules at once, to replace FILE if nothing was learned, and to write "
+    "rules that lose more pages of --sample than the rules before.",
 )
-@click.option("--seed", metavar="N", type=int, default=0, help="Hold out other pages.")
+@click.option("--seed", metavar="N", type=int, default=0, help="Hold out other pages, to repeat a proof.")
 @options.keep_values
 @click.option(
     "--report",
     metavar="FILE",
     type=click.Path(),
-    help="Write a page about the rules too, with what was rejected and why.",
+    help="Also write an HTML page about the rules and the refused candidates.",
+)
+@click.option("--ask", is_flag=True, help="Prove likely rules by a few polite fetches of the site's pages.")
+@asking_options.asking
+@click.option(
+    "--from",
+    "archives",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Pages in this archive (WARC, ARC) are not asked for; may be repeated.",
 )
 @long_jobs.resume
 @long_jobs.engine
@@ -92,44 +112,59 @@ FLIPPED = 3
     "--json", "as_json", is_flag=True, help="Print counts and rules as JSON to stdout, and nothing else."
 )
 @options.quiet
+@click.pass_context
 def command(  # noqa: PLR0913 -- one argument per option
+    context: click.Context,
     inputs: Inputs,
     *,
     output: str | None,
     methods: tuple[str, ...],
     max_fpr: float,
     min_support: int | None,
+    priors: str | None,
     said: dict[str, object],
     update: str | None,
     today: datetime | None,
+    sample: tuple[str, ...],
     yes: bool,
     seed: int,
     keep_values: bool,
     report: str | None,
+    ask: bool,
+    asking: AskingChoice,
+    archives: tuple[str, ...],
     resume: bool,
     engine_name: str,
     master: str | None,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Learn from INPUT which URL forms of each site show one page, and write the rules.
+    """Learn from INPUT which URL forms of each site show the same page, and write the rules.
 
-    A rule is proposed from some of the pages and must hold on others that were held out. A rule
-    that would bury a page under a different one is narrowed until it does not, or left out:
-    missing a duplicate costs one fetch, a wrong merge loses a page.
+    A rule is proposed from some of the pages and must hold on the held-out pages. A rule
+    that would merge two different pages is narrowed until it does not, or refused:
+    missing a duplicate costs one fetch, a false merge loses a page.
+
+    A log, a list or an index has no pages and proves nothing. Of such input the likely rules are
+    written as proposed, which nothing applies; with --ask the site itself confirms or refutes them.
+
+    Exit codes: 0 at least one active rule, 3 only proposed ones, 4 no URL, or no rule
+    because no page could be compared. A crawl whose pages were compared is exit code 0.
 
     \b
     Examples:
       undust learn crawl.warc.gz -o rules.json
       undust learn crawl.warc.gz -o rules.json --report report.html
-      undust learn index.cdxj access.log --base https://a.test -o rules.json
+      undust learn access.log --base https://a.test -o likely.json
+      undust learn access.log --base https://a.test --ask -o rules.json
       undust learn crawl.jsonl.gz --method substring -o published.json
       undust learn new_crawl.jsonl.gz --update rules.json
+      undust learn new_crawl.jsonl.gz --update rules.json --sample labelled.jsonl
       undust learn big/*.parquet --memory 4GB -o rules.json
       undust learn big/*.parquet --memory 4GB -o rules.json --resume
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.jobs.learn import EDITS, failed_sites, require_methods  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn import require_methods  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.stages import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import RuleSet  # noqa: PLC0415
@@ -137,12 +172,16 @@ def command(  # noqa: PLR0913 -- one argument per option
     methods = methods or (JOB_COMBINED,)
     require_methods(methods)
     _require_owners(said, methods)
-    _require_update(update, methods, today=today, yes=yes and output is None)
+    _require_priors(priors, methods)
+    _require_update(update, methods, today=today, yes=yes and output is None and not sample)
     before = RuleSet.load(update) if update is not None else None
     output = output or update
     options.require_folder(output)
     options.require_folder(report)
     _require_apart(inputs, output, update, report)
+    is_silent = quiet or as_json
+    told = (max_fpr, seed, output, resume, is_silent)
+    question = _question(context, (asking, archives, inputs.base), told, ask=ask)
     asked = LearnRequest(
         inputs=inputs,
         output=output,
@@ -156,20 +195,23 @@ def command(  # noqa: PLR0913 -- one argument per option
         keep_values=keep_values,
         has_report=report is not None,
         resume=resume,
-        is_silent=quiet or as_json,
+        is_silent=is_silent,
+        priors=priors,
+        question=question,
     )
-    _announce(output, is_silent=asked.is_silent)
     place = long_jobs.EngineChoice(engine_name, master)
     started, stages = perf_counter(), Stages()
-    learning = together if methods in {(JOB_COMBINED,), (EDITS,)} else single
-    with learning(asked, place, stages) as found:
+    with learned(asked, place, stages) as found:
+        has_agreed = yes
         if found.drift and found.drift.is_sudden and not yes:
-            _ask(found.drift, str(update), is_silent=asked.is_silent)
-        kept = None if yes else _kept(found.rules, output)
+            has_agreed = True
+            _ask(found.drift, str(update), is_silent=is_silent)
+        effect = measured_change(before or RuleSet(), found.rules, sample, yes=yes, is_silent=is_silent)
+        kept = None if has_agreed else kept_as_it_is(found.rules, output)
         written = None if kept else output
         if written is not None:
             with stages.timed("writing"):
-                _save(found.rules, written, update)
+                save(found.rules, written, update)
         if found.journal is not None:
             found.journal.is_complete = not found.failed
         result = found.result
@@ -180,17 +222,67 @@ def command(  # noqa: PLR0913 -- one argument per option
             result = counted_by(found.result, made)
     seconds = perf_counter() - started
     if as_json:
-        figures = _figures(result, found.rules, seconds, written) | {"stages": stages.as_json()}
-        say_json(figures)
+        figures = figures_of(result, found.rules, seconds, written, found.proof)
+        say_json(figures | {"stages": stages.as_json()} | effect)
     elif not quiet:
-        _print(result, found.rules, seconds, written)
+        print_learned(result, found.rules, seconds, written, inputs, found.proof)
         if report is not None:
             click.echo(f"\n{report}: a page about them, for a browser")
+    _end(found, kept)
+
+
+def _question(
+    context: click.Context,
+    asking: tuple[AskingChoice, tuple[str, ...], str | None],
+    told: tuple[float, int, str | None, bool, bool],
+    *,
+    ask: bool,
+) -> AskRequest | None:
+    """Return what to ask the sites; None if they are not to be asked."""
+    choice, archives, base = asking
+    if not ask:
+        asking_options.require_used(context, "archives")
+        return None
+    require_readable(archives)
+    return AskRequest(choice, archives, asking_options.require_hosts(choice, base), *told)
+
+
+def _end(found: CommandResult, kept: str | None) -> None:
+    """End with the exit code of the result."""
+    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
+
     if kept:
         fail(kept, PROBLEM)
     if found.failed:
         mend = "; --resume tries again" if found.journal else ""
-        fail(f"rules are missing, for some sites failed: {failed_sites(found.failed)}{mend}", PROBLEM)
+        fail(f"rules are missing, for some sites failed: {found.why}{mend}", PROBLEM)
+    if isinstance(found.result, Outcome) and not found.result.sites:
+        fail(str(why_nothing(found.result)), NO_RULES)
+    code = exit_code(found.rules)
+    if code and not (_has_judged(found.result) and (code == NO_RULES or _is_crawl(found.seen))):
+        raise click.exceptions.Exit(code)
+
+
+def _is_crawl(seen: object) -> bool:
+    """Return whether all input is of formats that hold what was fetched: tables and web archives."""
+    formats = {file.format for file in getattr(seen, "files", ())}
+    return bool(formats) and formats <= CRAWLS
+
+
+def _has_judged(result: Outcome | MethodOutcome) -> bool:
+    """Return whether pages could be compared: then no rule is a result, and not a lack of evidence."""
+    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
+
+    return result.all_totals.judged > 0 if isinstance(result, Outcome) else bool(result.evidence)
+
+
+def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:
+    """Say that priors are not used by other methods."""
+    from undust.jobs.learn import EDITS  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if priors is not None and methods != (EDITS,):
+        message = "--priors is for the method 'edits'; add --method edits"
+        raise click.UsageError(message)
 
 
 def _require_update(
@@ -239,48 +331,6 @@ def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
     click.confirm("Retire them?", abort=True)
 
 
-def _announce(output: str | None, *, is_silent: bool) -> None:
-    """Say before the work that its result will not be kept; hours may pass until the end."""
-    if output is None and not is_silent:
-        click.echo("Without -o the rules are shown and not written; -o rules.json keeps them.", err=True)
-
-
-def _save(rules: RuleSet, path: str, update: str | None) -> None:
-    """Write the rules; the file that --update replaces is kept beside them, whole or not at all."""
-    if options.is_one_file(path, update):
-        before = Path(path).read_bytes()
-        if before != rules.dumps():  # a backup of an older file says more than one of the same
-            with open_output(f"{path}{BACKUP}") as output:
-                output.write(before)
-    rules.save(path)
-
-
-def _kept(rules: RuleSet, output: str | None) -> str | None:
-    """Return why the output is left as it is: that nothing was learned is no reason to lose what is there."""
-    if len(rules) or output is None or output == STANDARD or not Path(output).is_file():
-        return None
-    held = _held(output)
-    if held is None:
-        return None
-    return (
-        f"nothing was learned, so {output} was left as it is, with {held}; name another file with -o, or "
-        "add --yes to replace it"
-    )
-
-
-def _held(path: str) -> str | None:
-    """Return what a file holds that somebody may miss; None for a rule file without rules, or nothing."""
-    from undust.rules import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
-
-    if not Path(path).stat().st_size:
-        return None
-    try:
-        count = len(RuleSet.load(path))
-    except UndustError:
-        return "what is no rule file"
-    return f"its {how_many(count, 'rule')}" if count else None
-
-
 def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
     """Say that an option goes nowhere, instead of leaving it out in silence."""
     for name in said:
@@ -288,55 +338,3 @@ def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
         if owner not in methods:
             message = f"--option {name} is for the learner '{owner}', which is not used; add --method {owner}"
             raise click.UsageError(message)
-
-
-def _figures(
-    found: Outcome | MethodOutcome, rules: RuleSet, seconds: float, output: str | None
-) -> dict[str, Any]:
-    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
-
-    return (
-        {"rules": len(rules)}
-        | found.as_json()
-        | {
-            "output": output,
-            "seconds": round(seconds, 3),
-            "peak_memory_bytes": peak_memory_bytes(),
-        }
-        | ({"by_site": found.by_site()} if isinstance(found, Outcome) else {})
-        | {"learned": [rule.to_json() for rule in rules]}
-    )
-
-
-def _print(found: Outcome | MethodOutcome, rules: RuleSet, seconds: float, output: str | None) -> None:
-    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
-
-    from undust.cli.printing import show, show_lines  # noqa: PLC0415
-    from undust.learning import Outcome  # noqa: PLC0415
-    from undust.showing.listing import listed  # noqa: PLC0415
-
-    shown = list(rules[:_SHOWN_RULES])
-    if shown:
-        show_lines(lambda width, styled: listed(shown, width, styled, origins=True))
-    if len(rules) > _SHOWN_RULES:
-        show(Text(f"{len(rules) - _SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
-    said = [""]
-    said += told(found) if isinstance(found, Outcome) else told_of_learners(found)
-    said += [f"{seconds:.1f} s"]
-    if len(rules) and output is None:
-        said += ["", "Nothing was written; name a file with -o rules.json."]
-    show(Text("\n".join(said)))
-    if len(rules) and output is not None:
-        # A command that is broken over two lines cannot be copied.
-        commands = "\n".join(f"  undust {line}" for line in _next(output))
-        show(Text(f"\nWhat you can do next:\n{commands}"), wrap=False)
-
-
-def _next(output: str) -> list[str]:
-    return [
-        f"rules check {output}             what could go wrong in use",
-        f"explain {output} URL             why a URL becomes what it becomes",
-        f"apply --key {output} urls.txt    the key of each URL, to compare by",
-        f"evaluate {output} OTHER          what they do to other data",
-        f"report {output} INPUT            a page that shows each rule at work",
-    ]

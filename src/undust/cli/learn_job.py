@@ -18,7 +18,9 @@ from undust.errors import UndustError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from undust.asking.outcome import Validation
     from undust.cli.inputs import Inputs
+    from undust.cli.learn_asking import AskRequest
     from undust.jobs.site_journal import SiteJournal
     from undust.jobs.stages import Stages
     from undust.learning import Drift, Outcome
@@ -46,6 +48,15 @@ class LearnRequest:
     has_report: bool
     resume: bool
     is_silent: bool
+    priors: str | None = None
+    """A file with what is known of kinds of edits."""
+    question: AskRequest | None = None
+    """What to ask the sites about likely rules, if they are to be asked."""
+
+    def announce(self) -> None:
+        """Say, once the options are known to be right, that the result will not be kept."""
+        if self.output is None and not self.is_silent:
+            click.echo("Without -o the rules are shown and not written; -o rules.json keeps them.", err=True)
 
 
 class CommandResult(NamedTuple):
@@ -59,6 +70,8 @@ class CommandResult(NamedTuple):
     """Sites that gave nothing for an error."""
     drift: Drift | None = None
     journal: SiteJournal | None = None
+    proof: Validation | None = None
+    """What the sites said of likely rules."""
 
     @property
     def why(self) -> str:
@@ -69,6 +82,21 @@ class CommandResult(NamedTuple):
 
 
 @contextmanager
+def learned(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[CommandResult]:
+    """Learn, ask the sites if that is wanted, and give what came of it."""
+    from undust.jobs.learn import COMBINED, EDITS  # noqa: PLC0415 -- slow to load, and not for --help
+
+    learning = together if asked.methods in {(COMBINED,), (EDITS,)} else single
+    with learning(asked, place, stages) as found:
+        if asked.question is None:
+            yield found
+            return
+        with stages.timed("asking"):
+            proof = asked.question.run(found.rules, found.seen)
+        yield found._replace(rules=proof.rules, proof=proof)
+
+
+@contextmanager
 def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[CommandResult]:
     """Learn with all methods together, and give what came of it."""
     from undust.engines.budget import site_rows  # noqa: PLC0415 -- slow to load, and not for --help
@@ -76,7 +104,9 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
     from undust.jobs.learn import EDITS  # noqa: PLC0415
     from undust.jobs.report import refusals_of  # noqa: PLC0415
     from undust.learning import requirements_from  # noqa: PLC0415
+    from undust.searching.priors import load_priors  # noqa: PLC0415
 
+    priors = load_priors(asked.priors) if asked.priors is not None else None
     requirements = requirements_from(asked.max_fpr, asked.min_support, asked.seed)
     facts = {
         "care": asdict(requirements),
@@ -85,12 +115,14 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
         "site_rows": site_rows(asked.inputs.memory),
         "refused": asked.has_report,
         "methods": asked.methods,
+        "priors": None if priors is None else {kind: asdict(prior) for kind, prior in priors.items()},
     }
     said = {"resume": asked.resume, "is_silent": asked.is_silent}
     with (
         long_jobs.journal(asked.inputs, asked.output, facts, **said) as journal,
         place.engine(asked.inputs) as engine,
     ):
+        asked.announce()
         with stages.timed("reading"):
             seen = asked.inputs.read(quiet=asked.is_silent, engine=engine)
         if asked.has_report:
@@ -108,6 +140,7 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
                 keep_refused=asked.has_report,
                 watch=watch,
                 edits=asked.methods == (EDITS,),
+                priors=priors,
             )
         with stages.timed("across sites"):
             rules = outcome.rules
@@ -129,8 +162,14 @@ def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -
     from undust.rules import RuleSet  # noqa: PLC0415
 
     _require_local(place, resume=asked.resume)
+    # Where memory is bounded, only reading shows whether the options can be met.
+    is_bounded = asked.inputs.memory is not None
+    if not is_bounded:
+        asked.announce()
     with stages.timed("reading"):
         seen = asked.inputs.read(quiet=asked.is_silent)
+    if is_bounded:
+        asked.announce()
     with stages.timed("learning"):
         learned = learn_with(
             seen,
@@ -143,7 +182,8 @@ def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -
             memory=asked.inputs.memory,
             folder=asked.inputs.tmp,
         )
-    rules = learned.rules if asked.keep_values else RuleSet(masked(learned.rules))
+    rules = RuleSet([*learned.rules, *learned.proposed])
+    rules = rules if asked.keep_values else RuleSet(masked(rules))
     yield CommandResult(learned, rules, refusals_of_verdicts(learned), seen, {})
 
 

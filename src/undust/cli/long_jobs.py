@@ -1,4 +1,4 @@
-"""What a job of hours needs: an engine, a journal to go on from, and a bar that tells how long it takes.
+"""What a job of hours needs: an engine, a journal to continue from, and a progress bar.
 
 The options are here too, so that every command that has them means the same by them.
 """

@@ -31,6 +31,35 @@ class Canonicalizing(NamedTuple):
         return self.canonicalizer.counted_batch(urls, keys=self.keys, threads=self.threads, uses=self.uses)
 
 
+class Surting(NamedTuple):
+    """Keys of URLs as web archives write them."""
+
+    canonicalizer: Canonicalizer
+    threads: int = 1
+    uses: bool = False
+
+    def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
+        """Return the keys of whole lines of URLs, their number, and what happened."""
+        from undust.urls.surt import surt_of  # noqa: PLC0415 -- few ask for it
+
+        out, count, happened = self.canonicalizer.lines(data, keys=True, threads=self.threads, uses=self.uses)
+        texts = out.decode("utf-8", "surrogateescape").split("\n")
+        return "\n".join(map(surt_of, texts)).encode("utf-8", "surrogateescape"), count, happened
+
+    def column(self, urls: pa.Array) -> tuple[pa.Array, Happened]:
+        """Return the same for a column."""
+        import pyarrow as pa  # noqa: PLC0415 -- slow to load, and lists do without
+
+        from undust.urls.surt import surt_of  # noqa: PLC0415 -- few ask for it
+
+        keys, happened = self.canonicalizer.counted_batch(
+            urls, keys=True, threads=self.threads, uses=self.uses
+        )
+        return pa.array(
+            [None if key is None else surt_of(key) for key in keys.to_pylist()], keys.type
+        ), happened
+
+
 class Added(NamedTuple):
     """What happened, counted here and not in the core."""
 
@@ -77,7 +106,7 @@ class Normalizing(NamedTuple):
 
 
 def cells_of(ask: Lines, cells: list[bytes]) -> tuple[list[bytes], Happened]:
-    """Return what becomes of texts that stand in a table; line breaks in one are no ends of lines."""
+    """Return the new form of each text of a table; line breaks in a text do not end a line."""
     data = b"\n".join(cells) + b"\n"
     if data.count(b"\n") == len(cells) and b"\r" not in data:
         out, _, happened = ask(data)

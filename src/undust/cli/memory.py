@@ -1,29 +1,15 @@
-"""How much memory a run may hold, and how much it held at most, as its summaries tell it."""
+"""How much memory a run may hold, and the most that it held, for its summary."""
 
 from __future__ import annotations
 
-import resource
-from pathlib import Path
-
 from undust.errors import UndustError
+from undust.files.process_memory import peak_memory_bytes
 
-STATUS = Path("/proc/self/status")
-
-
-def peak_memory_bytes() -> int:
-    """Return the most memory that this process ever held.
-
-    What `getrusage` says has the memory of the parent in it, if that was larger when it started us.
-    """
-    try:
-        lines = dict(line.split(":", 1) for line in STATUS.read_text(encoding="utf-8").splitlines())
-        return int(lines["VmHWM"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+__all__ = ["peak_memory_bytes", "require_held", "require_room"]
 
 
 def require_room(rows: int, memory: int | None, what: str) -> None:
-    """Say that so many observations do not fit, for those who can only work on all of them at once."""
+    """Raise if this many observations do not fit, in commands that need all of them at once."""
     from undust.engines.budget import ROW_BYTES  # noqa: PLC0415 -- slow to load, and not for --help
 
     needed = rows * ROW_BYTES

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class WithSteps(click.Command):
-    """A command whose help also tells the steps of normalization."""
+    """A command whose help also lists the steps of normalization."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of steps."""
@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     """Bring URLs into their standard form (RFC 3986), in the same order.
 
     Reads whatever 'undust learn' reads from the FILEs, one after the other, or from stdin; '-' is
-    stdin too. The format is told by the content. Gzip and zstd are unpacked, and an output named
+    stdin too. The format is recognised from the content. Gzip and zstd are unpacked, and an output named
     .gz or .zst is packed. Memory stays the same however long the input.
 
     Only what is true on every site is done: nothing is sorted, no 'www' and no trailing slash

@@ -14,7 +14,7 @@ from undust.files.streams import STANDARD
 
 
 class Numbers(click.FloatRange):
-    """Numbers from here to there; what is no number at all lies between any two bounds for click."""
+    """Finite numbers within bounds; click accepts nan between any two bounds."""
 
     def convert(
         self,
@@ -25,7 +25,7 @@ class Numbers(click.FloatRange):
         """Return the number that a text says, if it is one that can be counted with."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value} is no number to count with", param, ctx)
+            self.fail(f"{value} is not a finite number", param, ctx)
         return number
 
 
@@ -35,7 +35,7 @@ output = click.option(
     "--output",
     metavar="FILE",
     type=click.Path(allow_dash=True),
-    help="Write the lines to FILE instead of stdout. It appears, or is replaced, only when complete.",
+    help="Write the lines to FILE instead of stdout. It is written or replaced only when complete.",
 )
 threads = click.option(
     "--threads",
@@ -67,7 +67,7 @@ tmp = click.option(
     "--tmp",
     metavar="FOLDER",
     type=click.Path(exists=True, file_okay=False, writable=True),
-    help="Put temporary files into FOLDER instead of the system's place for them.",
+    help="Put temporary files into FOLDER instead of the default folder of the system.",
 )
 json_of_lines = click.option(
     "--json",
@@ -75,7 +75,7 @@ json_of_lines = click.option(
     is_flag=True,
     help="Print the counts as JSON to stdout, and nothing else: without -o, the lines are not written.",
 )
-quiet = click.option("-q", "--quiet", is_flag=True, help="Print no summary.")
+quiet = click.option("-q", "--quiet", is_flag=True, help="Do not print a summary.")
 
 
 def _said(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, object]:
@@ -110,7 +110,7 @@ compared = click.option(
     "compared",
     metavar="FILE",
     type=click.Path(),
-    help="What 'undust compare --json' printed, to show methods side by side.",
+    help="The output of 'undust compare --json', to show methods side by side.",
 )
 keep_values = click.option(
     "--keep-values", is_flag=True, help="Show values that look secret, such as tokens, instead of ***1."

@@ -32,9 +32,13 @@ def told(outcome: Outcome) -> list[str]:
     if for_all:
         counted = "" if outcome.is_by_all else "; what they remove is not counted above"
         said.append(f"among the rules are {for_all:,} for all sites{counted}")
-    if reason := why_nothing(outcome):
+    reason = why_nothing(outcome)
+    # That there is no URL at all ends the command, and what is proposed has words of its own.
+    if reason and outcome.sites and not (outcome.proposed and not outcome.has_evidence):
         said.append(reason)
-    for reason, count in sorted(outcome.rejected.items(), key=lambda item: (-item[1], item[0])):
+    # If the pages are not known, neither is the reason why a candidate was left out.
+    rejected = outcome.rejected if outcome.has_evidence else {}
+    for reason, count in sorted(rejected.items(), key=lambda item: (-item[1], item[0])):
         if count:
             said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
     for site, count in counts["sampled"].items():
@@ -53,7 +57,7 @@ def told_of_learners(learned: MethodOutcome) -> list[str]:
     said += _of_held_out(learned.as_json())
     if learned.unproved:
         said.append(
-            f"{learned.unproved:,} of them could not be proved: nothing tells whether the URLs they join "
+            f"{learned.unproved:,} of them could not be proved: no evidence shows whether the URLs they join "
             "are one page; sizes alone do not, digests or the pages themselves would"
         )
     notes = [
@@ -92,14 +96,14 @@ def why_nothing(outcome: Outcome) -> str | None:
 
 
 def _without_evidence(doubts: Sequence[str]) -> str:
-    """Return what is missing; what is there and not believed is another thing than nothing."""
+    """Return what is missing; evidence that is not trusted is not missing evidence."""
     if doubts:
         return (
-            f"what the input tells of its pages is not to be trusted ({', '.join(doubts)}), so there is "
-            "nothing to learn from; give more of the site, or a column 'cluster' that says what is one page"
+            f"the evidence in the input is not trusted ({', '.join(doubts)}), so nothing can be "
+            "learned; give more of the site, or a column 'cluster' that names the page of each URL"
         )
     return (
-        "nothing in the input tells which URLs show one page, so there is nothing to learn from; "
+        "the input has no evidence of which URLs show the same page, so nothing can be learned; "
         "it needs a digest, a sketch, redirects, rel=canonical or a column 'cluster'"
     )
 
@@ -111,4 +115,6 @@ def drifted(drift: Drift) -> list[str]:
     said += [f"{counts[fate]:7,} {words}" for fate, words in _FATES.items() if fate in counts]
     for rule in drift.of("retired")[:SHOWN_RETIRED]:
         said += [f"retired: {rule.site}: {rule}", f"         {rule.extra['retired']['reason']}"]
+    for rule in drift.out_of_effect[:SHOWN_RETIRED]:
+        said.append(f"out of effect, since a rule that it needs is off: {rule.site}: {rule}")
     return said

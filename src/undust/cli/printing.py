@@ -8,7 +8,6 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from undust.errors import harmless, printable
 
@@ -25,21 +24,31 @@ _STYLES = {"\x02": "\x1b[1m", "\x03": "\x1b[2m", _END: "\x1b[0m"}
 """Marks that lines carry for styles; who writes one into a URL makes a word bold, and that is all."""
 
 
-class _HarmlessConsole(Console):
-    """A console on which texts are shown and never obeyed; rich itself lets escape sequences through."""
-
-    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
-        return super()._render_buffer(
-            segment if segment.control else segment._replace(text=harmless(segment.text))
-            for segment in buffer
-        )
-
-
 def show(*pieces: RenderableType, wrap: bool = True) -> None:
     """Print to stdout; without `wrap`, a line is as long as what it says."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    try:
+        text = _coloured(pieces, is_terminal=is_terminal, wrap=wrap)
+    except ModuleNotFoundError:  # rich is not part of the base
+        text = _plain(pieces, shutil.get_terminal_size().columns if is_terminal else PIPE_WIDTH, wrap=wrap)
+    # Through click, so that a closed pipe or a full disk ends like everywhere else.
+    click.echo(text if is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines()), nl=False)
+
+
+def _coloured(pieces: Iterable[RenderableType], *, is_terminal: bool, wrap: bool) -> str:
+    from rich.console import Console  # noqa: PLC0415 -- slow to load, and not part of the base
+
+    class HarmlessConsole(Console):
+        """A console on which texts are shown and never obeyed; rich itself lets escape sequences through."""
+
+        def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+            return super()._render_buffer(
+                segment if segment.control else segment._replace(text=harmless(segment.text))
+                for segment in buffer
+            )
+
     out = io.StringIO()
-    console = _HarmlessConsole(
+    console = HarmlessConsole(
         file=out,
         width=None if is_terminal else PIPE_WIDTH,
         force_terminal=is_terminal,
@@ -51,9 +60,14 @@ def show(*pieces: RenderableType, wrap: bool = True) -> None:
     )
     for piece in pieces:
         console.print(piece)
-    # Through click, so that a closed pipe or a full disk ends like everywhere else.
-    text = out.getvalue()
-    click.echo(text if is_terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines()), nl=False)
+    return out.getvalue()
+
+
+def _plain(pieces: Iterable[object], width: int, *, wrap: bool) -> str:
+    from undust.showing.plain import plain_lines  # noqa: PLC0415 -- only where rich is missing
+
+    lines = (line for piece in pieces for line in plain_lines(piece, width if wrap else None))
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def show_lines(lines: Callable[[int, Callable[[str, str], str]], Iterable[str]]) -> None:

@@ -32,7 +32,7 @@ _MOST_BYTES = 16 << 20
     type=click.Path(allow_dash=True),
     default=DEFAULT,
     show_default=True,
-    help="Write the page to FILE. It appears, or is replaced, only when complete.",
+    help="Write the page to FILE. It is written or replaced only when complete.",
 )
 @options.one_site
 @options.compared
@@ -50,9 +50,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write a page about RULES and what they do to the URLs of INPUT.
+    """Write an HTML page about RULES and what they do to the URLs of INPUT.
 
-    The page is one file that loads nothing from anywhere: what the rules save and risk, each rule
+    The page is one file that loads nothing from anywhere: what the rules remove and lose, each rule
     with examples and counter-examples, the URL scheme of the site, the duplicates that are left.
     The figures are those of 'undust evaluate'. What learning rejected is known to
     'undust learn --report' alone.

@@ -25,7 +25,11 @@ _PORTS = 65535
 @options.one_site
 @options.compared
 @click.option(
-    "--port", metavar="N", type=click.IntRange(0, _PORTS), default=0, help="Instead of any port that is free."
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, _PORTS),
+    default=0,
+    help="The port to listen on, instead of any free one.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser, or not.")
 @click.option(
@@ -45,13 +49,13 @@ def command(  # noqa: PLR0913 -- one argument per option
     keep_values: bool,
     quiet: bool,
 ) -> None:
-    """Serve the page of 'undust report' on this machine, to decide about RULES.
+    """Serve the page of 'undust report' on this machine, with a switch for each rule.
 
-    Three things a page from disk cannot do: try any URL and see each step, switch rules on and off
-    and see savings and risk change, and save the decision to RULES. The file before is kept beside
-    it, and what was switched off stays off when rules are learned again.
+    You can try any URL and see each step, switch rules on and off,
+    see how removed and lost change, and save the decision to RULES. The previous file is kept next to
+    it. A rule that you switched off stays off when rules are learned again.
 
-    The server listens on 127.0.0.1 alone, and only whoever has the whole address can use it.
+    The server listens on 127.0.0.1 only, and only a browser with the whole address can use it.
 
     \b
     Examples:

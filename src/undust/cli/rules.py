@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from undust.cli.changing import cost_of, measured_change, out_of_effect, with_sample
+from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
 from undust.cli.stdout import require_stdout_for_one
 from undust.cli.terminal import say, say_json
 from undust.files.streams import require_readable
@@ -24,7 +26,7 @@ as_json_option = click.option(
 
 @click.group("rules")
 def command() -> None:
-    """Look at rule files, check them, switch rules on and off.
+    """Show and check rule files, and switch rules on and off.
 
     A rule is named by its id, or by as much of the start of its id as is unique in the file.
 
@@ -46,12 +48,16 @@ def _objects(rules: Sequence[Rule]) -> list[dict[str, Any]]:
     return [rule.to_json() for rule in rules]
 
 
+for _review in (show_verdicts, approve, reject, keep_note):
+    command.add_command(_review)
+
+
 @command.command("list", short_help="Show the rules in their order.")
 @rule_file
 @click.option("--site", help="Only the rules of this site; '*' is for those of all sites.")
 @as_json_option
 def list_(file: str, site: str | None, *, as_json: bool) -> None:
-    """Show the rules in their order, with what each saves and how sure that is."""
+    """Show the rules in their order, with the URLs each removed and the bound of its risk."""
     rules = [rule for rule in _loaded(file) if site is None or rule.site == site]
     if as_json:
         say_json({"file": file, "rules": _objects(rules)})
@@ -67,7 +73,7 @@ def list_(file: str, site: str | None, *, as_json: bool) -> None:
 @click.argument("id", metavar="ID")
 @as_json_option
 def show_(file: str, id: str, *, as_json: bool) -> None:  # noqa: A002 -- the name that rule files use
-    """Show one rule with all that is known about it."""
+    """Show one rule with its evidence."""
     rule = _loaded(file).find(id)
     if as_json:
         say_json(rule.to_json())
@@ -78,12 +84,12 @@ def show_(file: str, id: str, *, as_json: bool) -> None:  # noqa: A002 -- the na
     show(sheet(rule))
 
 
-@command.command("check", short_help="Find cycles, conflicts, and rules that could go.")
+@command.command("check", short_help="Find cycles, conflicts and redundant rules.")
 @rule_file
 @as_json_option
 @click.pass_context
 def check(ctx: click.Context, file: str, *, as_json: bool) -> None:
-    """Find cycles, conflicts, and rules that never get their turn or could go.
+    """Find cycles, conflicts, and rules that are never applied or are redundant.
 
     The rules are run on URLs made from their own patterns, so each finding has a URL that shows it; a
     file without findings may still have some that no such URL shows. The exit code is 1 if there are any.
@@ -125,40 +131,66 @@ _output = click.option(
 @rule_file
 @_ids
 @_output
+@with_sample
 @as_json_option
-def disable(file: str, ids: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
+def disable(  # noqa: PLR0913 -- one argument per option
+    file: str, ids: tuple[str, ...], output: str | None, *, sample: tuple[str, ...], yes: bool, as_json: bool
+) -> None:
     """Switch rules off; they stay in the file, and stay off when rules are learned again.
 
-    So does a rule that new evidence has retired, which could come back by evidence without that.
+    So does a rule that new evidence has retired, which could come back by evidence without that. A rule that
+    needs one of them is then out of effect too, and stderr says which. With --sample, a change after which
+    more pages would be lost is refused, with exit code 1.
     """
-    _switch(file, output, ids, RuleSet.disable, as_json=as_json)
+    _switch(file, output, ids, RuleSet.disable, sample=sample, yes=yes, as_json=as_json)
 
 
 @command.command("enable")
 @rule_file
 @_ids
 @_output
+@with_sample
 @as_json_option
-def enable(file: str, ids: tuple[str, ...], output: str | None, *, as_json: bool) -> None:
-    """Switch rules on."""
-    _switch(file, output, ids, RuleSet.enable, as_json=as_json)
+def enable(  # noqa: PLR0913 -- one argument per option
+    file: str, ids: tuple[str, ...], output: str | None, *, sample: tuple[str, ...], yes: bool, as_json: bool
+) -> None:
+    """Switch rules on; a proposed rule becomes active, as your decision.
+
+    With --sample, a change after which more pages would be lost is refused, with exit code 1.
+    """
+    _switch(file, output, ids, RuleSet.enable, sample=sample, yes=yes, as_json=as_json)
 
 
-def _switch(
-    file: str, output: str | None, ids: tuple[str, ...], change: Callable[..., RuleSet], *, as_json: bool
+def _switch(  # noqa: PLR0913 -- what, how, and how to print
+    file: str,
+    output: str | None,
+    ids: tuple[str, ...],
+    change: Callable[..., RuleSet],
+    *,
+    sample: tuple[str, ...],
+    yes: bool,
+    as_json: bool,
 ) -> None:
     target = output or file
     require_stdout_for_one(target, as_json=as_json)
     before = _loaded(file)
     after = change(before, *ids)
     changed = [item.after for item in before.diff(after).changed]
+    effect = measured_change(before, after, sample, yes=yes, is_silent=as_json)
     if changed or target != file:
         after.save(target)
+    unmet = out_of_effect(before, after)
     if as_json:
-        say_json({"file": target, "changed": [{"id": rule.id, "status": rule.status} for rule in changed]})
+        said = [{"id": rule.id, "status": rule.status} for rule in changed]
+        more = {"out_of_effect": [rule.id for rule in unmet]} if unmet else {}
+        say_json({"file": target, "changed": said} | more | effect)
         return
     for rule in changed:
         say(f"{'off' if rule.status == 'disabled' else 'on'}: {rule.id[:8]}  {rule}", err=True)
+    for rule in unmet:
+        say(f"out of effect: {rule.id[:8]}  {rule}", err=True)
+    if unmet:
+        click.echo(cost_of(unmet), err=True)
     if not changed:
         click.echo("nothing to change", err=True)
 
@@ -173,22 +205,26 @@ def _switch(
     type=click.Path(allow_dash=True),
     help="The file to write.",
 )
+@with_sample
 @as_json_option
-def merge(files: tuple[str, ...], output: str, *, as_json: bool) -> None:
-    """Put rule files together, the first one's rules first.
+def merge(files: tuple[str, ...], output: str, *, sample: tuple[str, ...], yes: bool, as_json: bool) -> None:
+    """Merge rule files; the rules of the first file come first.
 
     A rule that is in several files keeps its first place and takes its evidence from the last file; it is
-    off if any file has switched it off.
+    off if any file has switched it off. With --sample, the result is compared with the first file: if more
+    pages would be lost, nothing is written and the exit code is 1.
     """
     require_stdout_for_one(output, as_json=as_json)
     first, *others = map(_loaded, files)
     merged = first
     for other in others:
         merged = merged.merge(other)
+    effect = measured_change(first, merged, sample, yes=yes, is_silent=as_json)
     merged.save(output)
     sizes = [len(first), *map(len, others)]
     if as_json:
-        say_json({"file": output, "rules": len(merged), "merged": dict(zip(files, sizes, strict=True))})
+        said = {"file": output, "rules": len(merged), "merged": dict(zip(files, sizes, strict=True))}
+        say_json(said | effect)
     else:
         parts = ", ".join(f"{size:,} of {file}" for file, size in zip(files, sizes, strict=True))
         say(f"{output}: {len(merged):,} rules from {parts}", err=True)

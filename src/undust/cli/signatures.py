@@ -36,7 +36,7 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
     equal body text count as one; equal body text and equal page size. With WARC files the body
     text is read from the pages; else the column 'digest' is taken for its signature.
 
-    Where a column 'cluster' says which URLs are truly one page, each step also has its
+    Where a column 'cluster' names the true page of each URL, each step also has its
     contingency table and rates. Without labels only what needs no truth is shown.
 
     \b

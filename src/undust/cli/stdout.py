@@ -1,4 +1,4 @@
-"""Who gets stdout: the result, or the summary for programs, and never both."""
+"""What goes to stdout: the result, or the summary for programs, and never both."""
 
 from __future__ import annotations
 

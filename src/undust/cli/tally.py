@@ -1,4 +1,4 @@
-"""What `undust apply` counts while it works, and how it tells it."""
+"""What `undust apply` counts while it works, and how it reports it."""
 
 from __future__ import annotations
 

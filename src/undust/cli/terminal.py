@@ -1,7 +1,7 @@
 """What a command says about strangers' texts: as they wrote it, and nothing that a terminal would obey.
 
 A URL, a rule or a name may hold escape sequences that rewrite the screen, change the title or turn a line
-around. Results in files and pipes are never touched; here is what people and programs are told.
+around. Results in files and pipes are never touched; this module prints for people and programs.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
     from undust.showing.tree.condensed import Condensed
     from undust.showing.tree.shown import Branch, SiteTree
+    from undust.urls.tree import Salience
 
 PERCENT = 100
 BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
@@ -48,6 +49,19 @@ BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
 )
 @click.option("--depth", metavar="N", type=click.IntRange(min=0), help="Show N levels below the root.")
 @click.option(
+    "--salience",
+    type=click.Choice(["node", "site"]),
+    default="node",
+    show_default=True,
+    help="Keep values apart that are frequent at their key in a node, or anywhere in the site.",
+)
+@click.option(
+    "--least",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Keep a value apart if N URLs have it; the square root of their number by default.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print all branches as JSON to stdout, and nothing else."
 )
 @options.keep_values
@@ -59,14 +73,16 @@ def command(  # noqa: PLR0913 -- one argument per option
     min_share: float,
     depth: int | None,
     *,
+    salience: Salience,
+    least: int | None,
     as_json: bool,
     keep_values: bool,
     quiet: bool,
 ) -> None:
-    """Show the URL scheme of a site as a tree: the quickest way to know an unknown site.
+    """Show the URL scheme of a site as a tree.
 
     Each line is a form of URL: its share of the site's URLs, how many of those are duplicates of
-    others of the same form (where the input tells), the pattern, and an example. In a pattern *
+    others of the same form (if the input has evidence), the pattern, and an example. In a pattern *
     is any value, [x=*] may be missing, and … stands for more that may be missing; one that begins
     with ? has the path of the line above it.
 
@@ -83,7 +99,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     from undust.jobs.find_duplicates import url_trees  # noqa: PLC0415 -- slow to load, and not for --help
 
     seen = inputs.read(quiet=quiet or as_json)
-    trees, count = url_trees(seen, most=most, site=site)
+    trees, count = url_trees(seen, most=most, site=site, salience=salience, least=least)
     if not keep_values:
         masks = Masks()
         trees = tuple(tree.masked(masks.text) for tree in trees)
@@ -105,7 +121,7 @@ def _heading(tree: SiteTree) -> str:
     pieces = [f"{how_many(tree.urls, 'URL')} after normalization"]
     if tree.root is not None:
         rate = tree.root.duplicate_rate
-        known = "nothing tells which are duplicates" if rate is None else f"{rate:.0%} duplicates"
+        known = "no evidence of duplicates" if rate is None else f"{rate:.0%} duplicates"
         forms = sum(not branch.children for branch in tree.root.walk())
         pieces += [known, how_many(forms, "form")]
     if tree.unusual:

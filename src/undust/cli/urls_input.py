@@ -1,6 +1,6 @@
 """The input of the commands that do something to every URL: what it is, and which part of it is read.
 
-What `learn` reads is read here too, and told by the same rules: lists, tables, and records (logs, web
+What `learn` reads is read here too, and recognised by the same rules: lists, tables, and records (logs, web
 archives, sitemaps), packed or plain, from files or from a pipe.
 """
 
@@ -49,7 +49,7 @@ LOOKS_LIKE = {
 OUTPUTS = ("lines", "jsonl", "csv", "parquet")
 """What can be asked for with `--output-format`."""
 NAMED_TABLES = (".csv", ".tsv", ".tab", ".parquet", ".parq")
-"""Names of tables that are not whole without a header, so that an empty file is none."""
+"""Names of tables that are not whole without a header, so that an empty file is not one."""
 
 
 class UrlsInput(NamedTuple):
@@ -164,7 +164,9 @@ def reading_options(command: Command) -> Command:
         click.option(
             "--log-format", metavar="TEXT", help="The LogFormat (Apache) or log_format (nginx) of logs."
         ),
-        click.option("--base", metavar="URL", help="What stands before paths of logs: https://your.site."),
+        click.option(
+            "--base", metavar="URL", help="The site of a log that has only paths: https://your.site."
+        ),
         click.option(
             "--column",
             metavar="NAME",
@@ -176,7 +178,7 @@ def reading_options(command: Command) -> Command:
             "input_format",
             type=click.Choice(_FORMATS),
             metavar="NAME",
-            help=f"What the input is, if it is not told: {', '.join(_FORMATS)}.",
+            help=f"The format of the input, if it is not recognised: {', '.join(_FORMATS)}.",
         ),
     ):
         command = option(command)

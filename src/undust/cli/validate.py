@@ -6,11 +6,11 @@ import sys
 from contextlib import contextmanager
 from textwrap import wrap
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import options
+from undust.cli import asking_options, options
 from undust.cli.inputs import reading
 from undust.cli.memory import peak_memory_bytes
 from undust.cli.terminal import say_json
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from undust.asking.outcome import Validation, Verdict
+    from undust.cli.asking_options import AskingChoice
     from undust.cli.inputs import Inputs
     from undust.rules import Rule, RuleSet
 
@@ -52,7 +53,7 @@ SHOWN_OF_URL = 34
     metavar="FILE",
     multiple=True,
     type=click.Path(),
-    help="Ask this archive (WARC, ARC) instead of the sites; may be repeated.",
+    help="Use this archive (WARC, ARC) instead of the live sites; may be repeated.",
 )
 @click.option(
     "-o",
@@ -61,68 +62,17 @@ SHOWN_OF_URL = 34
     type=click.Path(allow_dash=True),
     help="Write the rules here instead of to RULES itself.",
 )
-@click.option(
-    "--samples",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Answers that decide a rule.",
-)
-@click.option(
-    "--epsilon",
-    metavar="SHARE",
-    type=options.Numbers(0, 1, min_open=True, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="The share of them that refutes it.",
-)
 @click.option("--seed", metavar="N", type=int, default=0, help="Draw other URLs.")
+@asking_options.asking
 @click.option(
-    "--delay",
-    metavar="SECONDS",
-    type=options.Numbers(min=0),
-    default=1.0,
+    "--max-fpr",
+    metavar="RATE",
+    type=options.Numbers(0, 1),
+    default=0.01,
     show_default=True,
-    help="Between two requests to a host, at least; robots.txt can only raise it.",
+    help="The largest expected share of false merges of a proposed rule when it is confirmed.",
 )
-@click.option(
-    "--max-fetches",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    help="Requests in all.",
-)
-@click.option("--max-fetches-per-host", metavar="N", type=click.IntRange(min=1), help="Requests to a host.")
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=options.Numbers(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    help="For a whole answer; a third of it for each step.",
-)
-@click.option(
-    "--contact",
-    metavar="TEXT",
-    envvar="UNDUST_CONTACT",
-    help="How site owners reach you, in the User-Agent: mail or web address. Also: UNDUST_CONTACT.",
-)
-@click.option(
-    "--connect-to",
-    metavar="HOST[:PORT]=ADDRESS:PORT",
-    multiple=True,
-    help="Find a host elsewhere, as for a staging server; may be repeated.",
-)
-@click.option("--allow-private", is_flag=True, help="Ask also at private, loopback and link-local addresses.")
-@click.option(
-    "--journal",
-    metavar="FILE",
-    type=click.Path(),
-    help="Where every answer is written down as it comes; RULES.journal by default.",
-)
-@click.option("--resume", is_flag=True, help="Go on with a journal; nothing in it is asked for again.")
+@click.option("--resume", is_flag=True, help="Continue with a journal; nothing in it is fetched again.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the outcome as JSON to stdout, and nothing else."
 )
@@ -133,48 +83,63 @@ def command(  # noqa: PLR0913 -- one argument per option
     *,
     archives: tuple[str, ...],
     output: str | None,
-    journal: str | None,
+    asking: AskingChoice,
+    max_fpr: float,
+    seed: int,
+    resume: bool,
     as_json: bool,
     quiet: bool,
-    **said: Any,  # noqa: ANN401 -- as the options are, so is what they are for
 ) -> None:
-    """Try each rule of RULES on a sample of URLs, and write what was found into it.
+    """Check each rule of RULES on a sample of URLs, and write the result into it.
 
     A URL and what the rule makes of it are both fetched, one after the other and slowly, until
-    so many show one page that the rule is confirmed, or so many do not that it is refuted. A
-    refuted rule is switched off and stays in the file, with the reason.
+    enough pairs show one page and the rule is confirmed, or enough do not and it is refuted. A
+    refuted rule is switched off and stays in the file, with the reason. A proposed rule that is
+    confirmed becomes active; for those, only hosts that you name are asked.
 
     \b
     Examples:
       undust validate rules.json --sample urls.txt --contact you@example.org
       undust validate rules.json --sample crawl.cdxj --max-fetches 2000
       undust validate rules.json --sample urls.txt --resume
+      undust validate likely.json --sample access.log --base https://www.shop.test
       undust validate rules.json --sample urls.txt --from crawl.warc.gz
     """  # noqa: D301 -- click keeps the lines behind a \b
     target = output or file
     if target == STANDARD:
-        message = (
-            "rules from stdin have no file to go back to, and stdout tells the outcome; name one with -o"
-        )
+        message = "rules from stdin have no file to go back to, and stdout has the outcome; name one with -o"
         raise click.UsageError(message)
     options.require_apart(target, *archives)
     inputs.require_apart(target)
     require_readable([file, *archives])
     rules = load(file)
+    hosts = _hosts(rules, asking, inputs.base, is_live=not archives)
     is_silent = quiet or as_json
     seen = inputs.read(quiet=is_silent) if inputs.paths else None
     from undust.jobs.validate import validate  # noqa: PLC0415 -- slow to load, and not for --help
 
     started = perf_counter()
-    with _progress(rules, is_silent=is_silent) as watch:
+    with showing_fetches(rules, is_silent=is_silent) as watch:
         done = validate(
             rules,
             seen,
             live=not archives,
             archives=archives,
-            journal=journal or f"{target}.journal",
+            journal=asking.journal or f"{target}.journal",
             watch=watch,
-            **said,
+            samples=asking.samples,
+            epsilon=asking.epsilon,
+            max_fpr=max_fpr,
+            seed=seed,
+            delay=asking.delay,
+            max_fetches=asking.max_fetches,
+            max_fetches_per_host=asking.max_fetches_per_host,
+            timeout=asking.timeout,
+            contact=asking.contact,
+            allow_private=asking.allow_private,
+            connect_to=asking.connect_to,
+            hosts=hosts,
+            resume=resume,
         )
     done.rules.save(target)
     seconds = perf_counter() - started
@@ -189,14 +154,23 @@ def command(  # noqa: PLR0913 -- one argument per option
         _print(done, seconds, target)
         if seen is None:
             click.echo("Tried on the examples of the rules alone; --sample FILE gives more URLs.", err=True)
-        if not archives and said["contact"] is None:
+        if not archives and asking.contact is None:
             from undust.asking.fetching import user_agent  # noqa: PLC0415
 
             click.echo(f"Asked as {user_agent(None)}; --contact says how to reach you.", err=True)
 
 
+def _hosts(rules: RuleSet, asking: AskingChoice, base: str | None, *, is_live: bool) -> frozenset[str] | None:
+    """Return the only hosts that are asked; None for those that rules and samples name."""
+    from undust.rules.proposed import is_proposed  # noqa: PLC0415
+
+    if is_live and any(map(is_proposed, rules)):
+        return asking_options.require_hosts(asking, base)
+    return asking.named_hosts(base) if asking.ask_hosts else None
+
+
 @contextmanager
-def _progress(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None]:
+def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None]:
     """Show on a terminal what is being asked of which host, and for which rule."""
     if is_silent or not sys.stderr.isatty():
         yield None

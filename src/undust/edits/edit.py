@@ -86,6 +86,15 @@ class Edit(ABC):
 
     def rules(self, site: str) -> tuple[Rule, ...] | None:
         """Return the rules of a site that do it; None where the language cannot say it, or nobody should."""
+        if site not in self._said_for:
+            self._said_for[site] = self._said_in_rules(site)
+        return self._said_for[site]
+
+    @cached_property
+    def _said_for(self) -> dict[str, tuple[Rule, ...] | None]:
+        return {}
+
+    def _said_in_rules(self, site: str) -> tuple[Rule, ...] | None:
         if any(map(_is_somebodys, self._words())):
             return None
         try:

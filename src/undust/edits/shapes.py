@@ -1,6 +1,6 @@
 """The parts of a URL pattern as values: literals, captures, runs of both, parameters, whole shapes.
 
-A shape is printed in the rule language. Who learns works with the values, and looks at no text of a rule.
+A shape is printed in the rule language. Learners work with the values, and never with the text of a rule.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 EDIT_ANY = "any"
-"""The form of a capture that only the key forgets."""
+"""The form of a capture that only the key hides."""
 
 
 @dataclass(frozen=True)
 class ShapeCapture:
-    """A stretch of a URL that is left open; without a name it is forgotten."""
+    """A stretch of a URL that is left open; without a name it is discarded."""
 
     name: str = ""
     kind: str = ""
@@ -131,7 +131,7 @@ class Shape:
         )
 
     def masked(self, names: frozenset[str]) -> Shape:
-        """Return the same URL as a right side writes it, with some captures that only the key forgets."""
+        """Return the same URL as a right side writes it, with some captures that only the key hides."""
 
         def each(piece: Piece) -> Piece:
             if isinstance(piece, ShapeCapture):

@@ -37,7 +37,7 @@ def bytes_of(text: str) -> int:
     match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].lower()]) if match else 0
     if size < LEAST_MEMORY:
-        message = f"'{text}' is no size of at least 384MB; write it like 4GB"
+        message = f"'{text}' is not a size of at least 384MB; write it like 4GB"
         raise ValueError(message)
     return size
 

@@ -28,7 +28,7 @@ class File(NamedTuple):
     name: str
     """What messages call it."""
     path: str
-    """Where it lies, for whoever reads it."""
+    """Its path, for readers."""
 
 
 class Files(NamedTuple):
@@ -59,7 +59,7 @@ class Survey(NamedTuple):
     """What there is to do."""
 
     sites: int
-    """That have a name: what is no URL belongs to none."""
+    """That have a name: a text that is not a URL has no site."""
     rows: int
     large: Mapping[str, int]
     """The rows of each site that has more than was asked about."""
@@ -75,7 +75,7 @@ class Engine(Protocol):
     """Whether it reads files in many places at once; otherwise it gets all of them as one group."""
 
     def __enter__(self) -> Self:
-        """Return the engine; what it needs besides memory is gone at the end of the block."""
+        """Return the engine; what it needs besides memory is removed at the end of the block."""
 
     def __exit__(self, *_: object) -> None:
         """Remove all that is left of the work."""
@@ -88,7 +88,7 @@ class Engine(Protocol):
         """Return the files that addresses such as `s3a://bucket/folder` mean, and whether each was named."""
 
     def read(self, files: Files, reader: Reader, schema: pa.Schema, tell: Tell) -> Any:  # noqa: ANN401
-        """Return the rows of all files as one table; `tell` is called, here, with what the reader tells."""
+        """Return the rows of all files as one table; what the reader reports is passed on, here."""
 
     def survey(self, table: Any, most_rows: int) -> Survey:  # noqa: ANN401
         """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""
@@ -120,7 +120,7 @@ class Engine(Protocol):
         """
 
     def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
-        """Write a table to a file; its name tells the format unless it is given."""
+        """Write a table to a file; its name shows the format unless it is given."""
 
     def collect(self, table: Any) -> pa.Table:  # noqa: ANN401
         """Return a table as Arrow has it."""

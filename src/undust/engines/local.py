@@ -1,6 +1,6 @@
 """One machine: Arrow in memory, DuckDB to sort what does not fit, one process per core for the sites.
 
-The largest sites come first, so that at the end nobody waits for one of them.
+The largest sites come first, so that the job does not end with one of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Sited = Iterator[tuple[str, pa.Table]]
 
 TASK_ROWS = 100_000
-"""Sites are handed to another process together until they have so many rows."""
+"""Sites are handed to another process together until they have this many rows."""
 SLOW_TASK_ROWS = 5_000
 """The same where what comes of a site is waited for: such work takes its time."""
 WORTH_PROCESSES = 4
@@ -38,7 +38,7 @@ LOST = "a process that worked on it was killed twice, most likely for want of me
 
 
 class LocalEngine:
-    """The engine of one machine; used in a `with` block, its files are gone at the end."""
+    """The engine of one machine; used in a `with` block, its files are removed at the end."""
 
     name = "local"
     spreads_files = False
@@ -104,7 +104,7 @@ class LocalEngine:
         self,
         table: Any,  # noqa: ANN401
         function: SiteFunction,
-        schema: pa.Schema,  # noqa: ARG002 -- the tables tell it themselves
+        schema: pa.Schema,  # noqa: ARG002 -- the tables have it
         done: Container[str] = (),
         excuse: Excuse | None = None,
     ) -> Iterator[pa.Table]:
@@ -112,7 +112,7 @@ class LocalEngine:
         yield from (result for _, result in self._results(table, function, SLOW_TASK_ROWS, done, excuse))
 
     def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
-        """Write a table to a file; its name tells the format unless it is given."""
+        """Write a table to a file; its name shows the format unless it is given."""
         write_batches(_schema_of(table), _batches_of(table), path, format)
 
     def collect(self, table: Any) -> pa.Table:  # noqa: ANN401

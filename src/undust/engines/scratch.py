@@ -1,14 +1,13 @@
 """A folder for files that no run leaves behind.
 
 It is removed when the work ends, well or not, and when a polite signal ends the program. A program that is
-killed outright cannot clean up: its folder is recognised by a lock that nobody holds any longer, and the
+killed outright cannot clean up: its folder is recognised by a lock that no process holds, and the
 next run in the same place removes it.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from undust.errors import UndustError
+from undust.files.locking import CLOSED_IN_CHILDREN, is_own, lock
 from undust.files.temporary import TemporaryFolder
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class Scratch:
             with self.naming():
                 remove_abandoned(self.parent)
                 made = TemporaryFolder(self.parent, SCRATCH_PREFIX)
-                made.files.append(os.open(made.path / LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-            fcntl.flock(made.files[0], fcntl.LOCK_EX | fcntl.LOCK_NB)
+                made.files.append(
+                    os.open(made.path / LOCK, os.O_CREAT | os.O_RDWR | CLOSED_IN_CHILDREN, 0o600)
+                )
+            lock(made.files[0])
             self._made = made
         return self._made.path
 
@@ -77,20 +79,20 @@ def remove_abandoned(parent: Path) -> None:
     """Remove the folders of programs that were killed."""
     for folder in sorted(parent.glob(f"{SCRATCH_PREFIX}*")):
         with suppress(OSError):
-            if folder.stat().st_uid == os.getuid() and _is_abandoned(folder):
+            if is_own(folder) and _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_abandoned(folder: Path) -> bool:
     try:
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC)
+        held = os.open(folder / LOCK, os.O_RDWR | CLOSED_IN_CHILDREN)
     except FileNotFoundError:
         return time.time() - folder.stat().st_mtime > YOUNG
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(held)
     except BlockingIOError:
         return False
     else:
         return True
     finally:
-        os.close(lock)
+        os.close(held)

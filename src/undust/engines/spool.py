@@ -54,7 +54,7 @@ class Spool:
             for batch in _draining(held, source):
                 writer.write_batch(batch, row_group_size=SPOOL_ROWS)
                 rows += batch.num_rows
-        # Arrow keeps what it has freed for later; somebody else needs it now.
+        # Arrow keeps freed memory for later; other parts need it now.
         pa.default_memory_pool().release_unused()
         return Spooled(schema, (), path, rows)
 
@@ -115,7 +115,7 @@ class Spooled:
         self.path = path
         self._held = list(held)
         self._order = order
-        """Of the batches of a file; as they were written, if there is none."""
+        """Of the batches of a file; as they were written, if it is not set."""
         self.num_rows = rows + sum(batch.num_rows for batch in self._held)
 
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:

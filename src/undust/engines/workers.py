@@ -1,7 +1,7 @@
 """Processes that work on sites, each on one task at a time, so that a loss is known to be whose.
 
 A process that the system kills takes one task with it. It is replaced, the sites of the task are tried
-once more, one by one, and the site that takes a second process with it is told apart from the others.
+once more, one by one, and a site that ends a second process is reported.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Worker(NamedTuple):
 
 
 class Workers:
-    """So many processes; used in a `with` block, they are gone at its end, whatever they do."""
+    """A number of processes; used in a `with` block, they are ended with it, whatever they do."""
 
     def __init__(self, count: int, function: SiteFunction) -> None:
         self._count = count
@@ -71,7 +71,7 @@ class Workers:
     def results(self, tasks: Iterator[list[TaskPart]]) -> Iterator[TaskPart]:
         """Yield what came of each site, in any order; what the function raises is raised here."""
         again: deque[WorkerTask] = deque()
-        # One task is ready before anybody asks for it, for making it takes its time.
+        # One task is prepared in advance, because making it takes time.
         ready = _next(again, tasks)
         while ready or self._busy:
             while ready and len(self._busy) < self._count:
@@ -84,7 +84,7 @@ class Workers:
     def _hand_over(self, task: WorkerTask) -> None:
         worker = self._idle.pop() if self._idle else self._hired()
         self._busy[worker.line] = worker, task
-        # If it is gone already, that will be noticed when its answer is missing.
+        # If it has ended already, that will be noticed when its answer is missing.
         with suppress(BrokenPipeError):
             worker.line.send_bytes(pickle.dumps(task.parts))
 
@@ -128,7 +128,7 @@ def _next(again: deque[WorkerTask], tasks: Iterator[list[TaskPart]]) -> WorkerTa
 
 
 def _work(line: Connection[bytes, bytes], packed_function: bytes) -> None:
-    """Answer tasks until nobody asks any more."""
+    """Answer tasks until there are no more."""
     # Ctrl-C is for the process that the person started; it ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pa.set_cpu_count(1)
@@ -141,7 +141,7 @@ def _work(line: Connection[bytes, bytes], packed_function: bytes) -> None:
                     TaskPart(part.site, packed(function(part.site, unpacked(part.rows)))) for part in parts
                 ]
                 answer = DONE + pickle.dumps(done)
-            except Exception as error:  # noqa: BLE001 -- it is raised again where it can be told
+            except Exception as error:  # noqa: BLE001 -- it is raised again in the main process
                 answer = RAISED + _pickled(error)
             line.send_bytes(answer)
 

@@ -22,14 +22,14 @@ OBJECTS_AT_ONCE = 4096
 _NEXT_OBJECT = re.compile(rb"[,\[\n]\s*\{")
 _BRACE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}]', re.DOTALL)
 _AROUND = b" \t\r\n,[]\xef\xbb\xbf"
-"""What may stand between objects."""
+"""What may be between objects."""
 
 Damage = Callable[[str, int, bytes], object]
-"""Is told what is wrong, at which offset, and the bytes that stand there."""
+"""Called with what is wrong, the offset, and the bytes there."""
 
 
 class Piece(NamedTuple):
-    """An object, or what stands between two."""
+    """An object, or the text between two."""
 
     offset: int
     data: bytes
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 
 
 def array_pieces(blocks: Iterable[bytes], damage: Damage) -> Iterator[Piece]:
-    """Give all objects of an array and what stands between them; behind damage the next object."""
+    """Give all objects of an array and the text between them; after damage the next object."""
     held, offset = b"", 0
     is_told = False  # that what comes next is the rest of something too long
     for block in blocks:

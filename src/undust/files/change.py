@@ -63,7 +63,7 @@ def numbered_lines(name: str, blocks: Iterable[bytes]) -> Iterator[Numbered]:
 
 
 def text_from_bytes(data: bytes) -> str:
-    r"""Return a URL; what is no UTF-8 in it becomes percent triplets.
+    r"""Return a URL; bytes that are not UTF-8 become percent triplets.
 
     >>> text_from_bytes(b"http://a.test/caf\xe9")
     'http://a.test/caf%E9'

@@ -96,7 +96,7 @@ class Layout(NamedTuple):
     has_quotes: bool
     """A quoted value may hold delimiters and line breaks, as in CSV."""
     header: Callable[[bytes], tuple[bytes, list[bytes]] | None]
-    """From the first record to what stands before the names of the columns, and these; None without them."""
+    """From the first record to the text before the names of the columns, and these; None without them."""
     fixed: int | None = None
     """Without a header, the place of the URL."""
     fixed_names: tuple[str, ...] = ()

@@ -48,7 +48,7 @@ _VALUE = _nested(_nested(_ATOM))
 
 
 Found = tuple[bytes | None, bytes, bytes]
-"""The value that is read, None where there is none; and what stands before and behind the one written."""
+"""The value that is read, None if it is missing; and the text before and after the one written."""
 
 
 class Finder:
@@ -68,7 +68,7 @@ class Finder:
         )
 
     def find(self, data: bytes) -> Found | None:
-        """Return what an object is asked for; None if this is no object."""
+        """Return the requested members of an object; None if this is not an object."""
         match = self._pattern.fullmatch(data)
         if match is None:
             return self._find_slowly(data)
@@ -101,7 +101,7 @@ def _dumped(name: str) -> bytes:
 
 
 def _members(text: str) -> tuple[dict[str, tuple[int, int]], int]:
-    """Return where the value of each member of an object is, and the end of the last; raise if it is none."""
+    """Return where each member of an object has its value, and the end of the last; raise if it is broken."""
     at = _expected(text, 0, "{")
     found: dict[str, tuple[int, int]] = {}
     end = at
@@ -135,7 +135,7 @@ def _expected(text: str, at: int, char: str) -> int:
 
 
 def text_of(token: bytes) -> bytes | None:
-    """Return the text that a JSON string is, as bytes; None if the value is no string.
+    """Return the text that a JSON string is, as bytes; None if the value is not a string.
 
     What Scrapy's item loaders make of a field by default, a list of one text, is that text.
     """
@@ -162,7 +162,7 @@ def token_of(cell: Cell) -> bytes:
 
 
 class JsonPlace(NamedTuple):
-    """An object with what stands before it and behind it, and where it is, for messages."""
+    """An object with the text before and after it, and where it is, for messages."""
 
     before: bytes
     data: bytes
@@ -276,7 +276,7 @@ class ObjectChanges:
         found = self._finder.find(place[1]) if self._finder else None
         if found is None:
             mend = "remove it, or give --format lines for a list of URLs"
-            message = f"{self._change.name}: {_where(place)} is no JSON object; {mend}"
+            message = f"{self._change.name}: {_where(place)} is not a JSON object; {mend}"
             raise DamagedSource(message)
         return found
 
@@ -287,7 +287,7 @@ class ObjectChanges:
             return token[1:-1]
         text = text_of(token)
         if text is None:
-            what = f"'{self._column}' in {_where(place)} is no text"
+            what = f"'{self._column}' in {_where(place)} is not text"
             message = f"{self._change.name}: {what}; name the column of the URLs with --column"
             raise DamagedSource(message)
         return text

@@ -88,7 +88,7 @@ class Packing(NamedTuple):
     magics: tuple[bytes, ...]
     """The first bytes of a member, one of these."""
     padding: bytes
-    """What may stand between members; tapes and disk blocks were filled up with zeros."""
+    """What may be between members; tapes and disk blocks were filled up with zeros."""
     new_packer: Callable[[], Packer]
     new_unpacker: Callable[[], Unpacker]
     failure: Callable[[], type[Exception]]
@@ -128,12 +128,12 @@ def packing_of_content(head: bytes) -> Packing | None:
 
 
 def is_undecided(head: bytes) -> bool:
-    """Whether more bytes are needed to tell the packing."""
+    """Whether more bytes are needed to recognise the packing."""
     return any(len(head) < len(magic) and magic.startswith(head) for p in PACKINGS for magic in p.magics)
 
 
 def unpacked(blocks: Iterable[bytes], packing: Packing, name: str, max_bytes: int) -> Iterator[bytes]:
-    """Give what is packed in `blocks`, in pieces of at most `max_bytes`; errors speak of `name`."""
+    """Give what is packed in `blocks`, in pieces of at most `max_bytes`; errors mention `name`."""
     unpacker: Unpacker | None = None
     position = 0
     for block in blocks:

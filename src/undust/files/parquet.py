@@ -31,7 +31,7 @@ def opened(file: BinaryIO, name: str) -> Iterator[pq.ParquetFile]:
     with _seekable(file) as seekable:
         try:
             parquet = pq.ParquetFile(seekable)
-            parquet.schema_arrow.names  # noqa: B018 -- raises if the names are no text
+            parquet.schema_arrow.names  # noqa: B018 -- raises if the names are not text
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of the system: a disk that is full

@@ -1,13 +1,12 @@
 """A file that is there whole or not at all, whatever ends the program.
 
 What is written goes to a part beside the target, which takes its name at the end. A program that is killed
-outright cannot remove its part: it is recognised by a lock that nobody holds any longer, and the next run
+outright cannot remove its part: it is recognised by a lock that no process holds, and the next run
 that writes to the same folder removes it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -15,16 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from undust.errors import UndustError
+from undust.files.locking import lock, opened_folder, wait_to_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _PREFIX, SUFFIX = ".undust-", ".part"
 
 
 @contextmanager
 def replaced(path: str) -> Iterator[BinaryIO]:
-    """Give a file to write to; it gets its name only when the block has ended well, and is gone otherwise."""
+    """Give a file to write to; it gets its name only if the block ends well, and is removed otherwise."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         # A device or a named pipe is written to; putting a file in its place would be a disaster.
@@ -55,28 +55,28 @@ def require_folder(path: str) -> None:
 @contextmanager
 def _locked_part(part: Path) -> Iterator[BinaryIO]:
     # The lock on the folder keeps others from taking a part for abandoned before its own lock is there.
-    with _folder_lock(part.parent, fcntl.LOCK_EX) as is_alone:
+    with _folder_lock(part.parent, lock) as is_alone:
         if is_alone:
             _remove_abandoned(part.parent)
-    with _folder_lock(part.parent, fcntl.LOCK_SH):
+    with _folder_lock(part.parent, wait_to_share):
         file = part.open("xb")
         with suppress(OSError):  # not every file system has locks
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
     with file:
         yield file
 
 
 @contextmanager
-def _folder_lock(folder: Path, kind: int) -> Iterator[bool]:
+def _folder_lock(folder: Path, take: Callable[[int], None]) -> Iterator[bool]:
     """Hold a lock on a folder; to have it alone is not waited for, to share it is."""
     try:
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        held = opened_folder(folder)
     except OSError:  # it may be written to and not read
         yield False
         return
     try:
         try:
-            fcntl.flock(held, kind | (fcntl.LOCK_NB if kind == fcntl.LOCK_EX else 0))
+            take(held)
             is_held = True
         except OSError:
             is_held = False
@@ -88,13 +88,13 @@ def _folder_lock(folder: Path, kind: int) -> Iterator[bool]:
 def _remove_abandoned(folder: Path) -> None:
     for part in sorted(folder.glob(f"{_PREFIX}*{SUFFIX}")):
         with suppress(OSError), part.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
             part.unlink()
 
 
 @contextmanager
 def naming(name: str, inner_name: Path | None = None) -> Iterator[None]:
-    """Let a failure be told with the name that a person knows."""
+    """Let a failure be reported with the name that the user gave."""
     # A failed write does not know its file, and a failed open may know it by a name of ours.
     try:
         yield

@@ -97,7 +97,7 @@ def read_blocks(
     """Give what a file holds, unpacked, in blocks of at most `block_bytes`.
 
     A block comes as soon as there is one, so that a pipe is answered while it is still open. `watch` is
-    told how many bytes of the file, as it is packed, were read since it was last told.
+    called with how many bytes of the packed file were read since its last call.
     """
     name = "standard input" if path == STANDARD else path
     with naming(name), _opened(path) as file:
@@ -191,7 +191,7 @@ class _Terminal(Output):
 
 @contextmanager
 def open_output(path: str) -> Iterator[Output]:
-    """Give an output; a file gets its name only when the block has ended well, and is gone otherwise."""
+    """Give an output; a file gets its name only when the block has ended well, and is removed otherwise."""
     if path == STANDARD:
         if sys.stdout is None:
             message = "standard output is closed; name a file to write with -o"

@@ -15,11 +15,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from undust.files.signals import POLITE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that ask a program to end, and leave it time to clean up."""
 
 
 class TemporaryFolder:
@@ -28,7 +27,7 @@ class TemporaryFolder:
     def __init__(self, parent: Path, prefix: str) -> None:
         self.path = parent / f"{prefix}{os.urandom(8).hex()}"
         self.files: list[int] = []
-        """Open files that are closed when the folder is gone, such as its lock."""
+        """Open files that are closed when the folder is removed, such as its lock."""
         self._end = weakref.finalize(self, _remove_at_last, self.path, self.files)
         self.path.mkdir(0o700)
 
@@ -41,7 +40,7 @@ class TemporaryFolder:
 
 @contextmanager
 def temporary_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
-    """Give a folder that is gone at the end of the block."""
+    """Give a folder that is removed at the end of the block."""
     folder = TemporaryFolder(Path(parent or tempfile.gettempdir()), prefix)
     try:
         yield str(folder.path)
@@ -83,6 +82,6 @@ def _remove(folder: Path, files: list[int]) -> None:
 
 
 def _remove_at_last(folder: Path, files: list[int]) -> None:
-    """Remove a folder that nobody closed: here an exception would end as a traceback on the terminal."""
+    """Remove a folder that was not closed: here an exception would end as a traceback on the terminal."""
     with _handled_by(signal.SIG_IGN):
         _remove(folder, files)

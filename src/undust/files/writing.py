@@ -25,11 +25,11 @@ _ROWS = 16_384
 
 
 def format_of(path: str) -> str:
-    """Return the format that a name tells: `clusters.csv.gz` is `csv`."""
+    """Return the format that a name shows: `clusters.csv.gz` is `csv`."""
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes if suffix.lower() not in _PACKINGS]
     if suffixes and suffixes[-1] in _FORMATS:
         return _FORMATS[suffixes[-1]]
-    message = f"{path}: its name tells no format; end it in .parquet, .jsonl or .csv, or give --output-format"
+    message = f"{path}: its name shows no format; end it in .parquet, .jsonl or .csv, or give --output-format"
     raise UndustError(message)
 
 
@@ -47,7 +47,7 @@ def write_batches(
 
 
 def even(batches: Iterable[pa.RecordBatch], rows: int = _ROWS) -> Iterator[pa.RecordBatch]:
-    """Yield batches of so many rows, the last one of fewer, so that a file does not tell how rows came."""
+    """Yield batches of this many rows (the last has fewer), so that a file does not depend on its input."""
     held: list[pa.RecordBatch] = []
     room = rows
     for batch in batches:
@@ -92,7 +92,7 @@ class _Sink(io.RawIOBase):
 def writing_parquet(
     schema: pa.Schema, write: Callable[[bytes], object]
 ) -> Iterator[Callable[[pa.RecordBatch], object]]:
-    """Write batches as one Parquet file; if something fails, the end is not written, and it is none."""
+    """Write batches as one Parquet file; if something fails, the file has no end and is not Parquet."""
     writer = pq.ParquetWriter(_Sink(write), schema, compression="zstd")
     try:
         yield writer.write_batch

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from undust.extras import require
 
-require("duckdb", "1.5")
+require("duckdb", "1.5", extra="learn")
 
 import duckdb  # noqa: E402 -- loaded once it is known to be there
 from duckdb.func import ARROW  # noqa: E402
@@ -39,7 +39,7 @@ def register(connection: duckdb.DuckDBPyConnection, rules: Rules) -> None:
     Called again, the functions follow the new rules. What is NULL stays NULL.
     """
     batch = canonicalizer(rules).batch
-    # DuckDB evaluates annotations of a function, which name what is not loaded here; so there are none.
+    # DuckDB evaluates annotations of a function, which name types that are not loaded here; so it has none.
     _replace(connection, CANONICALIZE, lambda urls: batch(urls, keys=False))
     _replace(connection, KEY, lambda urls: batch(urls, keys=True))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from undust.rules.applying import Rules
 
 TEXTS_IN_OTHER_FORM = (pl.Categorical, pl.Enum, pl.Null)
-"""All else that is no text is a mistake, and the core says so."""
+"""Any other type that is not text is an error, which the core raises."""
 
 
 def canonicalize(urls: pl.Expr, rules: Rules, *, threads: int | None = None) -> pl.Expr:

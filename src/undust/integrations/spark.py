@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from undust.rules.applying import Rules
 
 MOST_SETS = 4
-"""Rule sets that a process keeps compiled; the one unused for longest is forgotten."""
+"""Rule sets that a process keeps compiled; the one unused for longest is released."""
 
 
 def canonicalize(frame: DataFrame, rules: Rules, column: str = "url", into: str = "canonical") -> DataFrame:
@@ -103,7 +103,7 @@ def _with_column(
 
 
 class Packed:
-    """The bytes of a rule file, told from others by their digest alone."""
+    """The bytes of a rule file, identified by their digest alone."""
 
     def __init__(self, digest: bytes, data: bytes) -> None:
         self.digest = digest

@@ -1,6 +1,6 @@
-"""What a person gives to a verb, looked at before any work: a wrong value is told in one sentence.
+"""What a person gives to a verb, checked before any work: a wrong value raises one sentence.
 
-The command has checked its options; who calls from Python has nobody else to say it.
+The command has checked its options; calls from Python are checked here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def require_demands(max_fpr: object, min_support: object = None) -> None:
-    """Raise unless these can be demanded of a rule; nan is no share either."""
+    """Raise unless these can be demanded of a rule; nan is not a share either."""
     if not isinstance(max_fpr, Real) or not 0 <= float(max_fpr) <= 1:
         message = f"max_fpr is {max_fpr!r}; give a number from 0 to 1, such as 0.01"
         raise UndustError(message)

@@ -31,16 +31,17 @@ if TYPE_CHECKING:
     from undust.jobs.records import SiteOutcome
     from undust.jobs.site_journal import SiteJournal
     from undust.rules import Rule, RuleSet
+    from undust.searching.priors import KindPrior
 
 
 class Watch(Protocol):
-    """Somebody who wants to know how far the work is."""
+    """A receiver of progress."""
 
     def expect(self, sites: int, rows: int) -> None:
         """Hear how many sites and observations there are."""
 
     def tell(self, site: str, rows: int) -> None:
-        """Hear that a site with so many observations is done."""
+        """Receive that a site with this many observations is done."""
 
 
 def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
@@ -58,6 +59,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     keep_refused: bool = True,
     watch: Watch | None = None,
     edits: bool = False,
+    priors: Mapping[str, KindPrior] | None = None,
 ) -> Outcome:
     """Return what all evidence and all proposals together give.
 
@@ -69,12 +71,13 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
         update: Rules from before, which are proved again.
         today: The day that is written beside them.
         threads: How many sites to learn at a time; the result is the same.
-        engine: Where the work runs, instead of this machine with so many threads.
+        engine: Where the work runs, instead of this machine with this many threads.
         journal: Where finished sites are kept, and from where a job goes on.
         stages: Counts where the time goes.
-        keep_refused: Tell the candidates that were not taken one by one, and not in counts alone.
-        watch: Is told what there is to do, and each site that is done.
+        keep_refused: Return the refused candidates one by one, and not only their counts.
+        watch: Called with what there is to do, and each site that is done.
         edits: Search among typed edits instead, site by site.
+        priors: What is known of kinds of edits, instead of what undust brings along.
 
     """
     before: dict[str, list[Rule]] = {}
@@ -83,12 +86,13 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     by_site = {site: tuple(rules) for site, rules in before.items()}
     task = LearningTask(
         requirements or Requirements(),
-        across and not edits,
-        by_site,
-        today,
-        declared_in(seen),
-        keep_refused,
-        edits,
+        is_across=across and not edits,
+        before=by_site,
+        today=today,
+        declared=declared_in(seen),
+        keeps_refused=keep_refused,
+        edits=edits,
+        priors=priors,
     )
     run = EngineRun(task, journal, stages or Stages(), watch)
     if isinstance(seen, Duplicates):

@@ -90,7 +90,7 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
         held_out: The share of the others that learners do not see either, to prove their candidates on.
         seed: Another number splits in another way.
         threads: How many to use; the result is the same.
-        watch: Is told the name of each method before its turn.
+        watch: Called with the name of each method before it starts.
 
     """
     chosen = methods_named(None if methods is None else names_of(methods))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from undust.engines import Engine
     from undust.pages.clustering import Declaration, SiteClusters
+    from undust.urls.tree import Salience
 
 
 def find_duplicates(
@@ -41,7 +42,7 @@ def find_duplicates(
         seen: What `read` returned, or any Arrow table with a column `url`.
         declarations: What sites say about their own parameters (Clean-param, No-Vary-Search), besides
             what `read` found.
-        glue_values: So many values of a part that matters make a group of URLs suspicious.
+        glue_values: A group of URLs with this many values of a part that matters is suspicious.
 
     """
     by_site = _declared(chain(declarations, _said_in(seen)))
@@ -59,13 +60,17 @@ def url_trees(
     *,
     most: int = 5,
     site: str | None = None,
+    salience: Salience = "node",
+    least: int | None = None,
 ) -> tuple[tuple[SiteTree, ...], int]:
     """Return the URL schemes of the largest sites as trees, the largest first, and how many sites there are.
 
     Args:
         seen: What `read` returned, or any Arrow table with a column `url`.
-        most: So many sites at most.
+        most: The largest number of sites.
         site: One site by its name instead.
+        salience: Whose frequencies keep a value apart: those of its key in a `node`, or of the whole `site`.
+        least: How many URLs such a value has at least; the square root of their number by default.
 
     """
     table = table_with_site(seen)
@@ -80,19 +85,20 @@ def url_trees(
     chosen = [site] if site is not None else ranked[:most]
     rows = table.filter(pc.is_in(table.column(SITE), pa.array(chosen, table.schema.field(SITE).type)))
     found = {each.site: each for each in find_duplicates(Observations(rows, (), _statements(seen)))}
-    return tuple(tree_of(found[name]) for name in chosen if name in found), len(sizes)
+    return tuple(tree_of(found[name], salience, least) for name in chosen if name in found), len(sizes)
 
 
 def _statements(seen: object) -> tuple[Statement, ...]:
     return seen.statements if isinstance(seen, Observations) else ()
 
 
-def tree_of(found: SiteClusters) -> SiteTree:
+def tree_of(found: SiteClusters, salience: Salience = "node", least: int | None = None) -> SiteTree:
     """Return the URL scheme of one site as a tree."""
     nodes = np.flatnonzero(found.cluster_of_node >= 0)
     cluster = found.cluster_of_node[nodes]
     can_tell = bool(found.known[nodes].any()) or found.cluster_count < len(nodes)
-    return site_tree(found.site, found.node_urls.take(pa.array(nodes)), cluster if can_tell else None)
+    urls = found.node_urls.take(pa.array(nodes))
+    return site_tree(found.site, urls, cluster if can_tell else None, salience, least)
 
 
 def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
@@ -133,12 +139,12 @@ def _without_notes(rows: pa.RecordBatchReader, summary: Summary) -> Iterator[pa.
         notes = batch.column("note")
         for note in notes.drop_null().to_pylist():
             summary.add(from_note(note))
-        # An engine may have forgotten which columns are never null; some formats write that down.
+        # An engine may not keep which columns are never null; some formats write that down.
         yield batch.filter(pc.is_null(notes)).select(CLUSTERS.names).cast(CLUSTERS)
 
 
 def table_with_site(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
-    """Return observations as a table that tells the site of each."""
+    """Return observations as a table with the site of each."""
     return with_site(table_of(seen.table if isinstance(seen, Observations) else seen))
 
 

@@ -1,4 +1,4 @@
-"""What reads the files of a job, in this process or on any machine, and what it tells of each."""
+"""What reads the files of a job, in this process or on any machine, and what it reports about each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FilesReader:
     options: ReadOptions
     format: str | None = None
     by_chance: frozenset[str] = frozenset()
-    """Files that lay in a folder; nobody said that they can be read."""
+    """Files found in a folder; they were not named, so they may be of any format."""
     apart: frozenset[str] = frozenset()
     """Files that are read without the others, as archives must not be."""
     on_bytes: Watch | None = None
@@ -86,7 +86,7 @@ class FilesReader:
 def misnamed(name: str) -> SourceError:
     """Return the complaint about an archive that is not read with the others."""
     return SourceError(
-        f"{name}: it is an archive and its name does not tell; archives are read together, so end its name "
+        f"{name}: it is an archive and its name does not show it; archives are read together, so end it "
         "in .warc.gz, or give --format warc"
     )
 

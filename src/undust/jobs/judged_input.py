@@ -1,6 +1,6 @@
 """The input of a page about rules: its URLs, what is known of their pages, and what rules do to them.
 
-Nothing here is worked out twice: whoever switches one rule of a hundred sites waits for one site.
+Nothing here is worked out twice: switching one rule of a hundred sites measures one site again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Input:
 
     @cached_property
     def has_labels(self) -> bool:
-        """Whether a person's labels tell which page a URL shows."""
+        """Whether a person's labels show which page a URL shows."""
         return has_labels(table_of(self.seen))
 
     @cached_property
@@ -78,7 +78,7 @@ class Input:
         return self._trees[found.site]
 
     def measured(self, site: str, rules: Sequence[Rule]) -> Measures | None:
-        """Return what rules do to the URLs of a site; None where nobody knows the pages."""
+        """Return what rules do to the URLs of a site; None if its pages are not known."""
         labelled = self.labelled[0].get(site)
         if labelled is None:
             return None
@@ -88,7 +88,7 @@ class Input:
         return self._measured[key]
 
     def all_measured(self, rules_of: Callable[[str], Sequence[Rule]]) -> Measures | None:
-        """Return what the rules of each site do to all sites together; None where nobody knows the pages."""
+        """Return what the rules of each site do to all sites together; None if no pages are known."""
         found = [self.measured(site, rules_of(site)) for site in sorted(self.labelled[0])]
         return sum(filter(None, found), Measures()) if found else None
 
@@ -119,5 +119,5 @@ class Input:
 
 
 def _switches(rules: Sequence[Rule]) -> str:
-    """Return what tells rule sets apart: which rules are switched on, in their order."""
+    """Return what identifies a rule set: the rules that are switched on, in their order."""
     return " ".join(rule.id for rule in rules if rule.status == "active")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from undust.engines.budget import Budget
@@ -12,6 +13,7 @@ from undust.jobs.arguments import names_of, require_demands, require_rules
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import find_duplicates
 from undust.jobs.learn_result import Progress, result_of_methods, result_of_outcome
+from undust.jobs.proposals import proposed_by
 from undust.jobs.stages import CLUSTERING, LEARNING, Stages
 from undust.judging.held_out import prove_site
 from undust.judging.verdict import VerdictLimits, limits_from
@@ -143,7 +145,7 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
         seen: What `read` or `find_duplicates` returned, or any Arrow table with a column `url`.
         methods: `undust`, which is all together, `edits`, or the name of a single learner, or several.
         options: Of single learners, by their written names, as in `{"substring.max_bucket": 6}`.
-        max_fpr: The largest share of wrong merges, of a rule and of all rules of a site; from 0 to 1.
+        max_fpr: The largest share of false merges, of a rule and of all rules of a site; from 0 to 1.
         min_support: The number of pages that must show a rule to be right; 1 or more.
         seed: Another number holds out other pages.
         threads: How many to use; the result is the same.
@@ -195,7 +197,8 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     demands["memory"] = Budget.of(memory, threads).memory
     with stages.timed(LEARNING):
         learned = learn_with(duplicates, names, options=options, **demands)
-        rules = learned.rules if keep_values else RuleSet(masked(learned.rules))
+        rules = RuleSet([*learned.rules, *learned.proposed])
+        rules = rules if keep_values else RuleSet(masked(rules))
     return result_of_methods(learned, rules, _refused(learned), stages) if details else rules
 
 
@@ -285,8 +288,9 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
     """
     require_demands(max_fpr, min_support)
     duplicates = seen if isinstance(seen, Duplicates) else find_duplicates(seen)
+    names = names_of(methods)
     job = Job(
-        names_of(methods),
+        names,
         dict(options or {}),
         VerdictLimits(max_fpr, min_support),
         held_out,
@@ -295,4 +299,8 @@ def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say
         memory=memory,
         folder=folder,
     )
-    return learn_sites(duplicates, job)
+    learned = learn_sites(duplicates, job)
+    own = {site: [rule for rule in learned.rules if rule.site == site] for site in learned.proposals}
+    told: dict[str, Any] = {"options": options, "seed": seed}
+    likely = [proposed_by(found, names, rules=own.get(found.site, ()), **told) for found in duplicates]
+    return replace(learned, proposed=tuple(rule for some in likely for rule in some))

@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from undust.engines import SITE
 from undust.errors import UndustError
+from undust.jobs.proposals import proposed_beside
 from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.site_state import held_against_all, site_state_of
+from undust.judging.targets import with_targets
 from undust.learning import SITES, Requirements, SiteRules, is_off, learn_site, proved_again, shown_by
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
@@ -25,7 +27,7 @@ from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
-from undust.searching import Objective
+from undust.searching import Objective, Risk
 from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from undust.measuring import Labelled
     from undust.pages.clustering import Declaration, SiteClusters
     from undust.rules import Rule
+    from undust.searching.priors import KindPrior
 
 LEARNED = pa.schema(
     [
@@ -65,11 +68,13 @@ class LearningTask:
     declared: Mapping[str, tuple[Declaration, ...]] = field(default_factory=dict)
     """What sites say about their own parameters."""
     keeps_refused: bool = True
-    """Whether to tell the candidates that were not taken, one by one."""
+    """Whether to return the refused candidates one by one."""
     has_labels: bool = False
-    """Whether labels tell the pages of some sites; then those of the others are not known."""
+    """Whether labels show the pages of some sites; then those of the others are not known."""
     edits: bool = False
     """Whether to search among typed edits, instead of learning with all methods together."""
+    priors: Mapping[str, KindPrior] | None = None
+    """What is known of kinds of edits beforehand, instead of what undust brings along."""
     sampled: frozenset[str] = frozenset()
     """Sites of which only a sample of the observations is given."""
 
@@ -84,7 +89,7 @@ class LearningTask:
 
 
 def learn_rows(site: str, rows: pa.Table, task: LearningTask) -> pa.Table:
-    """Return what the observations of one site give, as a row of `LEARNED`; none for what is no URL."""
+    """Return what the observations of one site give, as a row of `LEARNED`; none for what is not a URL."""
     if not site:
         return LEARNED.empty_table()
     started = process_time()
@@ -95,7 +100,7 @@ def learn_rows(site: str, rows: pa.Table, task: LearningTask) -> pa.Table:
         text = to_text(learn_clusters(found, task, labelled_in(rows, found, task)))
     except MemoryError:
         return failed_row(site, NO_MEMORY, len(rows))
-    except Exception as error:  # noqa: BLE001 -- whatever it is, it is this site's, and it is told
+    except Exception as error:  # noqa: BLE001 -- any error belongs to this site, and is reported
         stage = "finding its duplicates" if found is None else "learning from them"
         return failed_row(site, f"{stage} failed: {type(error).__name__}: {error}", len(rows))
     spent = clustered - started, process_time() - clustered
@@ -120,12 +125,15 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     unwanted = [rule for _, rule in again if is_off(rule)]
     given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
     rules = (
-        edited(site, task.requirements)
+        edited(site, task.requirements, task.priors)
         if task.edits
         else learn_site(site, task.requirements, given, unwanted)
     )
     if rules.sampled:
         rules = held_against_all(site, rules, task.requirements)
+    rules = replace(rules, rules=with_targets(site, rules.rules, rules.restless))
+    leading = {rule.id: rule for rule in rules.rules}
+    again = [(fate, _leading(rule, leading.get(rule.id))) for fate, rule in again]
     shown: list[SiteTally] = []
     if task.is_across:
         shown = shown_by(site, task.requirements, rules.rules, task.known_across, rules.restless)
@@ -135,11 +143,17 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     stands = site_state_of(site, rules.rules, task.requirements) if is_part else None
     doubts = () if has_evidence else _doubts(site)
     totals = Totals() if is_part else totals_of(site.urls, labelled, RuleSet(rules.rules))
-    return SiteOutcome(told, again, shown, has_evidence, stands, doubts, totals)
+    proposed = proposed_beside(site, (*rules.rules, *known), task.requirements.seed)
+    return SiteOutcome(told, again, shown, has_evidence, stands, doubts, totals, proposed)
+
+
+def _leading(rule: Rule, seen: Rule | None) -> Rule:
+    """Return a rule from before with where it leads now."""
+    return rule if seen is None else replace(rule, fetch=seen.fetch, targets=seen.targets)
 
 
 def labelled_of(site: SiteClusters) -> Labelled | None:
-    """Return the URLs of a site whose page the evidence tells."""
+    """Return the URLs of a site whose page is known from evidence."""
     return next(iter(labelled_from_duplicates(Duplicates((site,)))[0]), None)
 
 
@@ -154,9 +168,14 @@ def labelled_in(rows: pa.Table, site: SiteClusters, task: LearningTask) -> Label
     return None if task.has_labels else labelled_of(site)
 
 
-def edited(site: SiteClusters, requirements: Requirements) -> SiteRules:
-    """Return what the search among typed edits gives, as the combined learner tells it."""
-    learned = learn_edits(site, objective=Objective.under(requirements.max_fpr), seed=requirements.seed)
+def edited(
+    site: SiteClusters, requirements: Requirements, priors: Mapping[str, KindPrior] | None = None
+) -> SiteRules:
+    """Return what the search among typed edits gives, in the form of the combined learner."""
+    objective = Objective.under(requirements.max_fpr)
+    if priors is not None:
+        objective = replace(objective, risk=Risk(dict(priors)))
+    learned = learn_edits(site, objective=objective, seed=requirements.seed)
     return SiteRules(
         site.site,
         learned.rules,
@@ -172,5 +191,5 @@ def edited(site: SiteClusters, requirements: Requirements) -> SiteRules:
 def _doubts(site: SiteClusters) -> tuple[str, ...]:
     """Return by name what the site says of its pages and is not believed."""
     kinds = {each.kind for each in site.found}
-    # Contents that are too short to compare are told only where they would have joined something.
+    # Contents that are too short to compare are reported only where they would have joined something.
     return tuple(sorted(kinds or ({EMPTY} if site.distrusted.any() else ())))

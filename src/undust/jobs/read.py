@@ -43,14 +43,14 @@ def read(  # noqa: PLR0913 -- one for each thing that a person may have to say a
 
     Args:
         paths: What to read; files are read in the order of their names, each once.
-        format: The format of all of them, by name, where it cannot be told from their content.
-        base: What stands before paths that name no host: `https://shop.test`.
+        format: The format of all of them, by name, if it cannot be recognised from their content.
+        base: The scheme and host of paths without one: `https://shop.test`.
         columns: Our column names to those of the tables: `{"url": "address"}`.
         log_format: The `LogFormat` or `log_format` of logs in no stock format.
         strict: Raise at the first record that cannot be read, instead of counting it.
         shingle_words: Words in a shingle of the sketches made of archived pages; 10 as published.
         sketch_size: Minima in such a sketch; 4 as published.
-        watch: Is told, now and then, how many bytes were read and how many there are, if that is known.
+        watch: Called now and then with the bytes read and the bytes in total, if known.
         engine: Where the rows are kept, if there may be more than fit into memory.
 
     """
@@ -106,7 +106,7 @@ def is_input(
 
 
 def _adding_up(watch: Callable[[int, int | None], object], paths: list[str]) -> Callable[[int], object]:
-    """Return a function that is told of bytes one by one, and tells `watch` of all so far."""
+    """Return a function that adds up bytes, and passes the sum to `watch`."""
     total = None if STANDARD in paths else sum(Path(path).stat().st_size for path in paths)
     done = 0
 
@@ -135,7 +135,7 @@ def _found_far(addresses: list[str], engine: Engine | None) -> Mapping[str, bool
 def spread_out(near: Collection[str], far: Iterable[str], format: str | None) -> Files:  # noqa: A002
     """Return files as an engine takes them that reads them in many places at once.
 
-    Parquet is left to the engine. Archives are one group: what a page shows besides its template is told
+    Parquet is left to the engine. Archives are one group: what a page shows besides its template is known
     by the pages before it, in whatever file. All others are read each on its own.
     """
     if STANDARD in near:

@@ -32,11 +32,13 @@ class SiteOutcome(NamedTuple):
     """What it says of rules for all sites."""
     has_evidence: bool
     stands: SiteState | None = None
-    """How the URLs that it was learned from stand under its rules, if they are only some of the site's."""
+    """The URLs that it was learned from, under its rules, if they are only some of the site's."""
     doubts: tuple[str, ...] = ()
     """Where there is no evidence: the names of what would be, and is not believed."""
     totals: Totals = Totals()
     """What becomes of its URLs under its own rules, counted as everywhere."""
+    proposed: tuple[Rule, ...] = ()
+    """Rules that are likely, without evidence of which URLs show one page."""
 
 
 def to_text(learned: SiteOutcome) -> str:
@@ -46,12 +48,14 @@ def to_text(learned: SiteOutcome) -> str:
     site["rejected"] = dict(learned.rules.rejected)
     site["refused"] = [vars(one) | {"rule": one.rule.to_json()} for one in learned.rules.refused]
     again = [(fate, rule.to_json()) for fate, rule in learned.again]
-    return json.dumps([site, again, *learned[2:-1], astuple(learned.totals)], separators=(",", ":"))
+    proposed = [rule.to_json() for rule in learned.proposed]
+    told = [site, again, *learned[2:-2], astuple(learned.totals), proposed]
+    return json.dumps(told, separators=(",", ":"))
 
 
 def from_text(text: str) -> SiteOutcome:
     """Return what the line says."""
-    site, again, shown, has_evidence, stands, doubts, totals = json.loads(text)
+    site, again, shown, has_evidence, stands, doubts, totals, proposed = json.loads(text)
     site["rules"] = tuple(map(Rule.from_json, site["rules"]))
     site["refused"] = tuple(
         RefusedRule(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"]
@@ -60,7 +64,9 @@ def from_text(text: str) -> SiteOutcome:
     fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
     stood = stands and SiteState(stands[0], tuple(stands[1]), tuple(stands[2]))
     told = [_shown(row) for row in shown]
-    return SiteOutcome(SiteRules(**site), fated, told, has_evidence, stood, tuple(doubts), Totals(*totals))
+    likely = tuple(map(Rule.from_json, proposed))
+    known = (SiteRules(**site), fated, told, has_evidence, stood, tuple(doubts))
+    return SiteOutcome(*known, Totals(*totals), likely)
 
 
 def _shown(row: list[Any]) -> SiteTally:

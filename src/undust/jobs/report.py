@@ -119,7 +119,7 @@ class ReportInput:
         return found
 
     def rules_of(self, site: str) -> list[Rule]:
-        """Return the rules that speak of a site, in the order in which they are applied."""
+        """Return the rules that apply to a site, in the order in which they are applied."""
         for_all = [rule for rule in self._by_site.get(ANY_SITE, ()) if site not in rule.except_sites]
         return [*self._by_site.get(site, ()), *for_all]
 

@@ -1,11 +1,11 @@
 """Sites with more observations than are looked at together: learned from a sample, held against all.
 
-The sample is drawn by content, as far as one row tells it (a label, a digest, or the URL that it points
+The sample is drawn by content, as far as one row shows it (a label, a digest, or the URL that it points
 to), by a hash, so that neither the order of rows nor the engine can be seen in it; the URLs that such a row
 points to, or that point to it, come along. Then all URLs of the site are cut into parts by what the rules
 make of them: URLs that would be merged are in one part, so that each part can be judged by itself.
 
-Everything is told in the verbs of engines, and no step holds more than a part of the site.
+Everything is written with the methods of engines, and no step holds more than a part of the site.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.clustering.nodes import FIRST_ERROR
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
+from undust.rules.applying import program_of
 from undust.urls import normalize
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ STANDING = pa.schema(
 _COUNTED = pa.schema([pa.field(SITE, pa.string(), nullable=False), pa.field("pages", pa.int64())])
 _ENDS = np.float64(2.0**64)
 MINIMA = 4
-"""Of a sketch that stand for the content where there is no digest."""
+"""Of a sketch that identify the content where there is no digest."""
 
 
 class Giants:
@@ -72,7 +73,7 @@ class Giants:
         self._rows = engine.map_rows(table, partial(_of_sites, sites=sorted(sizes)), WITH_SITE)
 
     def sample(self) -> Any:  # noqa: ANN401 -- a table of the engine's
-        """Return so many rows of each that they can be looked at together."""
+        """Return as many rows of each as can be processed together."""
         engine, most = self._engine, self._engine.site_rows
         shares = {site: MARGIN * most / rows for site, rows in self.sizes.items()}
         picked = engine.collect(engine.map_rows(self._rows, partial(_picked, shares=shares), _NAMES))
@@ -192,7 +193,7 @@ def _shows(batch: pa.RecordBatch) -> pa.Array:
 
 
 def _padded(sketch: pa.Array) -> pa.Array:
-    """Return sketches with null instead of those that are too short to tell anything."""
+    """Return sketches with null instead of those that are too short to compare."""
     is_long = pc.greater_equal(pc.list_value_length(sketch), MINIMA)
     return pc.if_else(is_long, sketch, pa.scalar([None] * MINIMA, sketch.type))
 
@@ -251,8 +252,8 @@ def _by_image(
     """Return the rows under the names of parts: what the rules bring together is in one part."""
     site = batch.column(SITE)
     batch = batch.filter(pc.is_in(site, pa.array(list(parts), site.type)))
-    every = RuleSet([rule for some in rules.values() for rule in some])
-    images = pa.array(every.program.batch(normalize(batch.column("url")), False, 1))  # noqa: FBT003
+    program = program_of(rule for some in rules.values() for rule in some)
+    images = pa.array(program.batch(normalize(batch.column("url"))))
     return _renamed(batch, parts, hashes(images))
 
 

@@ -7,41 +7,40 @@ file appears when a job has lasted a while, and goes when it has ended well.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import time
-import zlib
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from undust.errors import UndustError, file_sentence
+from undust.files.checked_lines import checked_line, content_of_line, whole_lines
+from undust.files.locking import lock
 from undust.files.streams import STANDARD
 from undust.jobs.read import is_address
 from undust.reading.formats.files import find_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from io import BufferedRandom
 
 JOURNAL_PATIENCE = 2.0
 """Seconds that a job lasts before it leaves a file."""
 SYNCED = 1.0
 """Seconds of work that a power cut may cost."""
-DIGITS = 8
 
 
 def journal_of(output: str) -> Path:
-    """Return where the journal of an output lies; a name with a dot in front is nobody's input."""
+    """Return the path of the journal of an output; a name that starts with a dot is never read as input."""
     target = Path(os.path.realpath(output))
     return target.with_name(f".{target.name}.journal")
 
 
 def job_of(paths: Iterable[str], said: Mapping[str, Any]) -> str:
-    """Return what tells one job from another: its files, what was said about them, and the version."""
+    """Return what identifies a job: its files, what was said about them, and the version."""
     files = []
     for path, _ in find_files(paths):
         if path == STANDARD:
@@ -62,7 +61,7 @@ class SiteJournal:
 
     def __init__(self, path: Path, job: str, *, resume: bool = False) -> None:
         self.path = path
-        self._head = _line({"undust": "journal", "job": job})
+        self._head = checked_line({"undust": "journal", "job": job})
         self._waiting: list[bytes] = []
         self._file: BufferedRandom | None = None
         self._started = self._synced = time.monotonic()
@@ -97,7 +96,7 @@ class SiteJournal:
 
     def add(self, site: str, text: str) -> None:
         """Write down that a site is done."""
-        self._waiting.append(_line([site, text]))
+        self._waiting.append(checked_line([site, text]))
         now = time.monotonic()
         if now - self._started < JOURNAL_PATIENCE:
             return
@@ -121,20 +120,20 @@ class SiteJournal:
         # Opened without harm first: another program may be at it.
         with suppress(FileExistsError):
             self.path.touch(0o600, exist_ok=False)
-        lock: BufferedRandom = self.path.open("r+b")
+        file: BufferedRandom = self.path.open("r+b")
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
         except BlockingIOError:
-            lock.close()
+            file.close()
             message = f"{self.path}: another undust is at work on this output; wait for it, or name another"
             raise UndustError(message) from None
         if mode == "w+b":
-            lock.truncate(0)
-        return lock
+            file.truncate(0)
+        return file
 
     def _resume(self) -> None:
         file = self._opened("r+b")
-        lines = _whole_lines(file)
+        lines = whole_lines(file)
         head = next(lines, None)
         if head is None and self._is_begun(file):
             file.close()
@@ -148,7 +147,7 @@ class SiteJournal:
             raise UndustError(message)
         end = len(self._head)
         for line in lines:
-            site, text = json.loads(line[DIGITS + 1 :])
+            site, text = content_of_line(line)
             self.found[site] = text
             end += len(line)
         file.seek(end)
@@ -159,17 +158,3 @@ class SiteJournal:
         """Return whether there is only the start of the first line, for the disk was full from then on."""
         file.seek(0)
         return self._head.startswith(file.read(len(self._head)))
-
-
-def _line(content: object) -> bytes:
-    data = json.dumps(content).encode()
-    return b"%0*x %s\n" % (DIGITS, zlib.crc32(data), data)
-
-
-def _whole_lines(file: BufferedRandom) -> Iterator[bytes]:
-    """Yield the lines up to the first that was not written whole."""
-    for line in file:
-        data = line[DIGITS + 1 : -1]
-        if not line.endswith(b"\n") or line[: DIGITS + 1] != b"%0*x " % (DIGITS, zlib.crc32(data)):
-            return
-        yield line

@@ -25,7 +25,7 @@ FAILED = "failed on all of the site"
 
 
 class SiteState(NamedTuple):
-    """How URLs stand under the first rules of a set: under none, under one, and so on up to all."""
+    """The form of URLs under the first rules of a set: under no rule, under one, and so on up to all."""
 
     urls: int
     left: tuple[int, ...]

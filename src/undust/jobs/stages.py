@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 READING, GROUPING, CLUSTERING, LEARNING, GIANTS, ACROSS, WRITING = _NAMES = (
     *("reading", "grouping", "clustering", "learning", "giant sites", "across sites", "writing"),
 )
+"""The stages of every job; others, such as asking, are counted where they happen."""
 
 
 def spent() -> float:
@@ -33,11 +34,11 @@ class Stages:
             yield
         finally:
             counted = sum(self.seconds.values()) - inner
-            self.seconds[name] += max(0.0, spent() - before - counted)
+            self.add(name, max(0.0, spent() - before - counted))
 
     def add(self, name: str, seconds: float) -> None:
-        """Count what somebody else measured."""
-        self.seconds[name] += seconds
+        """Add seconds that were measured elsewhere."""
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def as_json(self) -> dict[str, float]:
         """Return the seconds for machines."""

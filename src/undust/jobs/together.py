@@ -1,8 +1,8 @@
-"""The small pass over what all sites gave: what holds for all of them, and the outcome as a whole."""
+"""The small pass over what all sites gave: the rules for all of them, and the outcome as a whole."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from undust.learning import (
     Drift,
@@ -41,9 +41,11 @@ def outcome_of(
     has_evidence = any(each.has_evidence for each in learned)
     totals = {each.rules.site: each.totals for each in learned}
     doubts = tuple(sorted({doubt for each in learned for doubt in each.doubts}))
+    proposed = tuple(rule for each in learned for rule in each.proposed)
     new = rules_across(shown, task.requirements)
+    counted: dict[str, Any] = {"doubts": doubts, "totals": totals, "proposed": proposed}
     if update is None:
-        return Outcome(sites, keeps_values, has_evidence, new, doubts=doubts, totals=totals)
+        return Outcome(sites, keeps_values, has_evidence, new, **counted)
     fates: dict[str, Fated] = {site: _not_seen(rules) for site, rules in task.before.items()}
     fates |= {each.rules.site: merged(each.again, each.rules.rules) for each in learned}
     # Rules of one site come before those for all, in use as in the file.
@@ -56,7 +58,7 @@ def outcome_of(
     everything = [each for rules in (*fates.values(), for_all) for each in rules]
     across = tuple(rule for _, rule in for_all)
     drift = Drift(tuple(everything))
-    return Outcome(sites, keeps_values, has_evidence, across, update, drift, doubts=doubts, totals=totals)
+    return Outcome(sites, keeps_values, has_evidence, across, update, drift, **counted)
 
 
 def _not_seen(rules: Iterable[Rule]) -> Fated:

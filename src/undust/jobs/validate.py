@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from undust.rules import Rule, RuleSet
 
 SITES_OF_GENERAL_RULES = 10
-"""A rule for all sites is tried on so many of them, those with most URLs."""
+"""A rule for all sites is tried on this many of them, those with most URLs."""
 ATTEMPTS_PER_SAMPLE = 3
 """URLs that are asked for, for each answer that is wanted, with those that cannot be compared."""
 STAGES = 3
@@ -45,6 +46,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     archives: Iterable[str | PathLike[str]] = (),
     samples: int = 100,
     epsilon: float = 0.05,
+    max_fpr: float = 0.01,
     seed: int = 0,
     delay: float = 1.0,
     max_fetches: int = 10_000,
@@ -53,6 +55,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     contact: str | None = None,
     allow_private: bool = False,
     connect_to: Iterable[str] = (),
+    hosts: Iterable[str] | None = None,
     journal: str | PathLike[str] | None = None,
     resume: bool = False,
     watch: Callable[[Rule, str, int], object] | None = None,
@@ -70,17 +73,20 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
         archives: Ask these web archives instead.
         samples: N of DustBuster: answers that decide any rule.
         epsilon: The share of them that refutes a rule.
+        max_fpr: The largest expected share of false merges of a proposed rule when it is
+            confirmed; its prior, what it was proposed from and the answers count together.
         seed: Another number draws other URLs.
         delay: Seconds between two requests to one host, at least.
         max_fetches: Requests in all.
         max_fetches_per_host: Requests to one host.
         timeout: Seconds for a whole answer; a third of them for each step of it.
-        contact: How whoever runs a site can reach you.
+        contact: How the owner of a site can reach you.
         allow_private: Ask also at private, loopback and link-local addresses.
         connect_to: Hosts to be found elsewhere, as in `["www.shop.test=127.0.0.1:8080"]`.
+        hosts: The only ones that are asked, `*.shop.test` for all below one; any without it.
         journal: A file in which every answer is written down as it comes.
         resume: Go on with that journal.
-        watch: Is told the rule, the URL that is asked for, and how many were, before each request.
+        watch: Called before each request with the rule, the URL, and the number of requests so far.
 
     """
     paths = list(archives)
@@ -89,7 +95,8 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
         raise UndustError(message)
     groups = _groups(rules, seen, seed)
     if not live and not paths:
-        return run(rules, groups, _observed(seen), Sampling(samples, epsilon, seed=seed), "held-out")
+        seen_before = Sampling(samples, epsilon, max_fpr=max_fpr, seed=seed)
+        return run(rules, groups, _observed(seen), seen_before, "held-out")
     from undust.asking.addresses import connection_from  # noqa: PLC0415 -- loads what only asking needs
     from undust.asking.fetch_options import Manners  # noqa: PLC0415
     from undust.asking.live_judges import Asking  # noqa: PLC0415
@@ -101,6 +108,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
         max_fetches_per_host=max_fetches_per_host,
         contact=contact,
         allow_private=allow_private,
+        ask_hosts=None if hosts is None else frozenset(hosts),
         connect_to=places,
         answer_timeout_s=timeout,
         stage_timeout_s=timeout / STAGES,
@@ -117,7 +125,9 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     # A site was asked about every URL, and says nothing of some; an archive never saw them.
     max_unknown = 1.0 if live else Sampling.max_unknown
     attempts = ATTEMPTS_PER_SAMPLE * samples
-    sampling = Sampling(samples, epsilon, attempts=attempts, max_unknown=max_unknown, seed=seed)
+    sampling = Sampling(
+        samples, epsilon, attempts=attempts, max_unknown=max_unknown, max_fpr=max_fpr, seed=seed
+    )
     with asking:
         return run(rules, groups, asking, sampling, how)
 
@@ -139,9 +149,9 @@ def _groups(rules: RuleSet, seen: Any, seed: int) -> list[SiteSamples]:  # noqa:
 
 
 def _rows(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
-    """Return what is known of the URLs to try rules on: `url`, `status` and `site`."""
+    """Return what is known of the URLs to try rules on: `url`, `status`, `size` and `site`."""
     nothing = pa.table({"url": pa.array([], pa.string())})
-    return with_site(_table(nothing if seen is None else seen)).select(["url", "status", SITE])
+    return with_site(_table(nothing if seen is None else seen)).select(["url", "status", "size", SITE])
 
 
 def _table(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
@@ -150,11 +160,17 @@ def _table(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
 
 def _group(site: str, rules: Sequence[Rule], rows: pa.Table, seed: int) -> SiteSamples:
     url, status = (rows.column(name).combine_chunks() for name in ("url", "status"))
-    return SiteSamples(site, tuple(rules), samples_from(url, status, rules, seed), sum(map(is_tried, rules)))
+    samples = samples_from(url, status, rules, seed)
+    size = rows.column("size").combine_chunks()
+    known = {
+        address: count for address, count in zip(url.to_pylist(), size.to_pylist(), strict=True) if count
+    }
+    samples = replace(samples, sizes=known)
+    return SiteSamples(site, tuple(rules), samples, sum(map(is_tried, rules)))
 
 
 def _fingerprint(rules: RuleSet, groups: Sequence[SiteSamples], seed: int) -> str:
-    """Return what tells one job from another: a journal is only good for its own."""
+    """Return what identifies a job: a journal belongs to one job."""
     digest = hashlib.blake2b("\n".join([str(seed), *rules.ids]).encode(), digest_size=16)
     for group in groups:
         urls = group.samples.urls

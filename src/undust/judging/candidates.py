@@ -1,4 +1,4 @@
-"""What a learner proposes: rules with what was seen of them, before anybody has proved them."""
+"""What a learner proposes: rules with what was seen of them, before they are proved."""
 
 from __future__ import annotations
 

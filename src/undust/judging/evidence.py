@@ -92,6 +92,39 @@ class ClusterEvidence:
         return found
 
 
+class BlockEvidence:
+    """Evidence from what the pages are made of, by likelihood; what the clusters say is certain stays so.
+
+    Args:
+        site: Its clusters, with the evidence of pairs of their nodes.
+        nodes: The nodes that rows stand for.
+
+    """
+
+    def __init__(self, site: SiteClusters, nodes: Ints) -> None:
+        self._pairs = site.evidence_of_pairs
+        self._nodes = nodes
+        self._page = site.cluster_of_node[nodes]
+        self._distrusted = site.distrusted[nodes]
+
+    def silent(self, rows: Ints) -> Bools:
+        """Return of URLs whether nothing is known of what they show."""
+        return self._pairs.silent(self._nodes[rows])
+
+    def ratios(self, left: Ints, right: Ints) -> Floats:
+        """Return what is known of each pair."""
+        found = np.clip(self._pairs.ratios(self._nodes[left], self._nodes[right]), -_MOST, _MOST)
+        same = (self._page[left] == self._page[right]) & ~self._distrusted[left] & ~self._distrusted[right]
+        found[same] = _MOST
+        return found
+
+
+def evidence_of(site: SiteClusters, nodes: Ints) -> PairEvidence:
+    """Return the best evidence that there is: of blocks where pages have them, else of clusters."""
+    has_blocks = site.evidence_of_pairs.has_blocks
+    return BlockEvidence(site, nodes) if has_blocks else ClusterEvidence(site, nodes)
+
+
 def agreed_shares(minima: int) -> Floats:
     """Return what an agreement in 0, 1, … of so many minima says."""
     says = np.full(minima + 1, -_MOST)

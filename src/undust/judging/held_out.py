@@ -2,7 +2,7 @@
 
 A candidate is compiled and run by the core, as it would be deployed; URLs with one image are compared by
 what is known of their pages. Two URLs of one cluster are support; the main page of an image is the one
-with most URLs, and whatever else lies under it was lost, unless it is a near copy. Where nobody can tell,
+with most URLs, and whatever else lies under it was lost, unless it is a near copy. Where it is undecided,
 nothing is counted for the candidate, and nothing against it.
 """
 
@@ -36,7 +36,7 @@ PAIRS_AT_ONCE = 1 << 24
 """Of rules and URLs at most, if every rule changes every URL."""
 IMAGES_AT_ONCE = 1 << 18
 PROBED = 8
-"""URLs that tell whether a candidate grows without end."""
+"""URLs that show whether a candidate grows without end."""
 
 
 def prove_site(
@@ -139,7 +139,7 @@ class HeldOut:
     def _grows(self, canonicalizer: Canonicalizer, rows: Ints) -> bool:
         """Return whether URLs only become longer: then the canonicalizer gives up and leaves each as it is.
 
-        A few tell; asking for thousands would take hundreds of steps for each.
+        A few are enough; asking for thousands would take hundreds of steps for each.
         """
         few = (
             rows[np.unique(np.linspace(0, max(0, len(rows) - 1), PROBED).astype(np.int64))]
@@ -248,7 +248,7 @@ class _ClusterCounts:
         self.is_main[main] = True
 
     def pairs(self, bad: NDArray[np.bool_]) -> tuple[int, int, int]:
-        """Return the pairs of URLs of one page, of different ones, and those nobody can tell of."""
+        """Return the pairs of URLs of one page, of different ones, and those that are undecided."""
         total = np.bincount(self.group, self.count).astype(np.int64)
         kept = total - np.bincount(self.group, np.where(bad, self.count, 0)).astype(np.int64)
         every, same = int(_pairs(total).sum()), int(_pairs(self.count).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import pyarrow as pa
 
-from undust.judging.evidence import ClusterEvidence
+from undust.judging.evidence import evidence_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +62,7 @@ class Site:
             ~found.distrusted[nodes],
             _preferred(found)[nodes],
             frozenset(found.gone.to_pylist()),
-            evidence or ClusterEvidence(found, nodes),
+            evidence or evidence_of(found, nodes),
         )
 
     @property
@@ -73,6 +74,11 @@ class Site:
     def texts(self) -> list[str]:
         """The URLs as Python strings."""
         return self.urls.to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def hosts(self) -> Counter[str]:
+        """The hosts, and how many URLs each has."""
+        return Counter(text.partition("://")[2].partition("/")[0] for text in self.texts)
 
 
 def _pages(found: SiteClusters, nodes: Ints) -> Ints:

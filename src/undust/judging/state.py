@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust._core import KeyIndex
 from undust.edits import KEEP
 from undust.rules.applying import program_of
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from undust._core import Program
     from undust.edits import Edit
     from undust.judging.site import Site
     from undust.rules import Rule
@@ -70,7 +71,7 @@ class KeyState:
     def _keys(self) -> tuple[pa.Array, Ints]:
         if not self.masks:
             return self.images, np.arange(len(self.images))
-        return _numbered(pa.array(program_of((*self.keeps, *self.masks)).batch(self.images, keys=True)))
+        return _numbered(pa.array(self._masking.batch(self.images, keys=True)))
 
     @property
     def keys(self) -> pa.Array:
@@ -88,19 +89,17 @@ class KeyState:
         return self.key_of_image[self.image]
 
     @cached_property
-    def number_of_key(self) -> dict[str, int]:
-        """The number of each key by its text."""
-        return {text: number for number, text in enumerate(self.keys.to_pylist())}
+    def index(self) -> KeyIndex:
+        """The same in the core, which computes what edits would do."""
+        order, starts = self.by_key
+        gone = pa.array(sorted(self.site.gone), pa.large_string())
+        columns = (self.key_of_image, order, starts, self.urls_of_key, self.page_of_key)
+        return KeyIndex(self.images, self.keys, gone, *columns)
 
     @cached_property
     def image_texts(self) -> list[str]:
         """The images as Python strings."""
         return self.images.to_pylist()  # type: ignore[no-any-return]
-
-    @cached_property
-    def hosts(self) -> Counter[str]:
-        """The hosts, and how many images each has."""
-        return Counter(text.partition("://")[2].partition("/")[0] for text in self.image_texts)
 
     @cached_property
     def is_seen(self) -> NDArray[np.bool_]:
@@ -116,6 +115,16 @@ class KeyState:
     def speaker(self) -> Ints:
         """Of each key a URL of the page that most of its URLs show."""
         return _main(self.key, self.site.page)
+
+    @cached_property
+    def page_of_key(self) -> Ints:
+        """Of each key the page that most of its URLs show."""
+        return self.site.page[self.speaker]
+
+    @cached_property
+    def is_preferred(self) -> NDArray[np.bool_]:
+        """Of each image whether the site sends others to it."""
+        return self.site.preferred[self.image_speaker]
 
     @cached_property
     def image_speaker(self) -> Ints:
@@ -137,7 +146,47 @@ class KeyState:
 
     def with_edit(self, edit: Edit) -> Self:
         """Return the state under one edit more."""
-        return type(self)(self.site, (*self.edits, edit))
+        after = type(self)(self.site, (*self.edits, edit))
+        if edit.operation != KEEP:
+            self._lead(after, edit)
+        return after
+
+    def _lead(self, after: Self, edit: Edit) -> None:
+        """Fill in the images of a state with one edit more, from the images of this one.
+
+        The edit comes behind all others, so it sees what they leave: images that it does not touch stay.
+        """
+        if edit.is_mask:
+            after.__dict__["_images"] = self._images
+            return
+        rules = edit.rules(self.site.name) or ()
+        touched = np.unique(np.asarray(pa.array(program_of(rules).touched(self.images)[0]), np.int64))
+        texts = _replaced(self.images, touched, program_of(after.rules))
+        images, became = _numbered(texts)
+        after.__dict__["_images"] = images, became[self.image]
+        if self.masks:
+            keys = _replaced(self.keys.take(pa.array(self.key_of_image)), touched, self._masking, texts)
+            first = np.zeros(len(images), np.int64)
+            first[became] = np.arange(len(became))
+            after.__dict__["_keys"] = _numbered(keys.take(pa.array(first)))
+
+    @cached_property
+    def _masking(self) -> Program:
+        """What makes keys of images."""
+        return program_of((*self.keeps, *self.masks))
+
+    @cached_property
+    def _uses(self) -> tuple[Ints, Ints]:
+        """URLs and rules, by number, of all pairs in which the rule is on the way to the key."""
+        rows, rules = (pa.array(column) for column in program_of(self.rules).used(self.site.urls))
+        return np.asarray(rows, np.int64), np.asarray(rules, np.int64)
+
+    def used_by(self, edit: Edit) -> Ints:
+        """Return the URLs on whose way to the key an edit is."""
+        own = {rule.id for rule in edit.rules(self.site.name) or ()}
+        numbers = [number for number, rule in enumerate(self.rules) if rule.id in own]
+        rows, rules = self._uses
+        return np.unique(rows[np.isin(rules, numbers)])
 
     def without(self, *edits: Edit) -> Self:
         """Return the state under some edits fewer."""
@@ -145,6 +194,15 @@ class KeyState:
 
     def _under(self, rules: Sequence[Rule]) -> pa.Array:
         return pa.array(program_of(rules).batch(self.site.urls))
+
+
+def _replaced(texts: pa.Array, rows: Ints, program: Program, sources: pa.Array | None = None) -> pa.Array:
+    """Return texts in which some rows are what a program makes of them, or of other texts as keys."""
+    of = texts if sources is None else sources
+    made = pa.array(program.batch(of.take(pa.array(rows)), keys=sources is not None)).cast(pa.large_string())
+    mask = np.zeros(len(texts), np.bool_)
+    mask[rows] = True
+    return pc.replace_with_mask(texts.cast(pa.large_string()), pa.array(mask), made)
 
 
 def rules_of(site: str, edits: Iterable[Edit]) -> tuple[Rule, ...]:

@@ -70,13 +70,13 @@ class _Site:
     """Numbers of rules that are switched off already."""
 
     def without(self, rule: NumberedRule) -> tuple[Canonicalizer, list[Rule]]:
-        """Return the set without a rule and without what is gone, and its rules."""
+        """Return the set without a rule and without what was removed, and its rules."""
         off = {*self.gone, rule.number}
         left = [*self.ahead, *(each.rule for each in self.trial.rules if each.number not in off)]
         return RuleSet(left).compile(), left
 
     def before(self) -> Canonicalizer:
-        """Return the set without what is gone."""
+        """Return the set without what was removed."""
         kept = (each.rule for each in self.trial.rules if each.number not in self.gone)
         return RuleSet([*self.ahead, *kept]).compile()
 
@@ -136,7 +136,7 @@ def _is_same(site: _Site, tested: NumberedRule) -> bool:
     rest, left = site.without(tested)
     for run in site.trial.runs[tested.number]:
         explained = rest.explain(run.url)
-        done = (left[step.number - 1] for step in (*explained.steps, *explained.masks))
+        done = (left[step.number - 1] for step in (*explained.steps, *explained.compared, *explained.masks))
         if run.outcome != "resolved" or (explained.canonical, explained.key) != (run.canonical, run.key):
             return False
         if any(site.is_weaker(other, tested.rule) for other in done):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 LEAST_RISK = 0.005
-"""Nobody can prove less with the pages of one site."""
+"""No smaller share can be proved with the pages of one site."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class VerdictLimits:
     max_fpr: float = 0.01
     """At most this share of false pairs, among the pairs that were decided."""
     min_support: int = 3
-    """At least so many pages. Pages, because one login wall makes any number of pairs."""
+    """At least this many pages. Pages, because one login wall makes any number of pairs."""
     max_unknown: float = 0.5
-    """At most this share of merged pages of which nobody can tell: where evidence is missing from a
+    """At most this share of merged pages that are undecided: where evidence is missing from a
     whole class of pages, what the others show says little about them."""
 
 
@@ -47,7 +47,7 @@ class Verdict:
     false_pairs: int = 0
     """Pairs of URLs of different pages that it sent to one form."""
     unknown_pairs: int = 0
-    """Pairs of which nobody can tell: without evidence, or near copies of each other."""
+    """Undecided pairs: without evidence, or near copies of each other."""
     pages: int = 0
     """Pages with two URLs or more that it sent to one form."""
     lost: int = 0
@@ -55,10 +55,10 @@ class Verdict:
     unknown: int = 0
     """Pages under the form of another one without any evidence of what they show."""
     saves: int = 0
-    """URLs that are gone, each beside another of its own page."""
+    """Removed URLs, each merged with another of its own page."""
     examples: tuple[tuple[str, str], ...] = ()
     known_pages: int = 0
-    """The same as `pages`, with those that it was learned from; 0 if nobody looked."""
+    """The same as `pages`, with those that it was learned from; 0 if not measured."""
     known_lost: int = 0
     """The same as `lost`, with those that it was learned from."""
     risk: float = 0.0
@@ -79,7 +79,7 @@ class Verdict:
 
     @property
     def fpr(self) -> float:
-        """Share of false pairs among those decided (Lei et al. eq. 3); 0 where there are none."""
+        """Share of false pairs among those decided (Lei et al. eq. 3); 0 without such pairs."""
         return self.false_pairs / self.decided if self.decided else 0.0
 
     @property
@@ -118,7 +118,7 @@ class Verdict:
         if self.pages < demands.min_support:
             return f"only {how_many(self.pages, 'page')} of at least {demands.min_support} show it"
         if self.unknown > demands.max_unknown * (self.unknown + self.pages + self.lost):
-            return f"of {how_many(self.unknown, 'page')} that it merges nobody can tell what they show"
+            return f"of {how_many(self.unknown, 'page')} that it merges, it is not known what they show"
         return self._doubt(demands)
 
     def _doubt(self, demands: VerdictLimits) -> str | None:

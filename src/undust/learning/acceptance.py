@@ -12,6 +12,7 @@ from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
 from undust.learning.diversity import is_diverse
 from undust.learning.rule_traits import adds_a_value, makes_up, renames, renumbers
 from undust.learning.unstable_pages import CALM, UnstablePages
+from undust.learning.versions import may_name_versions
 from undust.learning.votes import are_convincing, votes_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
 
 UNFOUNDED = 0.5
-"""Of the URLs that a rule makes up, so many may be such that nobody saw."""
+"""The largest share of the URLs that a rule creates that were never observed."""
 
 
 @dataclass
@@ -46,11 +47,16 @@ class Acceptance:
             state, effect, rule
         ):
             return False
-        if self.pages.has_blocks and not are_convincing(votes_of(effect)):
+        if self.pages.has_blocks and not self._are_one(state, effect, rule):
             return False
         if rule.when or rule.unless:
             return effect.lost == 0 and self._leads_somewhere(state, effect, rule)
         return self._loses_little(state, effect, rule) and self._leads_somewhere(state, effect, rule)
+
+    @staticmethod
+    def _are_one(state: State, effect: Effect, rule: Rule) -> bool:
+        """Return whether the blocks of the pages that come together say that they are one."""
+        return are_convincing(votes_of(effect)) and not may_name_versions(state, effect, rule)
 
     def least_pages(self, rule: Rule) -> int:
         """Return for how many pages a rule must hold."""

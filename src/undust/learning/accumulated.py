@@ -68,7 +68,7 @@ class Record:
 
     @classmethod
     def from_json(cls, said: object) -> Record | None:
-        """Return the record that a file holds; None without one, or if somebody broke it."""
+        """Return the record that a file holds; None without one, or if it is damaged."""
         if not isinstance(said, dict):
             return None
         names, pages, lost = said.get("inputs"), said.get("pages"), said.get("lost")
@@ -114,9 +114,9 @@ def counted(rule: Rule, seen: SeenUrls, pages: int, lost: int) -> Rule:
 def accumulated(rule: Rule, new: Rule, seen: SeenUrls) -> Rule:
     """Return a rule with the figures of all inputs: those that it had, and those of a new measurement.
 
-    What is new adds its share. What speaks against a rule counts even where its URLs were counted before: a
+    What is new adds its share. What contradicts a rule counts even where its URLs were counted before: a
     page may have changed. Without a record nothing is known of the overlap, and the larger body of evidence
-    stands alone.
+    is used alone.
     """
     measured = Record.from_json(new.extra[COUNTED]) or Record()
     before = Record.from_json(rule.extra.get(COUNTED))
@@ -139,7 +139,7 @@ def accumulated(rule: Rule, new: Rule, seen: SeenUrls) -> Rule:
     )
     upper = upper_bound(record.lost, record.lost + record.pages)
     if before is None and rule.fpr_upper is not None and not record.lost:
-        upper = min(upper, rule.fpr_upper)  # of pages that nobody counted
+        upper = min(upper, rule.fpr_upper)  # of pages that were not counted
     return replace(
         new,
         support=support,

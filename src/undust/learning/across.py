@@ -32,19 +32,22 @@ if TYPE_CHECKING:
     from undust.rules.language import Kind
 
 SITES = 3
-"""So many sites must prove a rule for all."""
+"""At least this many sites must prove a rule for all."""
 FAILING = 0.05
 """The chance that a rule for all fails on the next site must be smaller: less than one site in twenty."""
 _RETIRED = 0.1
-"""… and one from before is retired when the chance exceeds this: a rule that comes and goes helps nobody."""
+"""… and one from before is retired when the chance exceeds this: a rule that comes and goes is of no use."""
 _QUIET = 1 / 3
-"""So many of the URLs that a rule changes must meet a form that the site was seen to know; where most
-are sent to forms that nobody saw, they may as well be sent to nowhere on the next site."""
+"""This share of the URLs that a rule changes must become a form that was observed on the site; where most
+are sent to forms that were not observed, they may not exist on the next site."""
 _EXAMPLES = 3
 _MOST_SITES = 1_000_000
-"""That a file may claim to have proved a rule; with more nothing could speak against it any more."""
+"""That a file may claim to have proved a rule; with more nothing could contradict it any more."""
 _MEANS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 _STRENGTHS = (0.25, 0.5, 1.0, 2.0)
+MOST_RULES_ACROSS = 300
+"""Rules for all sites, those that save most; 28 sites of `bench.across` have 5. Each is compared with all
+before it, and who owns three sites can make up thousands. A site still has the others as its own rules."""
 
 
 class Trials(NamedTuple):
@@ -94,18 +97,21 @@ def rules_across(shown: Iterable[SiteTally], requirements: Requirements) -> tupl
 def _needed(taken: Iterable[tuple[Rule, Sequence[SiteTally]]]) -> Iterator[Rule]:
     """Yield the rules, those that save most first, without those whose work is done by then."""
     kept: list[Rule] = []
+    canonical = RuleSet(kept).compile()
     for rule, sites in sorted(taken, key=lambda item: (-(item[0].saves or 0), str(item[0]))):
-        canonical = RuleSet(kept).compile()
         proofs = [(each.example, each.becomes) for each in sites if each.example]
         if any(canonical(example) != canonical(becomes) for example, becomes in proofs):
             kept.append(rule)
             yield rule
+            if len(kept) == MOST_RULES_ACROSS:
+                return
+            canonical = RuleSet(kept).compile()
 
 
 def excepting(
     rules: Iterable[Rule], shown: Iterable[SiteTally], requirements: Requirements
 ) -> tuple[Rule, ...]:
-    """Return rules for all sites, each switched off on sites whose own pages speak against it."""
+    """Return rules for all sites, each switched off on sites whose own pages contradict it."""
     against: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for each in shown:
         if opposes(each, requirements):
@@ -124,7 +130,7 @@ def proved_again_across(
 ) -> list[tuple[Fate, Rule]]:
     """Return rules for all sites, each with what sites that were seen anew say of it.
 
-    What was known of a rule is the prior now. Rules that a person wrote are nobody's to retire.
+    What was known of a rule is the prior now. Rules that a person wrote are never retired.
     """
     by_text: dict[tuple[str, str, str], list[SiteTally]] = defaultdict(list)
     for each in sorted(shown):
@@ -161,7 +167,7 @@ def _again(
 
 
 def _known_of(rule: Rule) -> dict[str, float]:
-    """Return what the file says of a rule; somebody may have changed it."""
+    """Return what the file says of a rule; a person may have changed it."""
     said = rule.extra.get(BY)
     found = {"sites": float(SITES), "failing": FAILING}
     for name in found:
@@ -177,7 +183,7 @@ def wanted(rules: Iterable[Rule], off: Sequence[Rule]) -> tuple[Rule, ...]:
     Where it was a rule of one site, a rule for all that does the same is off on that site.
     """
     rules = tuple(rules)
-    # What a person wrote has no examples; those of the others tell what it would do.
+    # What a person wrote has no examples; those of the others show what it would do.
     seen = sorted({url for rule in (*rules, *off) for url, _ in rule.examples})
     urls = pa.array(seen, pa.large_string())
     work = [(rule.site, work_of([rule], urls)) for rule in off]
@@ -200,7 +206,7 @@ def proves(shown: SiteTally, requirements: Requirements) -> bool:
 
 
 def opposes(shown: SiteTally, requirements: Requirements) -> bool:
-    """Return whether a site's own pages speak against a shape there; a little doubt is enough."""
+    """Return whether a site's own pages contradict a shape there; a little doubt is enough."""
     return _is_above(shown.lost, shown.pages, requirements) or _is_above(
         shown.own_lost, shown.own_pages, requirements
     )
@@ -233,7 +239,7 @@ def _at_least(lost: int, seen: int) -> float:
 def prior_of(seen: Sequence[Trials]) -> Prior:
     """Return the prior under which the trials of all shapes of a family are most likely.
 
-    Two shapes that nobody saw, one that holds and one that fails, keep it from being sure of few.
+    Two invented shapes, one that holds and one that fails, keep it from being sure of few.
     """
     # Many shapes are seen on one site alone, and alike.
     counts = Counter([*seen, Trials(1.0, 0.0), Trials(0.0, 1.0)])

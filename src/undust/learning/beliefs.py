@@ -67,7 +67,7 @@ class Beliefs:
     trials: dict[tuple[str, str], dict[str, tuple[int, int]]] = field(default_factory=dict)
     """By proposer and shape: the candidates, each with the pages that it lost and those that it merged."""
     shares: dict[tuple[str, str], float] = field(default_factory=dict)
-    """Which share of a shape is true, of those that somebody asked for, as its proposer's prior has it."""
+    """Which share of a shape is true, of those that were tried, by its proposer's prior."""
     priors: dict[str, float] = field(default_factory=dict)
     """The same of all shapes of a proposer."""
 
@@ -87,7 +87,7 @@ class Beliefs:
             own = (of_shape for (other, _), of_shape in self.trials.items() if other == proposer)
             self.priors[proposer] = _share(_odds_of(own), _before_any_trial(proposer))
         if key not in self.shares:
-            # Whoever proposes it: what fails from one hand must not come in by another.
+            # For every proposer: what fails for one must not be accepted for another.
             alike = (of_shape for (_, other), of_shape in self.trials.items() if other == shape)
             self.shares[key] = _share(_odds_of(alike), self.priors[proposer])
         return self.shares[key]

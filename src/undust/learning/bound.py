@@ -32,7 +32,7 @@ class HeldPairs(NamedTuple):
 
     pairs: int
     false: int
-    """Those of two pages that are no near copies, and do not change at every fetch."""
+    """Those of two pages that are not near copies, and do not change at every fetch."""
 
     @property
     def fpr_upper(self) -> float:
@@ -41,7 +41,7 @@ class HeldPairs(NamedTuple):
 
 
 def held_pairs(state: State) -> HeldPairs:
-    """Return the pairs of held-out pages that stand on one image now."""
+    """Return the pairs of held-out pages that have one image now."""
     pages = state.pages
     rows = np.flatnonzero(pages.is_held[state.on])
     image, page, urls = state.at[rows], state.on[rows], state.urls_of_pair[rows]
@@ -63,7 +63,7 @@ def bounded(state: State, most: float, least_rules: int, may_go: Callable[[Rule]
     Args:
         state: All rules at work.
         most: What the upper limit may be.
-        least_rules: So many of the first rules stay whatever they do.
+        least_rules: This many of the first rules stay whatever they do.
         may_go: Whether a rule was seen to send two pages to one form, so that it pays to try without it.
 
     """

@@ -1,7 +1,7 @@
 """What separates two URLs of one page, as a rule: what differs is written, what is equal is left open.
 
-Where a piece of text stands on both sides it becomes a capture, so that the same difference on other
-pages gives the same rule. A rule seen on one page is none; one seen on many is a candidate.
+Where a piece of text is on both sides it becomes a capture, so that the same difference on other
+pages gives the same rule. A difference on one page is not a rule; on many pages it is a candidate.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 _BY = "differences"
 _PAGES = 3
-"""A difference must be seen on so many pages."""
+"""A difference must be seen on at least this many pages."""
 _CANDIDATES = 1500
 _ALL_PAIRS = 10
 """Of a page with more URLs than this, some pairs are looked at only."""
 _LONGEST = 6
 """More segments or parameters than this do not change in one rule."""
 KEPT_VALUES = 5
-"""Distinct texts are counted up to this, which is also how many a forgotten part must have had: a part
+"""Distinct texts are counted up to this, which is also how many a removed part must have had: a part
 with few values is a part of the site's scheme, and says where one is (the fan-out of Dasgupta et al.)."""
 CAPTURES = "abcdefgijk"
 """Names of captures, in the order in which the core makes them; `h`, `p` and `s` are taken."""
 FORGET = "{*}"
 _CAPTURE = re.compile(rf"\{{([{CAPTURES}])(?=[:}}])")
 LONG_NAME = 14
-"""Letters and digits in a row that are so many are a page's own name, not a part of the site's scheme."""
+"""A run of this many letters and digits is a page's own name, not a part of the site's scheme."""
 _BOUNDS = DifferenceBounds(
     longest=_LONGEST, long_name=LONG_NAME, kept_values=KEPT_VALUES, least_pages=_PAGES, most=_CANDIDATES
 )
@@ -48,7 +48,13 @@ _BOUNDS = DifferenceBounds(
 
 def differences(forms: UrlForms) -> Iterator[Rule | None]:
     """Yield the differences between URLs of a page that several pages show, the most frequent first."""
-    pairs = [(left, right, page) for page, rows in forms.of_page.items() for left, right in _pairs(rows)]
+    # Two URLs of hundreds of parameters take long to compare, and differ in more than a rule can say.
+    short = [each.has_usual_length for each in forms.pieces]
+    pairs = [
+        (left, right, page)
+        for page, rows in forms.of_page.items()
+        for left, right in _pairs([row for row in rows if short[row]])
+    ]
     if not pairs:
         return
     left, right, page = np.ascontiguousarray(np.array(pairs, np.int64).T)
@@ -64,7 +70,7 @@ def differences(forms: UrlForms) -> Iterator[Rule | None]:
 
 
 def _written(source: str, values: list[list[str]]) -> str | None:
-    """Return a left side that forgets what had many values, and writes what had one; None for a few."""
+    """Return a left side that discards what had many values, and writes what had one; None for a few."""
     first, *others = source.split(FORGET)
     forgotten = values[len(values) - len(others) :]
     for text, some in zip(others, forgotten, strict=True):

@@ -1,6 +1,6 @@
-"""Whether what a rule forgets was seen to be idle: each parameter by itself, and with several values.
+"""Whether what a rule removes was seen to have no effect: each parameter by itself, and with several values.
 
-A rule for lists that forgets all but the page number may be right on every list and never have met two
+A rule for lists that removes all but the page number may be right on every list and never have met two
 searches; and a parameter with one value says nothing about its others.
 """
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 _SEVERAL, _SHARE = 3, 0.15
-"""So many proofs, and such a share of them, must come from other values than the most frequent."""
+"""At least this many proofs, and this share of them, must come from values other than the most frequent."""
 UNPROVED = 0.02
-"""Of the URLs that a rule changes, at most this share may have a parameter that it forgets untested."""
+"""Of the URLs that a rule changes, at most this share may have a parameter that it removes untested."""
 PROOFS, _NAMES = 2, 3
-"""A parameter is idle with so many proofs; to forget any, whatever its name, takes so many idle ones."""
+"""A parameter is idle with this many proofs; to remove any name takes this many idle ones."""
 _KNOWN = frozenset({"utm_"})
-"""How names start that no site has for itself: they are written by whoever links to it, to count visits."""
+"""How names start that no site has for itself: other sites add them to links, to count visits."""
 _DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
 _FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
 _KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
@@ -56,7 +56,7 @@ def _has_several_values(state: State, effect: Effect, name: str) -> bool:
 
 
 def _has_several_names(state: State, effect: Effect, head: str) -> bool:
-    """Return whether several parameters whose names start alike were idle: the rule speaks of all others."""
+    """Return whether several parameters whose names start alike were idle: the rule applies to all others."""
     proved = Counter(
         name
         for url in _proofs(state, effect)
@@ -72,7 +72,7 @@ def _proofs(state: State, effect: Effect) -> list[str]:
 
 
 def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]) -> bool:
-    """Return whether each parameter that is forgotten was seen to differ between URLs of one page."""
+    """Return whether each removed parameter was seen to differ between URLs of one page."""
     urls = state.some_texts(effect.sources)
     becomes = RuleSet([rule]).compile()
     together: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
@@ -90,7 +90,7 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
 
 
 def _differing(group: list[str], kept: frozenset[str]) -> Iterator[str]:
-    """Yield the names that are forgotten and have not one value in all URLs of a group."""
+    """Yield the names that are removed and have several values in the URLs of a group."""
     if len(group) < 2:  # noqa: PLR2004 -- one alone differs from nothing
         return
     having = Counter(parameter for url in group for parameter in sorted(set(_query(url))))

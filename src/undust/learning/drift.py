@@ -18,6 +18,7 @@ from undust.learning.rule_evidence import pairs_of
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
 from undust.rules.language import RETIRED
+from undust.rules.needs import rules_in_effect
 from undust.statistics import interval
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 Fate = Literal["holds", "not seen", "retired", "off", "back", "new"]
 SUDDEN, SUDDEN_SHARE = 3, 0.3
-"""So many rules retired at once, and such a share of those that could be tested, are no drift …"""
+"""If this many rules, and this share of those tested, are retired at once, it is not drift …"""
 SUDDEN_ON_SITE = 0.5
 """… nor is such a share of the rules of one site, however many others hold."""
 
@@ -66,6 +67,13 @@ class Drift:
             if count >= SUDDEN and count > SUDDEN_ON_SITE * (count + held[site])
         )
 
+    @property
+    def out_of_effect(self) -> tuple[Rule, ...]:
+        """The rules that stay active and do nothing any more: what they need is off."""
+        acting = {rule.id for rule in rules_in_effect(rule for _, rule in self.fates)}
+        active = (rule for _, rule in self.fates if rule.status == "active")
+        return tuple(rule for rule in active if rule.id not in acting)
+
     def as_json(self) -> dict[str, Any]:
         """Return the counts, and each retired rule with its reason, for machines."""
         return {
@@ -76,6 +84,7 @@ class Drift:
                 {"id": rule.id, "site": rule.site, "rule": str(rule), **rule.extra[RETIRED]}
                 for rule in self.of("retired")
             ],
+            "out_of_effect": [rule.id for rule in self.out_of_effect],
         }
 
 
@@ -143,7 +152,7 @@ def _together(rules: list[Rule], pages: SitePages, requirements: Requirements) -
 
 
 def _fails(effect: Effect, requirements: Requirements) -> bool:
-    """Return whether pages are lost beyond what chance explains; one page that changed is no proof."""
+    """Return whether pages are lost beyond what chance explains; one page that changed is not a proof."""
     return effect.lost > 0 and interval(effect.lost, effect.lost + effect.pages)[0] > requirements.max_fpr
 
 

@@ -1,4 +1,4 @@
-"""What many sites do not tell apart, and some do: tested on each, never assumed."""
+"""What many sites do not distinguish, and some do: tested on each, never assumed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _BY = "equivalences"
 HOSTS = 12
-"""So many of a site's hosts are compared with each other; mirrors are large."""
+"""At most this many of a site's hosts are compared with each other; mirrors are large."""
 _SEGMENTS, FOLDERS = 60, 10
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 
 
 def empty_query(forms: UrlForms) -> Iterator[Rule | None]:
-    """Yield that a query without parameters is none; apart, for whatever writes a URL anew says so too."""
+    """Yield the removal of an empty query; separate, because every rule that writes a URL does it too."""
     yield rewriting(forms.site, _BY, OPEN, REST_OF_URL)
 
 

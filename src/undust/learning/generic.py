@@ -33,7 +33,7 @@ BY = "across"
 _KNOWN = "known"
 """The family of rules of which a site has nothing of its own to propose them from."""
 _NAMES, _VALUES, _SEGMENTS, ENDINGS, _PORTS = 300, 60, 30, 20, 5
-"""At most so many of a site are tested, the most frequent first."""
+"""At most this many of a site are tested, the most frequent first."""
 LONE = "lone "
 """How the name of a family starts whose rules are for URLs without another parameter. Such a rule stands
 right behind the open one."""
@@ -77,7 +77,7 @@ class SiteTally(NamedTuple):
     own_lost: int
     """… and pages lost."""
     example: str
-    """A URL that the shape brings together with another form of its page; empty if there is none."""
+    """A URL that the shape brings together with another form of its page; empty without such a URL."""
     becomes: str
 
 
@@ -104,7 +104,7 @@ def shown_by(
         requirements: How they are looked at.
         rules: Its own rules, beside which a rule for all sites would work.
         known: Rules for all sites that were learned before, and are tested in any case.
-        restless: Pages that are another one at every fetch, and speak neither for a rule nor against it.
+        restless: Unstable pages, which count neither for a rule nor against it.
 
     """
     pages = SitePages(site, requirements)
@@ -183,7 +183,7 @@ def _for_all(source: str, target: str) -> Rule | None:
 
 
 def _open_and_lone(family: str, source: str, target: str) -> Iterator[tuple[str, Rule | None]]:
-    """Yield a rule about what stands before the query, with any query and with none."""
+    """Yield a rule about the part before the query, with any query and with none."""
     yield _written(family, f"{source}?{{rest**}}", f"{target}?{{rest}}")
     yield _written(f"{LONE}{family}", source, target)
 
@@ -219,7 +219,7 @@ def _path_ends(forms: UrlForms) -> Iterator[tuple[str, Rule | None]]:
 
 
 def _path_parameters(forms: UrlForms) -> Iterator[tuple[str, Rule | None]]:
-    """Yield that what stands behind a semicolon in the last segment, such as a session id, is idle."""
+    """Yield the removal of text after a semicolon in the last segment, such as a session id."""
     names = Counter(
         found[1] for pieces in forms.pieces if (found := _PATH_PARAMETER.fullmatch(pieces.segments[-1]))
     )

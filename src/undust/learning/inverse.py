@@ -1,6 +1,6 @@
 """A rule read from right to left: which of two forms of a page is the better one is another question.
 
-That `/a` and `/a.html` are one page says nothing about which to fetch. Whoever proposes a rule has one
+That `/a` and `/a.html` are one page does not decide which to fetch. A proposal has one
 direction in mind; where the other can be said too, it is judged beside it, and the form that the site is
 seen to serve and to prefer wins.
 """
@@ -31,7 +31,7 @@ _WHOLE = frozenset({*_SAMPLES, "h"})
 
 
 def turned(rule: Rule) -> Iterator[Rule]:
-    """Yield what a rule says the other way round; nothing where it forgets, or writes in another form."""
+    """Yield a rule in the other direction; nothing if it removes text, or writes it in another form."""
     if rule.kind == "keep" or not rule.target or rule.when or rule.unless:
         return
     if rule.kind == "replace":
@@ -55,7 +55,7 @@ def turned(rule: Rule) -> Iterator[Rule]:
 
 
 def _typed(capture: re.Match[str], kind: str) -> str:
-    """Return a capture's class as it was read, or one: what stood beside it no longer tells where it ends."""
+    """Return a capture's class as it was read, or one: the text next to it no longer shows where it ends."""
     name, stars, said = capture.groups(default="")
     return f"{stars}{said or (kind if not stars and name not in _WHOLE else '')}"
 

@@ -1,6 +1,6 @@
 """One site: propose from where the URLs stand, prove, accept, move on, and propose again.
 
-Cheap and general proposals come first. Once `www` and the session id are gone, what separates two URLs of
+Cheap and general proposals come first. Once `www` and the session id are removed, what separates two URLs of
 a page is single and small, conflicts vanish, and every rule is proved in the company it will work in.
 """
 
@@ -23,10 +23,10 @@ from undust.learning.parameters import defaults, drops
 from undust.learning.published import published
 from undust.learning.refusals import (
     AGAINST,
+    MADE_UP_URLS,
     MERGED,
     NOWHERE,
     TOGETHER,
-    UNSEEN,
     Refusals,
     RefusedRule,
     refused,
@@ -71,12 +71,12 @@ KEEPS = 4
 SPARED = 2
 """Exceptions of a rule that is good without them."""
 NARROWED = 60
-"""So many of the failing candidates of a tier are narrowed, those with most pages first."""
+"""At most this many failing candidates of a tier are narrowed, those with most pages first."""
 AHEAD = 8
-"""So many of the next best candidates are judged along with one that must be judged again."""
+"""This many of the next best candidates are judged along with one that must be judged again."""
 LEAST_SAVED = 3
 UNFOUNDED_TURNED = 0.3
-"""Where the direction is a choice, fewer of the URLs that a rule writes may be such that nobody saw."""
+"""Where the direction is a choice, fewer of the URLs that a rule writes may be unobserved ones."""
 UNDONE = 0.1
 """Share of what a rule changes that those before it may change back."""
 
@@ -118,7 +118,7 @@ class Learning:
     given: Sequence[Rule] = ()
     unwanted: Sequence[Rule] = ()
     proposals: set[str] = field(default_factory=set)
-    """The texts of all rules that were proposed; one that is tried again is no other candidate."""
+    """The texts of all rules that were proposed; one that is tried again is the same candidate."""
     refusals: Refusals = field(default_factory=Refusals)
 
     def __post_init__(self) -> None:
@@ -199,7 +199,7 @@ class Learning:
         return True
 
     def _drop_needless(self) -> None:
-        """Leave out rules that never get their turn, and that an empty query is none if others say so too."""
+        """Remove rules that are never applied, and the removal of an empty query if other rules do it too."""
         rules, uses = self.state.rules, self.state.uses()
         used = [
             rule
@@ -293,7 +293,7 @@ class Learning:
             and effect.pages >= self.demands.least_pages(rule)
             and self.state.unseen_target_share(effect, rule) > UNFOUNDED
         )
-        return UNSEEN if is_made_up else "too few pages to tell"
+        return MADE_UP_URLS if is_made_up else "too few pages to decide"
 
     def _better_turned(self, good: Sequence[tuple[Rule, float]]) -> list[tuple[Rule, float]]:
         """Return what is worth more than a good rule and says the same from right to left."""
@@ -358,7 +358,7 @@ class Learning:
         return rule
 
     def _accept(self, rule: Rule) -> bool:
-        """Accept a rule, unless in the company of the others it does not what it does alone."""
+        """Accept a rule, unless together with the others it does not do what it does alone."""
         if str(rule) in self.tried or len(self.state.rules) >= self.requirements.most_rules:
             return False
         self.tried.add(str(rule))
@@ -392,7 +392,7 @@ class Learning:
             if effect.pages < self.requirements.narrowed_support:
                 break
             if interval(effect.lost, effect.lost + effect.pages)[0] <= self.requirements.max_fpr:
-                # It may well keep the bound; so what it is spared need not be told from luck as strictly.
+                # It may well keep the bound; so its exceptions need not be separated from chance as strictly.
                 spared = self._spared(rule)
                 if self._is_good(self.state.effect(spared), spared):
                     return self._accept(spared) or accepted
@@ -431,7 +431,7 @@ def learn_site(
         site: Its clusters.
         requirements: What a rule must show.
         given: Rules that are deployed already: they come first, and the others are proved beside them.
-        unwanted: Rules whose work nobody is to do, under whatever name.
+        unwanted: Rules that a person switched off; no other rule may do the same.
 
     """
     return Learning(site, requirements or Requirements(), given, unwanted).run()

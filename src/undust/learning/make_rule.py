@@ -52,13 +52,13 @@ def keeping(site: str, by: str, source: str) -> Rule | None:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a parameter's name can stand in a pattern as it is."""
+    """Return whether a parameter's name can be written in a pattern unchanged."""
     return bool(_NAME.fullmatch(name))
 
 
 def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[str, object]) -> Rule | None:
     if names_a_person(source) or names_a_person(target or ""):
-        return None  # whoever reads the rules would read whom the site has met
+        return None  # the rule would contain a value of one visitor
     try:
         return Rule(site, kind, source, target, **said)  # type: ignore[arg-type]
     except (UndustError, ValueError):

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 BY_CHANCE = 0.00002
 """Several dozen conditions are tried for each rule; one that separates by luck must be rarer than this."""
 EXCEPTIONS = 3
-"""A rule has so many of them at most, each with as many failures at least."""
+"""A rule has at most this many of them, each with at least this many failures."""
 FEW_FAILURES = 0.02
 LEAST_FAILURES, LOST_FOR_SAVED, _TOGETHER = 2, 5, 0.002
-"""A rule that is good has an exception where it fails at least so often, at most so many times what fails
+"""A rule that is good has an exception where it fails at least this often, at most this many times what fails
 there held."""
 LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
 VALUE_PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
@@ -68,7 +68,7 @@ def _of_query(pieces: UrlPieces) -> Iterator[str]:
         if not is_plain(name):
             continue
         if ";" in value:
-            # What stands behind a semicolon is no parameter of its own to the rule language.
+            # Text after a semicolon is not a parameter of its own in the rule language.
             yield f"?{name}={_open(value)}"
             yield f"?{name}={';'.join('{*}' * bool(part) for part in value.split(';'))}"
             continue
@@ -151,7 +151,7 @@ def worst_exception(good: Sequence[str], bad: Sequence[str]) -> str | None:
 
 
 def all_by_chance(trials: int, failures: int, drawn: int, found: int) -> float:
-    """Return how likely so many of the failures or more would be found among trials drawn at random."""
+    """Return the chance of finding this many failures or more among trials drawn at random."""
     most = min(drawn, failures)
     return min(1.0, sum(exp(_drawn(trials, failures, drawn, some)) for some in range(found, most + 1)))
 

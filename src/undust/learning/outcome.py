@@ -10,6 +10,7 @@ from undust.learning.bound import HeldPairs
 from undust.learning.rule_evidence import masked
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
+from undust.rules.proposed import is_proposed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +28,7 @@ class Outcome:
     keeps_values: bool = False
     """Whether examples show the values of parameters that are dropped."""
     has_evidence: bool = True
-    """Whether anything in the input tells which URLs show one page."""
+    """Whether the input has evidence of which URLs show one page."""
     across: tuple[Rule, ...] = ()
     """Rules for all sites."""
     before: RuleSet = field(default_factory=RuleSet)
@@ -40,6 +41,8 @@ class Outcome:
     """What would be evidence and is not believed, by name, of the sites that have no other."""
     totals: Mapping[str, Totals] = field(default_factory=dict)
     """What becomes of the URLs of each site, counted as everywhere; by its own rules, unless `is_by_all`."""
+    proposed: tuple[Rule, ...] = ()
+    """Rules that are likely and unproven; those of most URLs of each site first."""
     is_by_all: bool = False
     """Whether `totals` count what the rules for all sites do as well."""
 
@@ -49,6 +52,9 @@ class Outcome:
         found: Iterable[Rule] = (*(rule for site in self.sites for rule in site.rules), *self.across)
         if self.drift is not None:
             found = (rule for _, rule in self.drift.fates)
+        found = list(found)
+        known = {rule.id for rule in found}
+        found += [rule for rule in self.proposed if rule.id not in known]
         return self.before.with_rules(found if self.keeps_values else masked(found))
 
     @property
@@ -84,10 +90,12 @@ class Outcome:
 
     def by_site(self) -> dict[str, dict[str, Any]]:
         """Return the counts of each site, for machines."""
+        proposed = Counter(rule.site for rule in self.proposed)
         return {
             site.site: {
                 **self._counts(self.totals.get(site.site, Totals())),
                 "rules": len(site.rules),
+                "proposed": proposed[site.site],
                 "candidates": site.candidates,
                 "held_out_pairs": site.held_pairs,
                 "held_out_false_pairs": site.held_false,
@@ -97,13 +105,17 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts for machines."""
+        rules = self.rules
+        proposed = sum(map(is_proposed, rules))
         return {
             "sites": len(self.sites),
             **self._counts(self.all_totals),
             "held_out_pairs": self.held.pairs,
             "held_out_false_pairs": self.held.false,
             "fpr_upper": round(self.held.fpr_upper, 6),
-            "rules": len(self.rules),
+            "rules": len(rules) - proposed,
+            "active": sum(rule.status == "active" for rule in rules),
+            "proposed": proposed,
             "rules_for_all_sites": len(self.across),
             "candidates": sum(site.candidates for site in self.sites),
             "rejected": dict(sorted(self.rejected.items())),

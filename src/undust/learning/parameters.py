@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BY, SET = "parameters", "settings"
 _NAMES, PAIRS, SETS, _VALUES = 400, 150, 40, 500
-"""At most so many names, pairs, sets of names and values are tried, the most frequent first."""
+"""At most this many names, pairs, sets of names and values are tried, the most frequent first."""
 LARGEST_SET = 4
 _LONGEST = 40
 """Characters of a value that is written."""
@@ -54,7 +54,7 @@ def _set(forms: UrlForms, names: list[str]) -> Iterator[Rule | None]:
 
 
 def _may_be_written(value: str) -> bool:
-    """Return whether a value may stand in every URL; that of a visitor would give away who it was."""
+    """Return whether a value may be written into every URL; that of a visitor would identify them."""
     return 0 < len(value) <= _LONGEST and not looks_secret(value)
 
 

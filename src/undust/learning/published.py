@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 _CANDIDATES = 300
-"""Of each learner, the best so many."""
+"""The number of the best candidates of each learner."""
 BOUNDS = {"tree.max_pairs": 3000}
 """Options of the learners that bound their work; no real site of ours has as many pairs."""
 _CAPTURE = re.compile(r"\{[^{}]*\}")

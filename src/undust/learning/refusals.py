@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 MERGED = "merged different pages"
 NOWHERE = "leads to where the site has no page"
-UNSEEN = "makes up URLs that nobody saw"
+MADE_UP_URLS = "creates URLs that were not observed"
 AGAINST = "works against another rule"
 TOGETHER = "the rules together would exceed --max-fpr"
 _MOST_KEPT = 100
-"""Of a site, those that speak of most pages; all are counted."""
+"""Of a site, those that concern most pages; all are counted."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class RefusedRule:
     pages: int
     """Pages that would need fewer URLs under it."""
     lost: int
-    """Pages that it would bury under another."""
+    """Pages that it would lose."""
     saved: int
-    """URLs that it would make superfluous."""
+    """URLs that it would remove."""
 
 
 def refused(rule: Rule, reason: str, effect: Effect) -> RefusedRule:
@@ -50,11 +50,11 @@ class Refusals:
         self.found[str(one.rule)] = one
 
     def counts(self, taken: set[str]) -> dict[str, int]:
-        """Return how many candidates were not taken, by reason; what was taken later is none of them."""
+        """Return how many candidates were not taken, by reason, without those accepted later."""
         counts = Counter(one.reason for text, one in self.found.items() if text not in taken)
         return dict(sorted(counts.items()))
 
     def weightiest(self, taken: set[str]) -> tuple[RefusedRule, ...]:
-        """Return those that speak of most pages; what was taken later is none of them."""
+        """Return those that concern most pages, without those accepted later."""
         kept = [refused for text, refused in self.found.items() if text not in taken]
         return tuple(sorted(kept, key=lambda one: (-one.pages, -one.lost, str(one.rule)))[:_MOST_KEPT])

@@ -39,7 +39,7 @@ class Ledger:
 
     @cached_property
     def seen(self) -> SeenUrls:
-        """The URLs that the evidence is of; many a site accepts no rule, and needs it not."""
+        """The URLs of the evidence; made at first use, because many sites accept no rule."""
         return SeenUrls.of(self.pages.site)
 
     def note(self, rule: Rule, effect: Effect, before: Ints, texts: pa.Array, state: State) -> None:

@@ -1,4 +1,4 @@
-"""What the words of a rule tell before anything is tried: how much it leaves open, and what it makes up."""
+"""What the text of a rule shows before anything is tried: how much it leaves open, and what it makes up."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The state is the image of each URL under the rules accepted so far, and which pages sit on each image.
 A candidate is judged by what it would do to this state: images it merges rightly, and pages it would
-bury under another. So what is accepted later is proved together with what was accepted before.
+merge into another. So what is accepted later is proved together with what was accepted before.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     _Answer = tuple[list[Counts], Ints, Ints, Bytes, Bytes, Bytes, Ints, Ints, Ints, Floats]
 
 LOST_WEIGHT = 10.0
-"""A page lost weighs as much as so many URLs saved."""
+"""One lost page weighs as much as this many removed URLs."""
 MOVED_WEIGHT = 0.01
 """A URL moved without need costs a little: of two rules that merge the same, the quieter one wins."""
 AGAINST_WEIGHT = 0.25
@@ -62,7 +62,7 @@ class Effect:
     saved: int
     """Images fewer."""
     lost: int
-    """Pages that would lie under another page that is no near copy."""
+    """Pages that would be merged into another page that is not a near copy."""
     lost_held: int
     """… among them those of held-out pages."""
     pages: int
@@ -86,7 +86,7 @@ class Effect:
     merging: Bools
     """Of each: whether it meets another image of its page."""
     touched: Ints
-    """The images that a rule would change, were none of them kept."""
+    """The images that a rule would change if no `keep` applied."""
     votes: Floats
     """The likelihood ratio of each page that comes together with another page, where it is known."""
 
@@ -259,7 +259,7 @@ class State:
         self._forget()
 
     def silence(self, pages: Ints) -> None:
-        """Let pages speak neither for a rule nor against it."""
+        """Let pages count neither for a rule nor against it."""
         if len(pages):
             self.pages.silent[pages] = True
             self._forget()

@@ -1,7 +1,7 @@
 """Where the site itself says that its URLs belong: what it redirects to, and what it calls canonical.
 
 A rule that writes a word makes up URLs. That some of them were seen does not vouch for the others: a page
-`/a` may be `/a.html`, and a folder `/b` beside it is `/b/`. Where nobody saw what a rule writes, the site
+`/a` may be `/a.html`, and a folder `/b` is `/b/`. Where the result of a rule was not observed, the site
 may still have said so; and where it says something else, it is right.
 """
 
@@ -29,7 +29,7 @@ class Statements:
 
     Args:
         site: Its clusters.
-        nodes: Those of its URLs that anybody will ask about; of a giant site they are a sample.
+        nodes: Those of its URLs that are needed; of a giant site they are a sample.
 
     """
 

@@ -27,17 +27,17 @@ BELOW = "/{p**}"
 _NAME = re.compile(r"(?:^|/)[^{}/]+/")
 """A segment without any capture, with more behind it."""
 OPEN_QUERY = re.compile(r"\{\w+\*\*\}$")
-"""What else may stand in a query, and is written again."""
+"""What else may be in a query, and is written again."""
 _COMMON = 0.5
-"""A parameter that so many URLs have says nothing about the few that prove a rule."""
+"""A parameter that this share of URLs has is not typical of the few that prove a rule."""
 _SHARED = 24
-"""So many of the parameters that all proofs have are looked at, in the order of their names."""
+"""At most this many parameters that all proofs have are looked at, in the order of their names."""
 _CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "word"))
-"""From narrow to wide; a name of letters alone is no other kind of name than one with a hyphen."""
+"""From narrow to wide; a name of letters alone is the same kind of name as one with a hyphen."""
 
 
 def tightened(rule: Rule, state: State) -> Rule:
-    """Return a narrow rule that does all it did: classes of what it forgets, folders, a parameter."""
+    """Return a narrow rule that does all it did: classes of what it removes, folders, a parameter."""
     does = state.effect(rule)
     pieces = rule.source.split(FORGOTTEN)
     forgotten = [FORGOTTEN] * (len(pieces) - 1)
@@ -78,7 +78,7 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
     """Return a rule that asks for the parameter which all its proofs have, if most URLs do without it."""
     query = rule.source.partition("?")[2]
     if not OPEN_QUERY.search(query) or rule.source == OPEN:
-        return rule  # it says nothing of the rest, or speaks of how any URL is written
+        return rule  # it says nothing of the rest, or is about how any URL is written
     proofs = state.some_texts(does.sources[does.merging & ~does.failing])
     shared = set(_names(proofs[0])) if proofs else set()
     for url in proofs:

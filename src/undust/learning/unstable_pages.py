@@ -2,8 +2,8 @@
 
 If a page shows new text each time, every rule that moves one of its URLs seems to fail. One rule that fails
 there may be wrong; but where no single rule explains why all the URLs of a page differ, and those rules hold
-elsewhere, it is the page. Such pages are silent: they speak neither for a rule nor against it. How many
-pages are so tells how many failures a true rule may show on pages where nobody can tell.
+elsewhere, it is the page. Such pages are silent: they count neither for a rule nor against it. How many
+pages are so decides how many failures a correct rule may show on undecided pages.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _PAGES, _FAILING = 10, 0.2
-"""Rules are asked that hold for so many pages, and fail for no more than this share."""
+"""Rules are used that hold for this many pages, and fail for no more than this share."""
 _RULES = 24
 SAME_WORK = 0.9
 """Two rules do the same if they share so much of the smaller one's URLs."""
 GROUPS, RESTLESS = 30, 3
-"""So many pages must be tried by several rules, and so many of them be restless, before anything is said."""
+"""This many pages must be tried by several rules, and this many be unstable, before any conclusion."""
 _SEVERAL = 3
 MIXED = 2
-"""So many times as many pages may have URLs some of which agree and others not, as where labels are wrong."""
+"""This many times as many pages may have URLs of which only some agree, as where labels are wrong."""
 
 
 @dataclass(frozen=True)
 class UnstablePages:
-    """What is known about restless pages of a site."""
+    """What is known about unstable pages of a site."""
 
     pages: Ints
     """Those that are found out."""
@@ -62,7 +62,7 @@ class UnstablePages:
 
 _MOST = 0.2
 FALSE = (0.25, 0.35, 0.45, 0.6, 0.8)
-"""How often a false rule fails; one that fails less often is not told from a true one on a restless site."""
+"""How often a false rule fails; one that fails less often looks like a correct one on an unstable site."""
 LIKELIER = 20
 CALM = UnstablePages(np.zeros(0, np.int64), 0.0, np.zeros(0, np.int64))
 
@@ -80,7 +80,7 @@ def restless_pages(state: State, rules: Sequence[Rule]) -> UnstablePages:
         fewer = _images(state, [rule for at, rule in enumerate(probable) if at != left_out])
         tested = tested[_meet_again(whole, fewer, tested)]
     accused, mixed = np.intersect1d(accused, tested), np.intersect1d(mixed, tested)
-    # Two wrong rules leave many groups in which some URLs agree; a restless page leaves none, and wrong
+    # Two wrong rules leave many groups in which some URLs agree; an unstable page leaves none, and wrong
     # labels a few.
     if len(tested) < GROUPS or len(accused) < RESTLESS or len(mixed) > MIXED * len(accused):
         return CALM
@@ -98,7 +98,7 @@ def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
     chosen: list[Rule] = []
     work: list[Ints] = []
     for _, _, rule, rows in sorted(found, key=lambda item: item[:2]):
-        # A second rule for the same URLs would speak for the first where that one is wrong.
+        # A second rule for the same URLs would support the first where that one is wrong.
         if all(len(np.intersect1d(rows, other)) < SAME_WORK * min(len(rows), len(other)) for other in work):
             chosen.append(rule)
             work.append(rows)

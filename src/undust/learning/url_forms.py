@@ -1,6 +1,6 @@
 """The URL forms of a site taken apart, for those who propose from what separates them.
 
-Anybody who can send requests to a site can fill its log with names and paths that no page has. Work that
+Anyone who can send requests to a site can fill its log with names and paths that no page has. Work that
 grows faster than the number of URLs is therefore done on `usual` forms only, whose vocabulary is bounded.
 """
 
@@ -28,6 +28,11 @@ class UrlPieces(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """The names of the parameters."""
         return tuple(parameter.partition("=")[0] for parameter in self.query)
+
+    @property
+    def has_usual_length(self) -> bool:
+        """Whether it has no more segments and parameters than URLs of real sites."""
+        return len(self.segments) <= USUAL_PARTS and len(self.query) <= USUAL_PARTS
 
 
 def pieces_of(url: str) -> UrlPieces:
@@ -81,9 +86,7 @@ class UrlForms:
         rows = [
             row
             for row, each in enumerate(self.pieces)
-            if len(each.segments) <= USUAL_PARTS
-            and len(each.query) <= USUAL_PARTS
-            and known.issuperset(each.names)
+            if each.has_usual_length and known.issuperset(each.names)
         ]
         if len(rows) == len(self.urls):
             return self

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from undust.rules import RuleSet
+from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     Work = tuple[tuple[str, str], ...]
 
 _SHOWN = 200
-"""So many of the URLs that a rule changes stand for all of them, from all over the site; and the first so
+"""A sample of this many URLs that a rule changes, from all over the site; and the first this
 many, among which are neighbours that it brings together."""
 
 
@@ -25,7 +27,7 @@ def work_of(rules: Sequence[Rule], urls: pa.Array) -> Work:
     """Return what rules would do, if they were on: some of the URLs that they change, and to what."""
     found: list[tuple[str, str]] = []
     for rule in rules:
-        canonical = RuleSet([rule.with_status("active")]).compile()
+        canonical = RuleSet([_alone(rule.with_status("active"))]).compile()
         rows = np.unique(canonical.touched(urls)[0].to_numpy())
         spread = np.linspace(0, max(len(rows) - 1, 0), _SHOWN).astype(np.int64)
         some = rows[np.union1d(spread, np.arange(_SHOWN))] if len(rows) > _SHOWN else rows
@@ -41,18 +43,23 @@ def does(rule: Rule, work: Iterable[tuple[str, str]]) -> bool:
     pairs = tuple(work)
     if not pairs:
         return False
-    canonical = RuleSet([rule]).compile()
+    canonical = RuleSet([_alone(rule)]).compile()
     return any(
         (image := canonical(url)) == becomes or (image != url and canonical(becomes) == becomes)
         for url, becomes in pairs
     )
 
 
+def _alone(rule: Rule) -> Rule:
+    """Return a rule that acts, whatever it needs and whether or not its results are to be fetched."""
+    return replace(rule, fetch=True, needs=())
+
+
 class Unwanted:
     """Rules that are off, and URLs of a site that they would bring together."""
 
     def __init__(self, rules: Sequence[Rule], urls: pa.Array) -> None:
-        self.rules = [rule.with_status("active") for rule in rules]
+        self.rules = [_alone(rule.with_status("active")) for rule in rules]
         self.urls = sorted({url for pair in work_of(rules, urls) for url in pair})
 
     def done_by(self, rule: Rule, others: Sequence[Rule]) -> bool:
@@ -60,7 +67,7 @@ class Unwanted:
         if not self.urls:
             return False
         together, before, after = (
-            list(map(RuleSet(rules).compile(), self.urls))
+            list(map(program_of(rules).canonical, self.urls))
             for rules in ([*others, *self.rules], others, [*others, rule])
         )
         met: dict[tuple[str, str], str] = {}

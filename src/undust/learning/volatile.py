@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 _BY = "volatile"
 _PAGES = 15
-"""A rule holds elsewhere if it does so for so many pages …"""
+"""A rule holds elsewhere if it does so for this many pages …"""
 _FAILING = 0.15
 """… and fails for no more than this share."""
 FAILURES, _RULES, RATE, _SHARE = 5, 2, 0.3, 0.5
-"""A class is volatile with so many failures, of so many rules, at this rate, if it is not the site itself."""
+"""A class is unstable with this many failures, of this many rules, at this rate, if it is not the site."""
 HOME = "/"
 _TRIED = 6
 WORTH = 2
-"""What the rules save elsewhere against what they would have saved there."""
+"""What the rules remove elsewhere against what they would have removed there."""
 
 
 def volatile_class(

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 _FEW = 3
-"""So many rules are one."""
+"""At least this many rules are merged into one."""
 MANY = 5
-"""With so many values, a part may have any value."""
+"""With this many values, a part may have any value."""
 LONGEST_LIST = 240
 _NAME = "w"
 """Of the capture, where what differs is written again; rules that are learned have no other of this name."""
@@ -55,7 +55,7 @@ _Group = tuple[str, tuple[str, ...], tuple[str, ...], _Hole]
 
 
 def wider(rules: Sequence[Rule]) -> Iterator[Wider]:
-    """Yield what may stand in place of several rules, most rules first, and of one group the widest first."""
+    """Yield what may replace several rules, most rules first, and of one group the widest first."""
     groups: defaultdict[_Group, dict[str, int]] = defaultdict(dict)
     for place, rule in enumerate(rules):
         if rule.kind == "rewrite" and not _NAMED.search(rule.source):

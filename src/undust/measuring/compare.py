@@ -75,7 +75,7 @@ class Comparison:
     test_urls: int
     test_pages: int
     unlabelled: int
-    """URLs that nobody knows the page of; they are judged nowhere."""
+    """URLs whose page is not known; they are not judged."""
 
     @classmethod
     def of(

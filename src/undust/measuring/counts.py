@@ -33,7 +33,7 @@ class LabelledPages:
     sketches: Mapping[str, Sequence[int]]
     """One a page, where there are any; pages without one are never near copies of another."""
     contents: int
-    """Distinct contents as the sketches tell them."""
+    """Distinct contents by their sketches."""
 
     @classmethod
     def of(cls, pages: Sequence[str], sketches: Mapping[str, Sequence[int]] | None = None) -> LabelledPages:
@@ -120,7 +120,7 @@ def _pairs(sizes: NDArray[np.int64]) -> int:
 
 
 def _lost(groups: _ImageCounts, pages: LabelledPages) -> tuple[int, int]:
-    """Return the pages under another's image, all of them and those that are no near copies.
+    """Return the pages under another's image, all of them and those that are not near copies.
 
     The main page of an image is the one with most URLs; of equals, the first by name.
     """

@@ -7,7 +7,7 @@ anyway.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from undust.measuring.counts import LabelledPages, coded, measure_images
 from undust.measuring.measures import Measures, mean
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
+from undust.rules.needs import rules_in_effect
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 FIRST_ERROR = 400
 """The first status that says that there is no page."""
 _CLASSES = ("substitution", "irrelevant component", "general")
-"""Of rules: tokens for tokens; some part is forgotten or masked; parts are moved (Dasgupta et al.)."""
+"""Of rules: tokens for tokens; some part is removed or masked; parts are moved (Dasgupta et al.)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class RuleRow:
-    """One rule, or one class of rules: alone, on the sites it speaks of."""
+    """One rule, or one class of rules: alone, on the sites it applies to."""
 
     name: str
     kind: str
@@ -102,7 +103,7 @@ class Evaluation:
     classes: tuple[RuleRow, ...]
     rules: tuple[RuleRow, ...]
     unlabelled: int
-    """URLs that nobody knows the page of; they are judged nowhere."""
+    """URLs whose page is not known; they are not judged."""
     active: int
     """Rules that are switched on."""
     totals: Mapping[str, Totals]
@@ -123,7 +124,7 @@ class Evaluation:
 
 
 def has_labels(seen: pa.Table) -> bool:
-    """Return whether a person's labels tell the page of any URL."""
+    """Return whether a person's labels show the page of any URL."""
     return "cluster" in seen.column_names and seen.column("cluster").null_count < len(seen)
 
 
@@ -169,9 +170,9 @@ def _with_sites(table: pa.Table, columns: Iterable[list[Any]]) -> Iterable[tuple
 
 
 def labelled_from_duplicates(duplicates: Duplicates) -> tuple[list[Labelled], int]:
-    """Return the URLs whose page the evidence tells, by site, and how many it says nothing about.
+    """Return the URLs whose page is known from evidence, by site, and the number of all others.
 
-    That two URLs are equal after standard normalization is no evidence: normalization would judge itself.
+    That two URLs are equal after standard normalization is not evidence: normalization would judge itself.
     """
     sites, unlabelled = [], 0
     for found in duplicates:
@@ -220,13 +221,14 @@ def evaluate(
         sites: The URLs whose page is known.
         unlabelled: How many others there are.
         threads: How many to use; the result is the same.
-        seen: All URLs of each site, those whose page nobody knows included.
+        seen: All URLs of each site, including those whose page is not known.
 
     """
     require_pages(sites)
     require_overlap(rules, sites)
     by_site = {site.site: site.measured(rules, threads) for site in sites}
-    alone = Alone([rule for rule in rules if rule.status == "active"], sites, threads)
+    # Alone, a rule would miss what it needs.
+    alone = Alone([replace(rule, needs=()) for rule in rules_in_effect(rules)], sites, threads)
     known = {site.site: site for site in sites}
     every = {site.site: site.urls for site in sites} | dict(seen or {})
     return Evaluation(

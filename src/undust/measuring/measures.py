@@ -33,7 +33,7 @@ class Measures:
     joined_clusters: int = 0
     """Pages left when those that share an image count as one (C'): false merges cannot raise it."""
     sketches: int = 0
-    """Distinct contents as the sketches tell them; the pages where there are no sketches."""
+    """Distinct contents by their sketches; the pages where there are no sketches."""
     support_pairs: int = 0
     """Pairs of URLs with one image."""
     false_positive_pairs: int = 0
@@ -45,7 +45,7 @@ class Measures:
     lost_pages: int = 0
     """Pages that lie under another page's image, counted once for each such image."""
     lost_unlike: int = 0
-    """… and are no near copies of it, by their sketches."""
+    """… and are not near copies of it, by their sketches."""
     duplicate_clusters: int = 0
     """Pages with two URLs or more."""
     collapsed_clusters: int = 0
@@ -77,14 +77,14 @@ class Measures:
 
     @property
     def dup_reduction_rate(self) -> float:
-        """PT eq. 2: how much of the duplicate rate is gone."""
+        """PT eq. 2: how much of the duplicate rate is removed."""
         if self.removable == 0:
             return 0.0
         return 1 - (1 - share(self.joined_clusters, self.canonical_urls)) / self.duplicate_rate
 
     @property
     def coverage(self) -> float:
-        """DB: share of the duplicates, as sketches tell them, that are gone."""
+        """DB: share of the duplicates, by their sketches, that are removed."""
         duplicates = self.urls - self.sketches
         return share(duplicates - (self.canonical_urls - self.sketches), duplicates)
 
@@ -95,7 +95,7 @@ class Measures:
 
     @property
     def url_fpr(self) -> float:
-        """Share of misplaced URLs among the merged; unlike pairs it does not grow with the group."""
+        """Share of the merged URLs that are of another page; unlike pairs it does not grow with the group."""
         return share(self.misplaced_urls, self.merged_urls)
 
     @property
@@ -105,7 +105,7 @@ class Measures:
 
     @property
     def removed(self) -> float:
-        """Removed URLs that were no other page, per removable URL; near copies merged can lift it over 1."""
+        """Removed URLs of no other page, per removable URL; merged near copies can lift it over 1."""
         return share(max(0, self.removed_urls - self.lost_unlike), self.removable)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -10,18 +9,20 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from undust.files.process_memory import peak_memory_bytes
+
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
 RESET_PEAK = "5"
-"""What Linux takes as the wish to forget the peak so far."""
+"""Written to reset the peak so far on Linux."""
 
 
 class Meter:
     """Measures what is done inside a `with`: methods run one after the other in one process.
 
-    The peak is that of the process, data and interpreter included. Where the system cannot forget an
+    The peak is that of the process, data and interpreter included. Where the system cannot reset an
     earlier peak, it is the highest so far.
     """
 
@@ -39,12 +40,4 @@ class Meter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.seconds = perf_counter() - self._started
-        self.peak_memory_bytes = _peak()
-
-
-def _peak() -> int:
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        self.peak_memory_bytes = peak_memory_bytes()

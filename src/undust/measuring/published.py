@@ -1,7 +1,7 @@
 """Rules applied as their papers apply them, instead of by the one canonicalizer.
 
 The canonicalizer follows the first rule that changes a URL, again and again. The papers differ: so each
-way is written down here, and a comparison tells where it makes a difference. All start from the normal
+way is written down here, and a comparison reports where it makes a difference. All start from the normal
 form, and all end with the masks, since an ignored part is written as `*` in every paper.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 PASSES = 10
-"""MA of DustBuster: how often all rules are gone through."""
+"""MA of DustBuster: the number of passes over all rules."""
 
 
 def in_passes(rules: RuleSet, urls: pa.Array, threads: int = 1) -> pa.Array:
@@ -52,7 +52,7 @@ class _Passing:
         self.threads = threads
 
     def once_through(self, images: pa.Array) -> pa.Array:
-        """Return what becomes of URLs when each rule had its turn."""
+        """Return the URLs after each rule was applied once."""
         waiting = np.arange(len(images))
         turn = np.zeros(len(images), np.int64)
         while len(waiting):

@@ -1,4 +1,4 @@
-"""How good a learner's candidates are, before anybody selects among them: qualified rate, precision@k."""
+"""How good a learner's candidates are, before any selection: qualified rate, precision@k."""
 
 from __future__ import annotations
 

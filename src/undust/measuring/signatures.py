@@ -61,7 +61,7 @@ class Experiment:
 
     sessions: int
     left_out: int
-    """URLs that are no regular ones: not in every session, or never shown with success."""
+    """URLs that are not regular ones: not in every session, or never shown with success."""
     without_signature: int
     """URLs of U_std that have no digest."""
     sites: tuple[SiteCounts, ...]
@@ -114,7 +114,7 @@ class Experiment:
 
 
 def reduction_rate(before: int, after: int) -> float:
-    """Return the share of URLs that are gone.
+    """Return the share of URLs that are removed.
 
     >>> f"{reduction_rate(5257, 3357):.2%}"
     '36.14%'
@@ -155,7 +155,7 @@ def _regular(codes: pa.DictionaryArray, status: pa.ChunkedArray, session: Ints, 
 
 
 def _latest(table: pa.Table, code: Ints, count: int) -> Ints:
-    """Return the row that tells most about each URL: with success and a digest, the latest of them."""
+    """Return the most informative row of each URL: with success and a digest, the latest of them."""
     time = np.asarray(pc.fill_null(table["time"].cast(pa.int64()), np.iinfo(np.int64).min))
     shown = np.asarray(pc.less(pc.fill_null(table["status"], 200), _FIRST_REDIRECT))
     known = np.asarray(pc.is_valid(table["digest"]))

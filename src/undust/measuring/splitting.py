@@ -36,9 +36,9 @@ TEST_PURPOSE = "test"
 def split_by_evidence(
     duplicates: Duplicates, seen: pa.Table, share: float, seed: int
 ) -> tuple[Duplicates, list[Labelled], int]:
-    """Return what to learn from and what to judge by, where both are told by the same evidence.
+    """Return what to learn from and what to judge by, where both come from the same evidence.
 
-    The last is how many URLs of the judged part nobody knows the page of.
+    The last is how many URLs of the judged part have no known page.
     """
     training, other = duplicates.split(share, seed, TEST_PURPOSE)
     if not has_labels(seen):
@@ -86,7 +86,7 @@ def _is_judged(site: Labelled, share: float, seed: int) -> NDArray[np.bool_]:
 
 
 def with_labels(seen: pa.Table, labels: pa.Table) -> pa.Table:
-    """Return the observations with the label of each URL, and the labelled URLs that nobody observed."""
+    """Return the observations with the label of each URL, and the labelled URLs that were not observed."""
     for name in ("url", "cluster"):
         if name not in labels.column_names:
             message = f"the labels have no column '{name}'; they need 'url' and 'cluster'"

@@ -1,6 +1,6 @@
 """From two samples of scores, pairs of one page and pairs of two, to a ratio for each score.
 
-A site that shows many pairs of either kind speaks for itself; one that shows few leans on what is usual.
+A site that shows many pairs of either kind is calibrated by itself; one that shows few relies on the prior.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the pages of a site are made of, each block weighed by how few pages of the site have it.
 
-A menu stands on all pages and says nothing about any of them. Pages are counted by distinct title: a page
+A menu is on all pages and distinguishes none of them. Pages are counted by distinct title: a page
 with a hundred URLs would otherwise look like a template. A block of `n` words on `d` of `t` titles weighs
 `n * log(t / d) / log(t)` words, from all its words down to none for a block on half of the titles.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ALL_KEPT = 1 << 31
 """The last key of a page whose blocks are all there."""
 FEW_TITLES = 0.1
-"""Titles tell pages apart if there is one for so many different contents at least."""
+"""Titles distinguish pages if there is at least one for this many different contents."""
 MOST_COUNTED = 4_000_000
 """Blocks from which the template is counted; of a larger site it is counted on some of its pages."""
 _SPREAD, _SPREAD_BITS = np.int64(0x9E3779B1), np.int64(16)
@@ -79,7 +79,7 @@ def composition_of(blocks: pa.Array, title: pa.Array, digest: Ints) -> Compositi
 
 
 def _pages(title: Ints, digest: Ints, has_blocks: NDArray[np.bool_]) -> Ints:
-    """Return what stands for the page of each row while the template is counted."""
+    """Return what identifies the page of each row while the template is counted."""
     known = title[has_blocks & (title >= 0)]
     contents = len(np.unique(digest[has_blocks]))
     by_title = len(np.unique(known)) >= FEW_TITLES * contents

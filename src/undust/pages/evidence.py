@@ -46,7 +46,7 @@ RELIABLE = 0.8
 """Share of the pairs that the site sends to one place which must look alike, before it is a witness."""
 STEEP = 1.03
 COPIES, EQUAL = 0.97, 0.999
-"""Two pages with so many shared words and one title are no example of different pages …"""
+"""Two pages with this many shared words and one title are not an example of different pages …"""
 FEW_COPIES = 0.1
 """… unless more than such a share of the pairs are: then their numbers must be equal as well."""
 OWN = 0.4

@@ -1,7 +1,7 @@
 """What the URLs of an input come to: the counts that every command, page and JSON shows, one name each.
 
 Standard normalization removes duplicates before any rule does, so the two are counted apart. Where nothing
-tells which page a URL shows, nobody can judge what becomes of it: such URLs are counted as seen, and in no
+shows which page a URL shows, its result cannot be judged: such URLs are counted as seen, and in no
 other number but those that begin with `seen`.
 """
 
@@ -35,7 +35,7 @@ class Totals:
     lost: int = 0
     """Pages that are merged into a different one in the end."""
     merged_pages: int = 0
-    """The same with near copies, which are no loss."""
+    """The same with near copies, which are not a loss."""
 
     def __add__(self, other: Totals) -> Totals:
         """Return the counts of both."""
@@ -48,7 +48,7 @@ class Totals:
 
     @property
     def removed(self) -> int:
-        """Duplicates that are gone in the end; a page that was lost is not one of them."""
+        """Duplicates that are removed in the end; a page that was lost is not one of them."""
         return max(0, self.judged - self.left - self.lost)
 
     @property
@@ -112,7 +112,7 @@ remove 3 more; 5 URLs are left, and no page is lost
         known = f"none of {how_many(self.seen, 'URL')} of {where} could be judged"
         work = f"standard normalization makes them {fewer:,} fewer, {_the(rules)} {more:,} more"
         return [
-            f"{known}: nothing in the input tells which of them show one page",
+            f"{known}: the input has no evidence of which show the same page",
             f"{work}; how many of these are duplicates is not known",
         ]
 

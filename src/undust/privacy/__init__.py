@@ -1,14 +1,14 @@
 """What looks secret in a URL: mail addresses, passwords, session ids, tokens, keys of one visitor.
 
-This is the only place that decides. Nobody can tell an id from a secret with certainty, so four things
+This is the only place that decides. An id and a secret cannot be distinguished with certainty, so four things
 count, and `docs/report.md` lists them with examples:
 
 * how a text is made: long and random (`is_random`), a mail address, a user name before a host, a JWT;
-* what stands before it: `token=`, `/reset/`, `password=` (`Context`);
+* the text before it: `token=`, `/reset/`, `password=` (`Context`);
 * whether a rule removes it, which is how session ids behave;
 * what it is for: the hash of a commit, in the address of a repository browser, is public.
 
-Short numbers, words, titles and dates are never secret, whoever removes them.
+Short numbers, words, titles and dates are never secret, even if a rule removes them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def announces_phone(word: str) -> bool:
 def is_of_repository(url: str) -> bool:
     """Return whether a URL belongs to a repository browser.
 
-    Whoever can see the repository can name each of its commits, and the hash is all that tells two pages
+    Everyone who can see the repository can name its commits, and only the hash distinguishes two pages
     apart: so it is shown. The same hash as the value of `token=` is not.
 
     >>> is_of_repository("https://git.test/a.git/commit/?id=1b64")

@@ -36,19 +36,22 @@ if TYPE_CHECKING:
 
 STARS = "***"
 _MASK = re.compile(r"\*\*\*[0-9]+")
-_EDGE = r"/?&=;{}|()\"“”,^$\s<>\[\]:!*'#`→"
+# Characters that no text has (control characters, and surrogates, which stand for bytes that are not UTF-8)
+# separate values too: a word in damaged data does not look random because of the bytes around it.
+_UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\ud800-\udfff"
+_EDGE = rf"/?&=;{{}}|()\"“”,^$\s<>\[\]:!*'#`→{_UNPRINTABLE}"
 # Percent escapes of the same characters part values as well: %2F %3F %26 %3D %3B %7C %3A %20.
 _ESCAPED = r"%(?:25)?(?:2[Ff6]|3[FfDdBbAa]|7[Cc]|20)"
 _PIECE = re.compile(rf"(?P<edge>[{_EDGE}]|{_ESCAPED})|(?P<text>(?:(?!{_ESCAPED})[^{_EDGE}])+)")
 _EQUALS = re.compile(r"=|%(?:25)?3[Dd]")
 _WITHIN = frozenset(("{", "}", "*", ":", "|", "(", ")", "%20", "%2520"))
-"""What a value may have in it, so that the same name still stands before the rest of it."""
+"""What a value may have in it, so that the same name still precedes the rest of it."""
 _IN_PATH = re.compile(r"/|%(?:25)?2[Ff]")
 _END_OF_PATH = re.compile(r"[?#&\s]|%(?:25)?(?:3[Ff]|26|20)")
 _PARTS = re.compile(r"([._~\-]+)")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
 _LONGEST = 100_000
-"""Characters that are looked at; nobody reads on, and what is behind is left out."""
+"""Characters that are looked at; the rest is removed."""
 
 
 class Masks:
@@ -117,7 +120,7 @@ class Masks:
     def _pieces(
         self, text: str, before: _Before, removed: Container[str], *, is_repository: bool
     ) -> Iterator[str]:
-        """Yield a text without secrets, piece by piece, each in the context of what stands before it."""
+        """Yield a text without secrets, piece by piece, each in the context of the text before it."""
         for match in _PIECE.finditer(text):
             piece = match[0]
             if match["edge"]:
@@ -149,7 +152,7 @@ class Masks:
         return self._parts(piece)
 
     def _is_known(self, piece: str) -> bool:
-        """Return whether a piece was masked elsewhere: a rule may take away the word that announced it."""
+        """Return whether a piece was masked elsewhere: a rule may remove the word that announced it."""
         return len(piece) >= REMOVED_LONG and not piece.isdigit() and decoded(piece) in self._numbers
 
     def _parts(self, piece: str) -> str:
@@ -158,7 +161,7 @@ class Masks:
 
 
 class _Before:
-    """What stands before a piece: the name of its parameter, or the parts of the path."""
+    """The text before a piece: the name of its parameter, or the parts of the path."""
 
     def __init__(self) -> None:
         self._last = self._name = self._edge = ""
@@ -168,7 +171,7 @@ class _Before:
         """Take notice of a character between pieces."""
         if _EQUALS.fullmatch(edge):
             self._name = self._last
-        elif edge not in _WITHIN:
+        elif edge not in _WITHIN and (edge.isprintable() or edge.isspace()):
             self._name = ""
         if edge.isspace():
             self._path = self._query = Context.NOTHING

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PAGES, _MOST, _LONGEST, LONG_NAME = 3, 1000, 6, 14
 _KEPT = 5
-"""Distinct texts that something forgotten must have had: what has few is a word of the site's scheme."""
+"""Distinct texts that a removed part must have had: a part with few is a word of the site's scheme."""
 CAPTURES = "abcdefgijk"
 _BOUNDS = DifferenceBounds(
     longest=_LONGEST, long_name=LONG_NAME, kept_values=_KEPT, least_pages=PAGES, most=_MOST
@@ -80,7 +80,7 @@ def _mapped(shape: Shape, each: Callable[[Piece], Piece]) -> Shape:
         is_open = isinstance(one, ShapeParameter) and one.value is not None
         return ShapeParameter(one.name, tuple(map(each, one.value or ()))) if is_open else one  # type: ignore[union-attr]
 
-    # Forgotten texts are told in the order in which they stand: host, path, query.
+    # Removed texts are listed in the order of the URL: host, path, query.
     return Shape(
         shape.scheme,
         tuple(tuple(map(each, run)) for run in shape.host),

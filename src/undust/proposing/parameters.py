@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undust.proposing.seen import SeenSite
 
 _NAMES, _PAIRS, SETS, _VALUES = 300, 120, 40, 400
-"""So many are tried at most, the most frequent first."""
+"""At most this many are tried, the most frequent first."""
 _LARGEST = 4
 _LONGEST = 40
 """Characters of a value that is written."""
@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.\-\[\]%~]+")
 
 
 def is_plain(name: str) -> bool:
-    """Return whether the name of a parameter can stand in a pattern as it is."""
+    """Return whether the name of a parameter can be written in a pattern unchanged."""
     return bool(_PLAIN.fullmatch(name))
 
 
@@ -70,7 +70,7 @@ def _only(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
 
 
 def _behind_semicolons(seen: SeenSite) -> Iterator[Edit]:
-    """Yield the same for what stands behind a `;`, which then separates parameters."""
+    """Yield the same for the text after a `;`, which then separates parameters."""
     parts = (part for each in seen.parts for parameter in each.query for part in parameter.split(";")[1:])
     names = Counter(part.partition("=")[0] for part in parts)
     some = [name for name in frequent(names, 3, _NAMES // 10) if is_plain(name)]

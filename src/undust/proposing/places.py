@@ -1,7 +1,7 @@
 """What two URLs of one page have at the same places, and where they differ: below the segment, all at once.
 
-Labels, segments and values are runs of typed tokens. Where two differ, what stands before and behind the
-difference stays, with numbers left open, and what is between is forgotten, however many words it has.
+Labels, segments and values are runs of typed tokens. Where two differ, the text before and after the
+difference stays, with numbers left open, and the text between is removed, however many words it has.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, making
 from undust.edits.shapes import EDIT_HOST, PATH, REST
 from undust.proposing.parameters import is_plain
+from undust.proposing.seen import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +29,7 @@ LEAST_PAGES = 3
 _MOST = 400
 """Differences that are proposed, those of most pages first."""
 _KEPT = 6
-"""Distinct texts of a place that are remembered: enough to tell a word of the scheme from a value."""
+"""Distinct texts of a place that are remembered: enough to distinguish a word of the scheme from a value."""
 MOST_PLACES = 5
 _TOKEN = re.compile(r"[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
@@ -45,7 +47,7 @@ class UrlPlace(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What stays of a place before and behind what is forgotten."""
+    """What stays of a place before and after the removed part."""
 
     before: Run = ()
     behind: Run = ()
@@ -54,49 +56,80 @@ class Cut(NamedTuple):
 Cuts = tuple[tuple[UrlPlace, Cut], ...]
 
 
+Middles = tuple[tuple[str, str], ...]
+"""What is removed at each place of some cuts, in both URLs."""
+
+
 @dataclass
 class Group:
     """The same difference on many pages."""
 
     pages: set[int] = field(default_factory=set)
-    context: dict[UrlPlace, set[str]] = field(default_factory=lambda: defaultdict(set))
-    forgotten: dict[UrlPlace, set[str]] = field(default_factory=lambda: defaultdict(set))
+    pairs: list[tuple[SeenParts, SeenParts, Middles]] = field(default_factory=list)
 
-    def add(
-        self, page: int, left: SeenParts, right: SeenParts, middles: dict[UrlPlace, tuple[str, str]]
-    ) -> None:
+    def add(self, page: int, left: SeenParts, right: SeenParts, middles: Middles) -> None:
         """Note one more pair."""
         self.pages.add(page)
-        for parts in (left, right):
-            for place, text in _places(parts):
-                if len(some := self.context[place]) < _KEPT:
-                    some.add(text)
-        for place, texts in middles.items():
-            if len(some := self.forgotten[place]) < _KEPT:
-                some.update(texts)
+        self.pairs.append((left, right, middles))
+
+    @cached_property
+    def context(self) -> dict[UrlPlace, set[str]]:
+        """Some of the texts of each place."""
+        found: dict[UrlPlace, set[str]] = defaultdict(set)
+        for pair in self.pairs:
+            for parts in pair[:2]:
+                for place, text in _places(parts):
+                    if len(some := found[place]) < _KEPT:
+                        some.add(text)
+        return found
+
+    def forgotten(self, number: int) -> set[str]:
+        """Return some of the texts that are removed at a place, by its number in the cuts."""
+        found: set[str] = set()
+        for _, _, middles in self.pairs:
+            if len(found) >= _KEPT:
+                break
+            found.update(middles[number])
+        return found
 
 
 def places(seen: SeenSite) -> Iterator[Edit]:
-    """Yield what is forgotten where pages have URLs of one scheme that differ there."""
+    """Yield the parts to remove where pages have URLs of one scheme that differ there."""
     groups: dict[tuple[int, int, bool, Cuts], Group] = defaultdict(Group)
     respelled: dict[Edit, set[int]] = defaultdict(set)
     for row, other, page in seen.pairs:
-        left, right = seen.parts[row], seen.parts[other]
-        found = differing(left, right)
-        if found is None or not 0 < len(found) <= MOST_PLACES:
-            continue
-        for edit in _respellings(left, found):
+        found = _compared(seen.urls[row], seen.urls[other])
+        for edit in found.respelled:
             respelled[edit].add(page)
-        is_path = any(place.part == "path" for place in found)
-        size = (left.host.count("."), len(left.segments) if is_path else 0)
-        for cuts, middles in _cuts(found):
-            is_empty = any("" in texts for texts in middles.values())
-            groups[*size, is_empty, cuts].add(page, left, right, middles)
+        for key, middles in found.cuts:
+            groups[key].add(page, seen.parts[row], seen.parts[other], middles)
     yield from (edit for edit, pages in sorted(respelled.items(), key=_rank) if len(pages) >= LEAST_PAGES)
-    ranked = sorted(groups.items(), key=lambda item: (-len(item[1].pages), str(item[0])))
-    for (_, segments, is_empty, cuts), group in ranked[:_MOST]:
-        if len(group.pages) >= LEAST_PAGES:
-            yield from _forgetting(segments, cuts, group, is_empty=is_empty)
+    several = [item for item in groups.items() if len(item[1].pages) >= LEAST_PAGES]
+    several.sort(key=lambda item: (-len(item[1].pages), str(item[0])))
+    for (_, segments, is_empty, cuts), group in several[:_MOST]:
+        yield from _forgetting(segments, cuts, group, is_empty=is_empty)
+
+
+class _Compared(NamedTuple):
+    """What two URLs of one page show: ways of writing, and what may be removed where they differ."""
+
+    respelled: tuple[Edit, ...] = ()
+    cuts: tuple[tuple[tuple[int, int, bool, Cuts], Middles], ...] = ()
+
+
+@lru_cache(1 << 15)
+def _compared(url: str, other: str) -> _Compared:
+    """Return what two URLs show; most of them are still there when something else was learned."""
+    left, right = parts_of(url), parts_of(other)
+    found = differing(left, right)
+    if found is None or not 0 < len(found) <= MOST_PLACES:
+        return _Compared()
+    is_path = any(place.part == "path" for place in found)
+    size = (left.host.count("."), len(left.segments) if is_path else 0)
+    cuts = tuple(
+        ((*size, any("" in texts for texts in middles), cuts), middles) for cuts, middles in _cuts(found)
+    )
+    return _Compared(tuple(_respellings(left, found)), cuts)
 
 
 def _rank(item: tuple[Edit, set[int]]) -> tuple[int, str]:
@@ -131,7 +164,7 @@ def differing(left: SeenParts, right: SeenParts) -> dict[UrlPlace, tuple[str, st
     return found
 
 
-def _cuts(found: dict[UrlPlace, tuple[str, str]]) -> Iterator[tuple[Cuts, dict[UrlPlace, tuple[str, str]]]]:
+def _cuts(found: dict[UrlPlace, tuple[str, str]]) -> Iterator[tuple[Cuts, Middles]]:
     """Yield what may stay before and behind each difference; of several at once, all or nothing."""
     options = [[(place, *option) for option in _options(*pair)] for place, pair in found.items()]
     several = 2
@@ -139,7 +172,7 @@ def _cuts(found: dict[UrlPlace, tuple[str, str]]) -> Iterator[tuple[Cuts, dict[U
         options = [[each[0], each[-1]] for each in options]
     for chosen in product(*options):
         cuts = tuple((place, cut) for place, cut, _ in chosen)
-        yield cuts, {place: middles for place, _, middles in chosen}
+        yield cuts, tuple(middles for _, _, middles in chosen)
 
 
 def _options(left: str, right: str) -> list[tuple[Cut, tuple[str, str]]]:
@@ -180,7 +213,7 @@ def _joined(run: list[Piece]) -> Run:
 
 
 def _forgetting(segments: int, cuts: Cuts, group: Group, *, is_empty: bool) -> Iterator[Edit]:
-    """Yield the edit that forgets what differs, in the key; if it was missing too, it is left out."""
+    """Yield the edit that hides what differs from the key; if it was missing too, it is removed."""
     builder = _Builder(cuts, group, is_empty=is_empty)
     source = builder.shape(segments)
     if not is_empty:
@@ -194,6 +227,7 @@ class _Builder:
 
     def __init__(self, cuts: Cuts, group: Group, *, is_empty: bool) -> None:
         self.cuts, self.group, self.is_empty = dict(cuts), group, is_empty
+        self._number = {place: number for number, (place, _) in enumerate(cuts)}
         self.hidden: list[str] = []
         self._glue: tuple[str, str] = ("", "")
         self._names = iter("abcdefgijklmnoqrtuvwxyz")
@@ -217,7 +251,7 @@ class _Builder:
         return (ShapeCapture(next(self._names), _class(texts)),)
 
     def _cut(self, place: UrlPlace, cut: Cut) -> Run:
-        texts = {text for text in self.group.forgotten[place] if text}
+        texts = {text for text in self.group.forgotten(self._number[place]) if text}
         head, tail = _ends(texts) if self.is_empty else ("", "")
         self._glue = head, tail
         inner = {text[len(head) : len(text) - len(tail)] for text in texts}
@@ -230,7 +264,7 @@ class _Builder:
             yield ShapeCapture(next(self._names), piece.kind) if isinstance(piece, ShapeCapture) else piece
 
     def without(self, source: Shape) -> Shape:
-        """Return the shape without what is forgotten, and without what glued it to the rest."""
+        """Return the shape without the removed part, and without what joined it to the rest."""
         head, tail = self._glue
 
         def less(run: Run) -> Run:
@@ -257,7 +291,7 @@ class _Builder:
 
 
 def _ends(texts: set[str]) -> tuple[str, str]:
-    """Return the signs with which all texts begin and end, where they stand beside what stays."""
+    """Return the signs with which all texts begin and end, where they are next to what stays."""
     first = {text[:1] for text in texts}
     last = {text[-1:] for text in texts}
     head = next(iter(first)) if len(first) == 1 and not next(iter(first)).isalnum() else ""

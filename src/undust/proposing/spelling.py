@@ -1,4 +1,4 @@
-"""What many sites do not tell apart, and some do: order, case, slashes, hosts, idle segments."""
+"""What many sites do not distinguish, and some do: order, case, slashes, hosts, idle segments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from undust.proposing.seen import SeenSite
 
 HOSTS, SEGMENTS, _FOLDERS = 12, 40, 10
-"""So many hosts, segments and folders are tried at most, the most frequent first."""
+"""At most this many hosts, segments and folders are tried, the most frequent first."""
 _IN_FOLDER = 2
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 

@@ -1,4 +1,4 @@
-"""Pieces of text that stand for each other in URLs of one page, whatever is around them."""
+"""Pieces of text that replace each other in URLs of one page, whatever is around them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def swaps(seen: SeenSite) -> Iterator[Edit]:
 
 
 def _pieces(left: str, right: str) -> Iterator[tuple[str, str]]:
-    """Yield what differs between two URLs in one place, alone and with what stands beside it."""
+    """Yield what differs between two URLs in one place, alone and with the text next to it."""
     ours, theirs = _TOKEN.findall(left), _TOKEN.findall(right)
     least = min(len(ours), len(theirs))
     before = next((at for at in range(least) if ours[at] != theirs[at]), least)
@@ -55,5 +55,5 @@ def _pieces(left: str, right: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_scheme(context: str) -> bool:
-    """Return whether what stands beside a difference belongs to the scheme of URLs, not to a page."""
+    """Return whether the text next to a difference belongs to the scheme of URLs, not to a page."""
     return not context.isalnum()

@@ -41,7 +41,7 @@ BATCH_ROWS = 65_536
 Fate = Literal["skipped", "passed over", "lost"]
 _FATES: dict[Fate, str] = {
     "skipped": "damaged records",
-    "passed over": "whole records that are no sighting of a page",
+    "passed over": "whole records that are not a sighting of a page",
     "lost": "values that could not be read, in records that were kept",
 }
 """What can happen to a record besides being read, and what is counted under it."""
@@ -57,7 +57,7 @@ class Remark:
     reason: str
     count: int
     samples: tuple[tuple[str, bytes], ...]
-    """The first few of them: the place, and the bytes that stand there."""
+    """The first few of them: the place, and the bytes there."""
 
     def __str__(self) -> str:
         lines, masks = [f"{self.count:,} {self.fate}: {self.reason}"], Masks()
@@ -133,7 +133,7 @@ def arrow_table(data: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
         return data
     if isinstance(data, str | PathLike):
         path = fspath(data)
-        message = f"{path!r} names a file and is no table; give what it holds: undust.read({path!r})"
+        message = f"{path!r} names a file and is not a table; give what it holds: undust.read({path!r})"
         raise SourceError(message)
     try:
         return pa.table(data)
@@ -141,16 +141,16 @@ def arrow_table(data: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
         if isinstance(error, pa.ArrowException):
             raise
         message = (
-            f"an object of the type '{type(data).__name__}' is no table; give what undust.read returns, or "
+            f"an object of the type '{type(data).__name__}' is not a table; give what undust.read gives, or "
             "an Arrow table with a column 'url'"
         )
         raise SourceError(message) from None
 
 
 def table_of(seen: Any) -> pa.Table:  # noqa: ANN401 -- any Arrow object
-    """Return what somebody holds for observations with all columns of `SCHEMA` and no others.
+    """Return a table of the user as observations, with all columns of `SCHEMA` and no others.
 
-    Texts may be wide; dictionaries and views are none any longer, for not every function takes them.
+    Texts may be wide; dictionaries and views are converted, because not every function takes them.
     """
     table = arrow_table(seen)
     if "url" not in table.column_names:
@@ -177,5 +177,8 @@ def _column_of(table: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
 
 def _shown(sample: bytes, masks: Masks) -> str:
     # Strangers wrote these bytes; a terminal must not obey them, and its log must not keep their secrets.
-    safe = masks.text(printable(sample.decode("utf-8", "backslashreplace")))
+    # Masks come first: escapes such as \x8b around a word make it look like a random text.
+    masked = masks.text(sample.decode("utf-8", "surrogateescape"))
+    readable = masked.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    safe = printable(readable)
     return safe if len(safe) <= _WIDTH else f"{safe[:_WIDTH]}…"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from undust._core import Program
 from undust.rules.compiled import Canonicalizer
+from undust.rules.needs import acting
 from undust.rules.problems import asked
 from undust.rules.ruleset import RuleSet, load
 from undust.urls.site import suffixes
@@ -28,5 +29,8 @@ def canonicalizer(rules: Rules) -> Canonicalizer:
 
 
 def program_of(rules: Iterable[Rule]) -> Program:
-    """Return rules as the core runs them, with no set around them: who learns makes thousands."""
-    return asked(Program, [rule.said for rule in rules], suffixes())
+    """Return rules as the core runs them, with no set around them: who learns makes thousands.
+
+    What rules merge is judged, so those for comparing only act like all others.
+    """
+    return asked(Program, acting([rule.said | {"fetch": True} for rule in rules]), suffixes())

@@ -48,8 +48,10 @@ class Explanation:
     """What the rules did, one by one, up to a URL that no rule changes or that was there before; a rule
     that keeps a URL is the last step, and its URL is the one before."""
     canonical: str
+    compared: tuple[Step, ...]
+    """What rules did to the canonical form for the key alone, those for comparing only among them."""
     masks: tuple[Step, ...]
-    """What the masks made of the canonical form."""
+    """What the masks made of the form after that."""
     key: str
     outcome: Outcome
 
@@ -109,7 +111,10 @@ class Canonicalizer:
         return self.program.canonical(url)
 
     def key(self, url: str) -> str:
-        """Return the key of a URL, to compare and deduplicate by; it differs from the form by masks alone."""
+        """Return the key of a URL, to compare and deduplicate by.
+
+        It differs from the canonical form where a mask or a rule for comparing only acts.
+        """
         return self.program.key(url)
 
     def batch(self, urls: Any, *, keys: bool = False, threads: int = 1) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
@@ -167,12 +172,20 @@ class Canonicalizer:
         >>> [step.url for step in rules.compile().explain("http://shop.test/a.php3?b").steps]
         ['http://shop.test/a?b']
         """
-        normalized, steps, canonical, masks, key, outcome = self.program.explain(url)
-        done = [
-            tuple(Step(self.rules[place], place + 1, after) for place, after in each)
-            for each in (steps, masks)
-        ]
-        return Explanation(url, normalized, done[0], canonical, done[1], key, cast("Outcome", outcome))
+        normalized, steps, canonical, compared, masks, key, outcome = self.program.explain(url)
+        return Explanation(
+            url,
+            normalized,
+            self._steps(steps),
+            canonical,
+            self._steps(compared),
+            self._steps(masks),
+            key,
+            cast("Outcome", outcome),
+        )
+
+    def _steps(self, done: list[tuple[int, str]]) -> tuple[Step, ...]:
+        return tuple(Step(self.rules[place], place + 1, after) for place, after in done)
 
     def __reduce__(self) -> tuple[type[Canonicalizer], tuple[OrderedRules]]:
         """Travel to other processes as rules; they are compiled again there."""

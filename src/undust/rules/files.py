@@ -2,8 +2,11 @@
 
     {"format": "undust-rules", "version": 1, "rules": […]}
 
-Each field of a rule stands on a line of its own, so that a review sees what changed. Keys that undust
-does not know, in a rule or beside the list, are kept. What is wrong is told with file, line and mend;
+A file with a rule that has `fetch`, `needs` or the status `proposed` has version 2: undust 0.1, which
+would apply such a rule like any other, refuses it. Every other file has version 1.
+
+Each field of a rule is on a line of its own, so that a review sees what changed. Keys that undust
+does not know, in a rule or beside the list, are kept. Errors name the file, the line and the fix;
 lines are looked up only then, so that a sound file loads at the speed of the JSON parser.
 """
 
@@ -24,16 +27,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _FORMAT = "undust-rules"
-_VERSION = 1
+VERSION, _VERSION_OF_USES = 1, 2
 MOST_FILE_BYTES = 512 << 20
 """What a rule file may hold, unpacked: a small file of a stranger must not fill the memory."""
 MOST_RULES = 1_000_000
-EMPTY_HEADER: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
+EMPTY_HEADER: dict[str, Any] = {"format": _FORMAT, "version": VERSION}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-def read(data: bytes, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return what a rule file holds beside its rules, and its rules; `name` is for messages."""
+def read(data: bytes, name: str) -> tuple[dict[str, Any], int, list[dict[str, Any]]]:
+    """Return what a rule file holds beside its rules, its version, and its rules; `name` is for messages."""
     text = _decoded(data, name)
     with _no_garbage():
         try:
@@ -45,7 +48,28 @@ def read(data: bytes, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             require_unique(rules)
         except Problem as problem:
             raise located(problem, name, data) from None
-    return header, rules
+    # The version of a file follows from its rules; what is held in memory has one header for all.
+    version = header["version"]
+    return header | {"version": VERSION}, version, rules
+
+
+def limits_use(rule: Mapping[str, Any]) -> str | None:
+    """Return the field, if any, by which a rule is not simply applied and takes version 2 of the format."""
+    if rule.get("fetch") is False:
+        return "fetch"
+    if rule.get("needs"):
+        return "needs"
+    return "status" if rule.get("status") == "proposed" else None
+
+
+def require_version(version: int, rules: Sequence[Mapping[str, Any]]) -> None:
+    """Raise a `Problem` if a file of version 1 has a rule that readers of version 1 would apply wrongly."""
+    if version == _VERSION_OF_USES:
+        return
+    for number, rule in enumerate(rules, 1):
+        if (field := limits_use(rule)) is not None:
+            message = f'takes version {_VERSION_OF_USES} of the format; write "version": {_VERSION_OF_USES}'
+            raise Problem(message, field, number=number)
 
 
 @contextmanager
@@ -70,7 +94,7 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    message = f"{word} is no JSON number"
+    message = f"{word} is not a JSON number"
     raise ValueError(message)
 
 
@@ -85,7 +109,7 @@ def _finite(word: str) -> float:
 def _json_problem(error: Exception, text: str, name: str) -> str:
     if isinstance(error, json.JSONDecodeError):
         what = error.msg[:1].lower() + error.msg[1:]
-        return f"{name}:{error.lineno}: not JSON, column {error.colno}: {what}; mend it there"
+        return f"{name}:{error.lineno}: not JSON, column {error.colno}: {what}; correct it there"
     if isinstance(error, RecursionError):
         return f"{name}: nested too deeply for a rule file; give the file that undust wrote"
     line = text.count("\n", 0, max(text.find(str(error).split()[0]), 0)) + 1
@@ -94,15 +118,14 @@ def _json_problem(error: Exception, text: str, name: str) -> str:
 
 def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # noqa: ANN401
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        start = f'{{"format": "{_FORMAT}", "version": {_VERSION}, "rules": ['
+        start = f'{{"format": "{_FORMAT}", "version": {VERSION}, "rules": ['
         message = f"{name}: not a rule file; one starts with {start}"
         raise InvalidRule(message)
     version = content.get("version")
-    if version != _VERSION or isinstance(version, bool):
+    if version not in (VERSION, _VERSION_OF_USES) or isinstance(version, bool):
         shown = "no version" if version is None else f"version {json.dumps(version)}"
-        message = (
-            f"{name}: {shown} of the rule format, and this undust reads version {_VERSION}; update undust"
-        )
+        known = f"versions {VERSION} and {_VERSION_OF_USES}"
+        message = f"{name}: {shown} of the rule format, and this undust reads {known}; update undust"
         raise UnknownVersion(message)
     rules = content.pop("rules", None)
     if not isinstance(rules, list):
@@ -116,13 +139,13 @@ def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, An
 
 def require_unique(rules: Sequence[Mapping[str, Any]]) -> None:
     """Raise a `Problem` if two rules say the same, and so would have one id."""
-    # Most files can be told apart by little, and a file of 100,000 rules should load at once.
+    # Most files differ early, and a file of 100,000 rules should load at once.
     for few in (itemgetter("from"), itemgetter("site", "from")):
         try:
             if len(set(map(few, rules))) == len(rules):
                 return
         except (KeyError, TypeError):
-            break  # something is wrong, and it will be told
+            break  # something is wrong, and it will be reported
     seen: dict[tuple[Any, ...], int] = {}
     for number, rule in enumerate(rules, 1):
         try:
@@ -194,8 +217,11 @@ def _after_space(text: str, at: int) -> int:
 
 def written(header: Mapping[str, Any], rules: Iterator[Mapping[str, Any]]) -> bytes:
     """Return the bytes of a rule file; the same rules give the same bytes."""
+    every = list(rules)
+    if any(limits_use(rule) for rule in every):
+        header = dict(header) | {"version": _VERSION_OF_USES}
     head = "".join(f"  {_json(key)}: {_json(value)},\n" for key, value in header.items())
-    body = ",\n".join(map(_written_rule, rules))
+    body = ",\n".join(map(_written_rule, every))
     text = "{\n" + head + '  "rules": [' + (f"\n{body}\n  ]\n}}\n" if body else "]\n}\n")
     # JSON may hold half of a surrogate pair, which UTF-8 cannot; its escape means the same.
     return text.encode("utf-8", "backslashreplace")

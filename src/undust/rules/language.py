@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Kind = Literal["replace", "rewrite", "keep"]
-Status = Literal["active", "disabled"]
+Status = Literal["active", "disabled", "proposed"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 ANY_SITE = "*"
@@ -34,7 +34,7 @@ RETIRED = "retired"
 JSON_NAMES = {"source": "from", "target": "to"}
 """Fields whose JSON key is a word that Python has taken."""
 
-_LISTS = ("when", "unless", "except_sites")
+_LISTS = ("when", "unless", "except_sites", "needs")
 _ID_BYTES = 8
 _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
@@ -60,8 +60,13 @@ class Rule:
     unless: tuple[str, ...] = ()
     except_sites: tuple[str, ...] = ()
     status: Status = "active"
+    """`active`, `disabled`, or `proposed`: likely, unproven, and never applied."""
+    fetch: bool = True
+    """False for a rule that is for comparing only: `key` uses it, `canonical` does not."""
+    needs: tuple[str, ...] = ()
+    """The ids of the rules without which it is not safe; it is in effect only while they are."""
     learned_by: str | None = None
-    """The learner that proposed it, or whoever wrote it."""
+    """The learner that proposed it, or the person who wrote it."""
     support: int | None = None
     """Pairs of URLs it sent to one form on data that no learner saw."""
     false_positives: int | None = None
@@ -75,6 +80,10 @@ class Rule:
     """Pairs of a URL and what the rule makes of it."""
     validated: Mapping[str, Any] | None = field(default=None, hash=False)
     """`when` (a time) and `how` (`held-out`, `live`, `archive`), and what the proof noted besides."""
+    targets: Mapping[str, int] | None = field(default=None, hash=False)
+    """Where it leads: how many of its results were `seen` to work, `redirected`, `unseen`, or `wrong`."""
+    review: Mapping[str, str] | None = field(default=None, hash=False)
+    """What a person decided: `verdict` (`approved` or `rejected`), `by`, `when` and `note`."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Keys of the JSON object that undust does not know, kept as they are."""
 
@@ -118,7 +127,7 @@ class Rule:
         data: dict[str, Any] = {"id": self.id}
         for name, key in _KEYS.items():
             value = getattr(self, name)
-            if value is not None and value != ():
+            if value is not None and value != () and not (name == "fetch" and value is True):
                 data[key] = _plain(value)
         return data | dict(self.extra)
 
@@ -134,11 +143,13 @@ class Rule:
             "unless": self.unless,
             "except_sites": self.except_sites,
             "status": self.status,
+            "fetch": self.fetch,
+            "needs": self.needs,
         }
 
     @property
     def id(self) -> str:
-        """A short hash of what the rule says; its status and its evidence do not change it."""
+        """A short hash of what the rule says; `status`, `fetch`, `needs` and evidence do not change it."""
         return identity((self.site, self.kind, self.source, self.target, self.when, self.unless))
 
     def with_status(self, status: Status) -> Self:

@@ -40,11 +40,11 @@ _MOST_CAPTURES, _LONGEST = 2, 500
 
 
 def forgotten_names(rules: Iterable[Rule]) -> tuple[str, ...]:
-    """Return what rules forget, for `removed_from`.
+    """Return what rules remove, for `removed_from`.
 
-    That is names of parameters (`;name` for those in a path), paths with captures that are forgotten
+    That is names of parameters (`;name` for those in a path), paths with captures that are discarded
     (`/s/{*:hex}/{p**}`, and behind `?` the parameters that such a path keeps), and texts (`=text`) that
-    look like secrets and stand on one side of a rule alone.
+    look like secrets and are on one side of a rule only.
 
     >>> from undust.rules import Rule
     >>> text = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} -> {s}://{h}/{p}?{rest}"
@@ -64,7 +64,7 @@ def forgotten_names(rules: Iterable[Rule]) -> tuple[str, ...]:
 
 
 def forgotten_parameters(rule: Rule) -> tuple[str, ...]:
-    """Return the names of the parameters whose values a rule forgets, `;name` for those in a path."""
+    """Return the names of the parameters whose values a rule removes, `;name` for those in a path."""
     names = dict.fromkeys(_PARAMETER.findall(rule.source))
     names |= dict.fromkeys(_MASKED.findall(rule.target or ""))
     names |= dict.fromkeys(name for some in _FAMILY.findall(rule.source) for name in some.split("|"))
@@ -73,7 +73,7 @@ def forgotten_parameters(rule: Rule) -> tuple[str, ...]:
 
 
 def _forgotten_paths(rule: Rule) -> Iterator[str]:
-    """Yield the path of a rule, if it forgets a part of it or parameters that it does not name."""
+    """Yield the path of a rule, if it removes a part of it or parameters that it does not name."""
     ignored = set(_IGNORED.findall(rule.target or ""))
     source = re.sub(r"\{(\w+)", lambda found: "{*" if found[1] in ignored else found[0], rule.source)
     if side := _SIDE.fullmatch(source):
@@ -109,7 +109,7 @@ def removed_from(url: str, names: Sequence[str]) -> set[str]:
 
 
 def _in_path(head: str, place: str, query: str) -> tuple[list[str], list[str]]:
-    """Return the texts of a path that a place forgets, and the parameters that go with it."""
+    """Return the texts of a path that a place removes, and the parameters that go with it."""
     pattern, is_about_all, kept = place.partition("?")
     start = head.find("/", head.find("://") + 3)
     path = head[start:] if start >= 0 else "/"
@@ -125,7 +125,7 @@ def _is_among(name: str, names: Sequence[str]) -> bool:
 
 
 def _removed(segments: list[str], pattern: list[str]) -> list[str] | None:
-    """Return what a pattern forgets of segments, or None where it says nothing of them."""
+    """Return what a pattern removes from segments, or None where it says nothing of them."""
     first = next((at for at, part in enumerate(pattern) if "**" in part), None)
     if first is None:
         return _each(segments, pattern) if len(segments) == len(pattern) else None
@@ -159,7 +159,7 @@ def _segment(segment: str, part: str) -> list[str] | None:
 
 @lru_cache(maxsize=4096)
 def _expression(part: str) -> re.Pattern[str]:
-    """Return what matches a segment as a pattern does, with a group for each capture that forgets."""
+    """Return what matches a segment as a pattern does, with a group for each capture that is discarded."""
     return re.compile("".join(map(_piece, _CAPTURE.split(part))), re.DOTALL)
 
 

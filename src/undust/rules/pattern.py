@@ -22,7 +22,7 @@ class Capture:
     name: str | None
     is_many: bool
     detail: str | None
-    """What stands behind the colon: a class on the left, a form on the right."""
+    """What follows the colon: a class on the left, a form on the right."""
 
     def __str__(self) -> str:
         """Return the capture as it is written."""

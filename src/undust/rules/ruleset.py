@@ -1,7 +1,7 @@
 """An ordered set of rules, and the file it lives in.
 
 A crawler loads a hundred thousand rules to run them, not to look at them: so the set holds the JSON
-objects of the file, the core reads those, and a `Rule` is made when somebody asks for it. Sets do not
+objects of the file, the core reads those, and a `Rule` is made when it is needed. Sets do not
 change; what sounds like a change gives a new set.
 """
 
@@ -17,6 +17,7 @@ from undust.files.streams import open_output, read_whole
 from undust.rules import files
 from undust.rules.compiled import Canonicalizer
 from undust.rules.language import RETIRED, Rule, Status, identity
+from undust.rules.needs import acting
 from undust.rules.problems import Problem, asked
 from undust.urls.site import suffixes
 
@@ -58,11 +59,12 @@ class RuleSet(Sequence[Rule]):
     def loads(cls, data: bytes | str, *, name: str = _MANY) -> Self:
         """Return the rules in the text of a rule file; `name` is what messages call it."""
         data = data.encode() if isinstance(data, str) else data
-        header, raw = files.read(data, name)
+        header, version, raw = files.read(data, name)
         rules = cls.__new__(cls)
         rules._start(header, raw, name)  # noqa: SLF001 -- its own
         try:
             _ = rules.program
+            files.require_version(version, raw)
         except Problem as problem:
             raise files.located(problem, name, data) from None
         return rules
@@ -92,7 +94,7 @@ class RuleSet(Sequence[Rule]):
     def program(self) -> Program:
         """The rules as the core runs them; made once."""
         if self._program is None:
-            self._program = asked(Program, self.raw, suffixes())
+            self._program = asked(Program, acting(self.raw), suffixes())
         return self._program
 
     def __getstate__(self) -> dict[str, Any]:
@@ -211,7 +213,8 @@ class RuleSet(Sequence[Rule]):
         """Return these rules, then those that only `other` has.
 
         A rule that both have keeps its place here and takes its evidence from `other`, which is taken
-        for the newer one; it is off if either has switched it off.
+        for the newer one. It is off if either has switched it off, and proposed if both propose it; it is
+        for comparing only if either says so, and needs what either needs.
 
         >>> old = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
         >>> new = RuleSet([Rule.parse("keep {s}://{h}/cart", site="shop.test"), *old])
@@ -268,7 +271,19 @@ def _decided(rule: dict[str, Any], status: Status) -> dict[str, Any]:
 def _merged(rule: dict[str, Any], newer: dict[str, Any] | None) -> dict[str, Any]:
     if newer is None:
         return rule
+    merged = rule | newer | _cautious(rule, newer)
     off = [each for each in (rule, newer) if each.get("status") == "disabled"]
     if any(RETIRED not in each for each in off):
-        return _decided(rule | newer, "disabled")
-    return rule | newer | ({"status": "disabled"} if off else {})
+        return _decided(merged, "disabled")
+    if off:
+        return merged | {"status": "disabled"}
+    if any(each.get("status") != "proposed" for each in (rule, newer)) and merged.get("status") == "proposed":
+        return merged | {"status": "active"}
+    return merged
+
+
+def _cautious(*rules: dict[str, Any]) -> dict[str, Any]:
+    """Return how a rule may be used, where several files say it: as the most careful of them does."""
+    needs = dict.fromkeys(need for rule in rules for need in rule.get("needs") or ())
+    is_compared = any(rule.get("fetch") is False for rule in rules)
+    return ({"fetch": False} if is_compared else {}) | ({"needs": list(needs)} if needs else {})

@@ -28,6 +28,7 @@ SEARCH_KINDS = tuple(
 )
 """All kinds of edits, by name."""
 GUARDED = " under guards"
+NUMBER_DROPPED = f"{DROP} {_NUMBER}"
 _MOST, _VARIED, _SHORTEST, _LONG_NUMBER = 0.7, 0.6, 8, 8
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_.~+=%-]+|[0-9a-fA-F]+")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from undust.searching.kinds import kind_of
+from undust.judging.effect import SUPPORTS
+from undust.searching.forgotten import Excused, number_votes
+from undust.searching.kinds import NUMBER_DROPPED, kind_of
 from undust.searching.risk import RISK, Risk
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 USUAL_FPR = 0.01
 """The share of wrong merges under which the numbers below were chosen."""
+NOTHING_EXCUSED = Excused()
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,10 @@ class Objective:
     """A URL moved at all: of two edits that do the same, the quieter one wins."""
     bit: float = 0.05
     """β: a bit of an edit's text."""
-    guard: float = 0.1
-    """Pages that count as lost for each guard that an edit was narrowed to …"""
-    exception: float = 0.5
-    """… and for each exception that it was given."""
-    worst: float = 0.0
-    """The worst tenth of the votes says at least this."""
+    worst: float = 1.0
+    """The worst tenth of the votes says at least this …"""
+    right: float = 0.95
+    """… and such a share of the pages is expected to be right; no vote is surer than 0.982."""
     most: float = 0.012
     """The share of merged pages that may be another page, as far as anybody can expect."""
     risk: Risk = RISK
@@ -57,14 +58,16 @@ class Objective:
         """Return the objective for the largest share of wrong merges that a person accepts."""
         return cls(most=cls.most * max_fpr / USUAL_FPR)
 
-    def worth(self, effect: EditEffect) -> Worth:
-        """Return what an edit is worth, from what it would do."""
+    def worth(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth:
+        """Return what an edit is worth, from what it would do, and from failures that guards leave out."""
         right = float(effect.pages)
-        # Guards were chosen so that failures are left out: as much is still to be expected of others.
-        wrong = effect.wrong + self.guard * len(effect.edit.when) + self.exception * len(effect.edit.unless)
-        rate = self.risk.rate(kind_of(effect), effect.edit, right, wrong)
+        wrong = effect.wrong + excused.pages
         exposed = right + wrong + effect.silent
-        lost = rate * exposed
+        lost = self.risk.rate(kind_of(effect), effect.edit, right, wrong) * exposed
+        return self._worth(effect, lost, exposed)
+
+    def _worth(self, effect: EditEffect, lost: float, exposed: float) -> Worth:
+        rate = lost / max(exposed, 1e-9)
         saved = max(0.0, effect.saved - effect.lost - rate * effect.silent)
         value = saved - self.loss * lost - self.bit * effect.edit.bits
         if not effect.edit.is_mask:
@@ -73,9 +76,28 @@ class Objective:
             value -= self.against * int(effect.against.sum()) + self.moved * len(effect.moved)
         return Worth(value, rate, saved, lost)
 
-    def is_good(self, effect: EditEffect) -> bool:
-        """Return whether an edit is worth having."""
-        if effect.saved <= 0 or effect.worst < self.worst:
-            return False
-        worth = self.worth(effect)
-        return worth.value > 0 and worth.rate <= self.most
+    def worth_having(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth | None:
+        """Return what an edit is worth if it is worth having, else None."""
+        if effect.saved <= self.bit * effect.edit.bits or not self._is_convincing(effect):
+            return None
+        for worth in (self.worth(effect, excused), self._with_numbers(effect, excused)):
+            if worth.value <= 0 or worth.rate > self.most:
+                return None
+        return worth
+
+    def _with_numbers(self, effect: EditEffect, excused: Excused) -> Worth:
+        """Return the worth where numbers above one, which may be pages of a list, are counted apart."""
+        whole = self.worth(effect, excused)
+        numbers = number_votes(effect, SUPPORTS)
+        numbers = numbers._replace(wrong=numbers.wrong + excused.numbers)
+        exposed = sum(numbers)
+        rest = float(effect.pages) + effect.wrong + excused.pages + effect.silent
+        if not exposed:
+            return whole
+        rate = self.risk.rate(NUMBER_DROPPED, effect.edit, numbers.right, numbers.wrong)
+        lost = max(whole.lost, rate * exposed + whole.rate * max(0.0, rest - exposed))
+        return self._worth(effect, lost, max(rest, exposed))
+
+    def _is_convincing(self, effect: EditEffect) -> bool:
+        """Return whether the pages that come together are one, in the tail as well."""
+        return effect.worst >= self.worst and effect.expected_right >= self.right

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from undust.edits import KEEP, Keep
 from undust.judging import KeyState, Site, effects
-from undust.judging.effect import lost_in, transition
+from undust.judging.effect import keys_without, lost_in, transition
 from undust.proposing import PROPOSERS, SeenSite
 from undust.searching.guards import Guards
-from undust.searching.objective import Objective
+from undust.searching.objective import NOTHING_EXCUSED, Objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from undust.edits import Edit
     from undust.judging import EditEffect, PairEvidence
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
+    from undust.searching.forgotten import Excused
 
     Propose = Callable[[SeenSite], Iterable[Edit]]
 
@@ -65,6 +66,8 @@ class Search:
     refused: Counter[str] = field(default_factory=Counter)
     _off: set[str] = field(default_factory=set)
     """Edits that were taken or failed in company."""
+    _known: dict[str, Edit] = field(default_factory=dict)
+    """All edits that were proposed, each once: what it takes to say one is found out once."""
     _proposed: dict[str, Edit] = field(default_factory=dict)
     """What accepted edits were before they were kept to where they were seen to hold."""
     _failed: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -83,9 +86,14 @@ class Search:
             return self._searched()
         other = Search(KeyState(self.state.site), self.objective, _guards=self._guards)
         with_keeps, without = self._searched(), other._searched()
+        self._proposed = other._proposed | self._proposed
         self.candidates += other.candidates
         self.state = max((with_keeps, without), key=self._value)
         return self.state
+
+    def proposed_as(self, edit: Edit) -> Edit:
+        """Return an accepted edit as it was before it was kept to where it was seen to hold."""
+        return self._proposed.get(edit.text, edit)
 
     def _searched(self) -> KeyState:
         for _ in range(ROUNDS):
@@ -112,16 +120,18 @@ class Search:
         if self._asked.get(propose) is self.state:
             return
         site = self.state.site.name
-        offered = {edit.text: edit for edit in propose(self._seen()) if edit.text not in self._off}
+        some = (self._known.setdefault(edit.text, edit) for edit in propose(self._seen()))
+        offered = {edit.text: edit for edit in some if edit.text not in self._off}
         edits = [edit for edit in offered.values() if edit.rules(site)]
         self.candidates += len(edits)
-        judged = effects(self.state, edits)
-        self._take([effect for effect in judged if self.objective.is_good(effect)])
+        before = self.state
+        judged = effects(before, edits)
+        self._take(judged)
         failing = [effect for effect in judged if effect.lost and effect.pages >= LEAST_NARROWED]
         failing.sort(key=lambda effect: (-effect.pages, effect.edit.text))
         for effect in failing[:_NARROWED]:
             if self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
-                self._narrow(effect.edit)
+                self._narrow(effect, before)
         self._asked[propose] = self.state
 
     def _seen(self) -> SeenSite:
@@ -130,12 +140,19 @@ class Search:
             self._looked = self.state, SeenSite(self.state)
         return self._looked[1]
 
-    def _take(self, good: Sequence[EditEffect]) -> bool:
+    def _take(self, offered: Iterable[EditEffect]) -> None:
         """Accept the best one after the other; what an edit is worth is seen anew after each."""
-        took = False
-        edits = {effect.edit.text: effect.edit for effect in good}
-        queue = sorted((-self.objective.worth(effect).value, effect.edit.text, 0) for effect in good)
+        judged: dict[str, EditEffect] = {}
+        queue: list[tuple[float, str, int]] = []
         version = 0
+
+        def add(effect: EditEffect) -> None:
+            if (worth := self.objective.worth_having(effect)) is not None:
+                judged[effect.edit.text] = effect
+                heapq.heappush(queue, (-worth.value, effect.edit.text, version))
+
+        for effect in offered:
+            add(effect)
         while queue and len(self.state.edits) < MOST_EDITS:
             _, text, seen = heapq.heappop(queue)
             if seen != version:
@@ -143,28 +160,26 @@ class Search:
                 ahead = [heapq.heappop(queue) for _ in range(min(AHEAD, len(queue)))]
                 for each in (item for item in ahead if item[2] == version):
                     heapq.heappush(queue, each)
-                again = [edits[text], *(edits[each[1]] for each in ahead if each[2] != version)]
-                for effect in effects(self.state, again):
-                    if self.objective.is_good(effect):
-                        value = self.objective.worth(effect).value
-                        heapq.heappush(queue, (-value, effect.edit.text, version))
+                again = [text, *(each[1] for each in ahead if each[2] != version)]
+                for effect in effects(self.state, [judged[each].edit for each in again]):
+                    add(effect)
                 continue
-            if self._accept(edits[text]):
+            if self._accept(judged[text]):
                 version += 1
-                took = True
-        return took
 
-    def _accept(self, edit: Edit) -> bool:
+    def _accept(self, alone: EditEffect, excused: Excused = NOTHING_EXCUSED) -> bool:
         """Accept an edit, unless in the company of the others it does not what it does alone."""
+        edit = alone.edit
         self._off.add(edit.text)
-        (alone,) = effects(self.state, [edit])
         reaching = self._safe(self._guards.reach(self.state, alone))
         if reaching is None:
             self.refused["is right in company only"] += 1
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
-        if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.is_good(together):
+        if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.worth_having(
+            together, excused
+        ):
             self.refused["does something else in company"] += 1
             return False
         self.state = after
@@ -186,40 +201,52 @@ class Search:
             trials = self._guards.exceptions(self._raw, alone)
             if not trials:
                 return None
-            edit = trials[-1]
+            edit = trials[-1].edit
         return None
 
-    def _narrow(self, edit: Edit) -> None:
-        """Accept an edit under guards, as often as it holds somewhere apart."""
+    def _narrow(self, effect: EditEffect, seen: KeyState) -> None:
+        """Accept an edit, judged on a state, under guards, as often as it holds somewhere apart."""
+        edit = effect.edit
         for _ in range(3):
-            (effect,) = effects(self.state, [edit])
+            if seen is not self.state:
+                seen = self.state
+                (effect,) = effects(seen, [edit])
             if effect.pages < LEAST_NARROWED:
                 return
             site = self.state.site.name
             found = self._guards.where_it_holds(self.state, effect, LEAST_NARROWED)
-            trials = [trial for trial in found if trial.text not in self._off and trial.rules(site)]
-            good = [
-                each for each in effects(self.state, trials, effect.moved) if self.objective.is_good(each)
+            trials = [trial for trial in found if trial.edit.text not in self._off and trial.edit.rules(site)]
+            judged = effects(self.state, [trial.edit for trial in trials], effect.moved)
+            worths = [
+                (worth.value, each.edit.text, each, trial.excused)
+                for each, trial in zip(judged, trials, strict=True)
+                if (worth := self.objective.worth_having(each, trial.excused)) is not None
             ]
-            if not good:
+            if not worths:
                 self._failed[edit.text] = effect.pages, effect.lost
                 return
-            best = max(good, key=lambda each: (self.objective.worth(each).value, each.edit.text))
-            if not self._accept(best.edit):
+            if not self._accept(*max(worths, key=lambda found: found[:2])[2:]):
                 return
 
     def _prune(self) -> None:
         """Leave out edits without which the set is worth no less."""
         for edit in [edit for edit in self.state.edits if edit.operation != KEEP]:
+            # Without it no more is lost than now: it stays if that would not pay for the keys.
+            spared = self.objective.loss * lost_in(self.state) + self.objective.bit * self._bits([edit])
+            if keys_without(self.state, edit) - len(self.state.keys) > spared:
+                continue
             without = self.state.without(edit)
             if self._value(without) >= self._value(self.state):
                 self.state = without
                 self.refused["needless in the end"] += 1
 
+    def _bits(self, edits: Iterable[Edit]) -> float:
+        return sum(self._proposed.get(edit.text, edit).bits for edit in edits)
+
     def _value(self, state: KeyState) -> float:
         """Return what a whole set is worth, beside others."""
-        bits = sum(self._proposed.get(edit.text, edit).bits for edit in state.edits)
-        return -len(state.keys) - self.objective.loss * lost_in(state) - self.objective.bit * bits
+        cost = self.objective.loss * lost_in(state) + self.objective.bit * self._bits(state.edits)
+        return -len(state.keys) - cost
 
 
 def learn_site(

@@ -34,6 +34,7 @@ def figures_of_rule(row: RuleRow) -> dict[str, Any]:
         "name": row.name,
         "class": row.kind,
         "saved": row.saved,
+        "removed_urls": row.saved,
         "lost_pages": row.lost,
         "fpr": row.measures.fpr,
     }

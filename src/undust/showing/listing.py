@@ -1,31 +1,30 @@
-"""A rule set as a table for people: what each rule says, what it saves, how sure that is."""
+"""A rule set as a table for people: each rule with the URLs it removed, the pages it lost, and its risk."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
-
 from undust.display import how_many
+from undust.rules.verdict import leading, verdict
+from undust.showing.drawn import Group, Table, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from rich.console import RenderableType
 
     from undust.rules.difference import Difference
     from undust.rules.language import Rule
     from undust.rules.reasoning.check import Finding
     from undust.rules.ruleset import RuleSet
+    from undust.showing.drawn import RenderableType
 
 _WIDTH = 100
 """Columns of a table that goes nowhere in particular, such as a string or a pipe."""
 SHORTEST_ID = 8
 _GAP = "  "
 ID_COLUMN = 1
+RISK_HEAD = "risk ≤"
+"""The heading of the upper bound (95 % confidence) of the share of false merges of a rule."""
 _OFF = "dim"
 
 
@@ -60,23 +59,19 @@ def listed(
         rules: In their order.
         width: Of a line.
         styled: Returns a text in a style.
-        origins: Tell of each rule who proposed it, and an example of what it does.
+        origins: Also show which method proposed each rule, and an example.
 
     """
     has_evidence = any(rule.saves is not None or rule.fpr_upper is not None for rule in rules)
     short = short_ids(rules)
-    heads = ["#", "id", *(["saves", "false", "fpr <"] if has_evidence else [])]
+    heads = ["#", "id", *(["removed", "lost", RISK_HEAD] if has_evidence else [])]
     rows = [
         [
             str(number),
             short[rule.id],
-            *(
-                (_count(rule.saves), _count(rule.false_positives), rate_of(rule.fpr_upper))
-                if has_evidence
-                else ()
-            ),
+            *((_count(rule.saves), lost_pages(rule), rate_of(rule.fpr_upper)) if has_evidence else ()),
         ]
-        for number, rule in enumerate(rules, 1)
+        for number, rule in _in_order(rules)
     ]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     rest = max(width - sum(widths) - len(_GAP) * len(widths), 8)
@@ -90,12 +85,12 @@ def listed(
 
     blank = " " * len(cells([""] * len(widths)))
     yield styled(cells(heads) + "rule", "bold").rstrip()
-    site = None
-    for row, rule in zip(rows, rules, strict=True):
-        if rule.site != site:
-            site = rule.site
-            yield blank + styled(site_name(site), "bold")
-        style = _OFF if rule.status == "disabled" else ""
+    group = None
+    for row, (_, rule) in zip(rows, _in_order(rules), strict=True):
+        if group != (rule.site, rule.status == "proposed"):
+            group = rule.site, rule.status == "proposed"
+            yield blank + styled(site_name(rule.site) + ", proposed and not applied" * group[1], "bold")
+        style = "" if rule.status == "active" else _OFF
         lines = [(line, style) for line in described(rule).split("\n")]
         lefts = [cells(row)]
         if origins:
@@ -107,6 +102,11 @@ def listed(
                 yield (next(beside, blank) + styled(line[start : start + rest], look)).rstrip()
         yield from (left.rstrip() for left in beside)
     yield summary(rules)
+
+
+def _in_order(rules: Sequence[Rule]) -> list[tuple[int, Rule]]:
+    """Return rules with their numbers; what is only proposed comes last."""
+    return sorted(enumerate(rules, 1), key=lambda each: each[1].status == "proposed")
 
 
 def site_name(site: str) -> str:
@@ -122,13 +122,17 @@ def described(rule: Rule) -> str:
         lines.append(f"      → {quote}{rule.target}{quote}")
     conditions = (("when", rule.when), ("unless", rule.unless), ("except", rule.except_sites))
     lines += [f"{word:>7} {', '.join(texts)}" for word, texts in conditions if texts]
+    if not rule.fetch:
+        lines.append("        for comparing only")
+    if rule.needs:
+        lines.append(f"  needs {', '.join(need[:SHORTEST_ID] for need in rule.needs)}")
     if rule.status == "disabled":
         lines.append(f"    off{_why_off(rule)}")
     return "\n".join(lines)
 
 
 def _proposer(rule: Rule, number: int, width: int) -> Iterator[str]:
-    """Yield who proposed a rule, to stand under its id, behind so many columns for its number."""
+    """Yield the method that proposed a rule, to be shown under its id, after the columns of its number."""
     if rule.learned_by:
         said, room = f"{'':{number}}{_GAP}by {rule.learned_by}", width - len(_GAP)
         yield (said if len(said) <= room else f"{said[: room - 1]}…").ljust(width)
@@ -152,16 +156,31 @@ def _why_off(rule: Rule) -> str:
 def summary(rules: Sequence[Rule]) -> str:
     """Return how many rules there are, of how many sites, and how many are off."""
     sites = len({rule.site for rule in rules})
-    off = sum(rule.status == "disabled" for rule in rules)
+    counts = {
+        "off": sum(rule.status == "disabled" for rule in rules),
+        "proposed": sum(rule.status == "proposed" for rule in rules),
+        "for comparing only": sum(rule.status == "active" and not rule.fetch for rule in rules),
+    }
     saved = sum(rule.saves or 0 for rule in rules if rule.status == "active")
     words = [f"{how_many(len(rules), 'rule')} of {how_many(sites, 'site')}"]
-    words += [f"{off:,} off"] if off else []
-    words += [f"saves {how_many(saved, 'URL')} of those held out"] if saved else []
+    words += [f"{count:,} {word}" for word, count in counts.items() if count]
+    words += [f"{how_many(saved, 'held-out URL')} removed"] if saved else []
     return ", ".join(words)
 
 
 def _count(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
+
+
+def lost_pages(rule: Rule) -> str:
+    """Return how many held-out pages a rule merged into a different one; nothing if it was not measured.
+
+    Rules that were learned before pages were counted have only the number of false pairs.
+    """
+    counted = rule.extra.get("counted")
+    if isinstance(counted, dict) and isinstance(counted.get("lost"), int):
+        return _count(counted["lost"])
+    return "≥1" if rule.false_positives else _count(rule.false_positives)
 
 
 def rate_of(value: float | None) -> str:
@@ -176,13 +195,18 @@ def sheet(rule: Rule) -> RenderableType:
         "id": rule.id,
         "site": site_name(rule.site),
         "rule": described(rule),
-        "status": "on" if rule.status == "active" else "off",
+        "status": {"active": "on", "disabled": "off"}.get(rule.status, rule.status),
+        "verdict": ": ".join(verdict(rule)),
+        "leads": str(leading(rule)) if rule.targets else "",
+        "needs": ", ".join(rule.needs),
+        "review": ", ".join(f"{key} {value}" for key, value in (rule.review or {}).items()),
         "learned by": rule.learned_by or "",
         "support": _count(rule.support),
-        "false positives": _count(rule.false_positives),
+        "false pairs": _count(rule.false_positives),
         "fpr": rate_of(rule.fpr),
-        "fpr below": rate_of(rule.fpr_upper),
-        "saves": _count(rule.saves),
+        "removed": _count(rule.saves),
+        "lost": lost_pages(rule),
+        RISK_HEAD: rate_of(rule.fpr_upper),
         "examples": "\n".join(f"{url}\n→ {result}" for url, result in rule.examples),
         "validated": ", ".join(f"{key} {value}" for key, value in (rule.validated or {}).items()),
         **{key: json.dumps(value, ensure_ascii=False) for key, value in rule.extra.items()},

@@ -26,7 +26,7 @@ def evaluation_as_html(found: Evaluation) -> str:
     best = sorted(found.rules, key=lambda row: (-row.saved, row.name))[:_MOST_RULES]
     rules = table(
         f"alone, beyond standard normalization; {len(best):,} of {len(found.rules):,} rules",
-        ("saves", "loses", "rule"),
+        ("removed", "lost", "rule"),
         [(f"{row.saved:,}", f"{row.lost:,}", code(row.name)) for row in best],
     )
     return sites + rules

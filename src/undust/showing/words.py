@@ -33,14 +33,14 @@ def in_words(rule: Rule) -> str:
 
     >>> from undust.rules import Rule
     >>> in_words(Rule.parse('replace ".php3?" -> "?"', site="shop.test"))
-    'writes “?” for “.php3?”'
+    'replaces “.php3?” with “?”'
     >>> in_words(Rule.parse("rewrite {s}://www.a.test/{p**}?{r**} -> {s}://a.test/{p}?{r}", site="a.test"))
-    'writes a.test for www.a.test'
+    'replaces www.a.test with a.test'
     """
     if rule.kind == "keep":
-        return "leaves these URLs as they are"
+        return "keeps these URLs as they are"
     if rule.kind == "replace":
-        return f"writes “{rule.target}” for “{rule.source}”" if rule.target else f"removes “{rule.source}”"
+        return f"replaces “{rule.source}” with “{rule.target}”" if rule.target else f"removes “{rule.source}”"
     return "; ".join(_parts(rule)) or "writes the same page in another form"
 
 
@@ -48,11 +48,13 @@ def _parts(rule: Rule) -> Iterator[str]:
     target = rule.target or ""
     left, right = _SIDE.fullmatch(rule.source), _SIDE.fullmatch(target)
     if left and right:
-        yield from (f"writes {right[at]} for {left[at]}" for at in (1, 2) if _is_other(left[at], right[at]))
+        yield from (
+            f"replaces {left[at]} with {right[at]}" for at in (1, 2) if _is_other(left[at], right[at])
+        )
     is_mask = ":any}" in target
     names = [name.removeprefix(";") for name in forgotten_parameters(rule)]
     if names:
-        yield f"{'ignores the value of' if is_mask else 'forgets'} {', '.join(names)}"
+        yield f"{'ignores the value of' if is_mask else 'removes'} {', '.join(names)}"
     yield from (FORMS[form] for form in _FORM.findall(target) if form in FORMS and form != "any")
     if left and right:
         yield from _path(left[3], right[3], is_mask=is_mask)
@@ -61,9 +63,9 @@ def _parts(rule: Rule) -> Iterator[str]:
 
 def _path(left: str, right: str, *, is_mask: bool) -> Iterator[str]:
     if "{*}" in left and not is_mask:
-        yield "forgets a part of the path"
+        yield "removes a part of the path"
     elif _fixed(left) != _fixed(right):
-        yield f"writes {_fixed(right) or '/'} for {_fixed(left) or '/'} in the path"
+        yield f"replaces {_fixed(left) or '/'} with {_fixed(right) or '/'} in the path"
 
 
 def _query(left: str, right: str, forgotten: list[str]) -> Iterator[str]:
@@ -73,9 +75,9 @@ def _query(left: str, right: str, forgotten: list[str]) -> Iterator[str]:
     gone = [_fixed(one) for one in before if one not in after and one.partition("=")[0] not in forgotten]
     new = [_fixed(one) for one in after if one not in before]
     if gone and new:
-        yield f"writes {'&'.join(new)} for {'&'.join(gone)}"
+        yield f"replaces {'&'.join(gone)} with {'&'.join(new)}"
     elif gone:
-        yield f"drops {'&'.join(gone)}"
+        yield f"removes {'&'.join(gone)}"
     elif new:
         yield f"adds {'&'.join(new)}"
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from undust.extras import missing_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     import pyarrow as pa
 
@@ -14,8 +18,7 @@ if TYPE_CHECKING:
 
 def one_array(urls: Any) -> pa.Array:  # noqa: ANN401 -- any Arrow object
     """Return `urls` as a single Arrow array; only chunks have to be copied together."""
-    import pyarrow as pa  # noqa: PLC0415 -- slow to load, and a single URL does without
-
+    pa = _arrow()
     if isinstance(urls, pa.Array) or hasattr(urls, "__arrow_c_array__"):
         return _handed_over(urls if isinstance(urls, pa.Array) else pa.array(urls))
     if hasattr(urls, "__arrow_c_stream__"):
@@ -28,13 +31,20 @@ def one_array(urls: Any) -> pa.Array:  # noqa: ANN401 -- any Arrow object
 
 def map_column(urls: Any, work: Callable[[Any], Column]) -> pa.Array | pa.ChunkedArray:  # noqa: ANN401
     """Return the result of `work` on an array, or on each chunk of a chunked one."""
-    import pyarrow as pa  # noqa: PLC0415
-
+    pa = _arrow()
     if not hasattr(urls, "__arrow_c_array__") and hasattr(urls, "__arrow_c_stream__"):
         column = _chunks(urls)
         chunks = column.chunks or [pa.array([], column.type)]
         return pa.chunked_array([pa.array(work(_handed_over(chunk))) for chunk in chunks])
     return pa.array(work(one_array(urls)))
+
+
+def _arrow() -> ModuleType:
+    """Return pyarrow, which is slow to load and not part of the base; a single URL does without."""
+    try:
+        return import_module("pyarrow")
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) or error from None
 
 
 def _chunks(urls: Any) -> pa.ChunkedArray:  # noqa: ANN401 -- any Arrow object

@@ -58,7 +58,7 @@ def normalize(
     threads: int = 1,
 ) -> pa.Array | pa.ChunkedArray: ...
 def normalize(urls: Any, *, skip: Iterable[str] = (), threads: int = 1) -> Any:
-    """Return a URL, or a column of URLs, in normal form; what is no http(s) URL stays as it is.
+    """Return a URL, or a column of URLs, in normal form; what is not an http(s) URL is not changed.
 
     >>> normalize("HTTP://Shop.test:80/a/../b")
     'http://shop.test/b'
@@ -81,7 +81,7 @@ def _normalize_column(urls: Any, steps: int, threads: int) -> pa.Array | pa.Chun
 def normalize_lines(
     data: bytes, *, skip: Iterable[str] = (), threads: int = 1
 ) -> tuple[bytes, int, int, int]:
-    r"""Return lines of URLs in normal form; how many there are, how many changed, how many are no URLs.
+    r"""Return lines of URLs in normal form; how many there are, how many changed, how many are not URLs.
 
     >>> normalize_lines(b"HTTP://h\nx\n")
     (b'http://h/\nx\n', 2, 1, 1)

@@ -25,7 +25,7 @@ class Url:
     """White space in front."""
     scheme: str
     separator: str
-    """What stands between scheme and authority: `://`, or what a browser reads as that."""
+    """The text between scheme and authority: `://`, or what a browser reads as that."""
     userinfo: str | None
     host: str
     port: str | None

@@ -73,12 +73,12 @@ class TokenView:
 
 @dataclass(frozen=True, eq=False)
 class KeyValueView:
-    """Entry `e` says that key `keys[e]` has value `values[e]`; entries stand in URL order.
+    """Entry `e` says that key `keys[e]` has value `values[e]`; entries are in URL order.
 
     Keys are `scheme`, `userinfo`, `host_0` (the last label) and on to the left, `port`, `path_0`
     and on to the right, `slash` (a path longer than `/` ends in one), `?name`, `?name#2` for the
     second of that name, and `fragment`. A key that is absent has no entry. Value code 0 is a
-    parameter without `=`. A row without entries is no URL of the usual shape.
+    parameter without `=`. A row without entries is not a URL of the usual shape.
 
     >>> KeyValueView.of(["http://a.test/x/?q=1&r"]).pairs(0)
     {'scheme': 'http', 'host_1': 'a', 'host_0': 'test', 'path_0': 'x', 'slash': '1', '?q': '1', '?r': None}
@@ -115,7 +115,7 @@ class KeyValueView:
         return list(zip(names, texts, marks, strict=True))
 
     def urls(self) -> pa.Array:
-        """Return the URLs that the view was made of; null for rows that were none."""
+        """Return the URLs that the view was made of; null for rows that were not URLs."""
         rows = (_written(self._entries(row)) for row in range(len(self)))
         urls = [None if url is None else url.encode(errors="surrogateescape") for url in rows]
         return pa.array(urls, pa.large_binary()).view(self.value_texts.type)

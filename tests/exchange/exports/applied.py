@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shutil
@@ -76,6 +77,18 @@ def by_perl(text: str, urls: Sequence[str], folder: Path) -> list[str]:
     pairs = folder / "pairs.json"
     pairs.write_text(text, encoding="utf-8")
     return _by_program([program("perl"), str(PCRE_PROGRAM), str(pairs)], urls)
+
+
+def by_duplicate_url_discarder(text: str, urls: Sequence[str], folder: Path) -> list[str]:
+    """What the file makes of URLs, with duplicate-url-discarder itself."""
+    module = pytest.importorskip("duplicate_url_discarder.url_canonicalizer")
+    extraction = importlib.import_module("tldextract.tldextract")
+    # Its own copy of the suffix list; without this it would ask the network first.
+    vars(extraction)["TLD_EXTRACTOR"] = extraction.TLDExtract(suffix_list_urls=(), cache_dir=None)
+    rules = folder / "rules.json"
+    rules.write_text(text, encoding="utf-8")
+    canonicalizer = module.UrlCanonicalizer([rules])
+    return [canonicalizer.process_url(url) for url in urls]
 
 
 def _by_program(command: list[str], urls: Sequence[str]) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.exchange.exports import shop
+from tests.exchange.exports.applied import by_duplicate_url_discarder
+from tests.exchange.exports.test_linear_time import ATTEMPTS, MOST_GROWTH, SIZES, by_python, repeated
 from undust import Rule, RuleSet, normalize
 from undust.exchange.exports import export
 from undust.exchange.imports import imported
@@ -42,12 +44,28 @@ REMOVALS = st.one_of(
 )
 
 
+KEEPS = st.sampled_from(
+    [
+        "keep {s}://{h}/cart/{p**}?{rest**}",
+        "keep {s}://{h}/item?{rest**}",
+        "keep {s}://{h}/old/{x}/{p**}?{rest**}",
+        "keep {s}://{h}/{p**}?id={**}&{rest**}",
+        "keep {s}://{h}/{p**}?id={x:int}&{rest**}",
+        "keep {s}://{h}/{p**}?lang=en&a={**}&{rest**}",
+        "keep {s}://{h}/{p**}?a={x}",
+        "keep {s}://{h}/cart",
+        "keep {s}://www.shop.test/{p**}?{rest**}",
+        "keep {s}://{h}/{p**}?{rest**} when ?lang={*} unless /wiki/{**}",
+    ]
+)
+
+
 @st.composite
-def rule_sets(draw: st.DrawFn) -> RuleSet:
+def rule_sets(draw: st.DrawFn, others: st.SearchStrategy[str] = REMOVALS) -> RuleSet:
     """Rules of two sites and of all, most of which take parameters away, and at least one for each site."""
     first = Rule.parse(DROP.format("sid={**}"), site="*")
     rules = {first.id: first}
-    for text in draw(st.lists(REMOVALS, min_size=1, max_size=5)):
+    for text in draw(st.lists(others, min_size=1, max_size=5)):
         site = draw(st.sampled_from(SITES))
         excepted = ("other.test",) if site == "*" and draw(st.booleans()) else ()
         rule = replace(Rule.parse(text, site=site), except_sites=excepted)
@@ -72,18 +90,6 @@ def without(url: str, is_dropped: Callable[[str], object]) -> str:
     start, mark, query = url.partition("?")
     left = [each for each in query.split("&") if not is_dropped(each.partition("=")[0])] if mark else []
     return f"{start}?{'&'.join(left)}" if left else start
-
-
-def by_duplicate_url_discarder(text: str, urls: Sequence[str], folder: Path) -> list[str]:
-    """The real thing."""
-    module = pytest.importorskip("duplicate_url_discarder.url_canonicalizer")
-    extraction = importlib.import_module("tldextract.tldextract")
-    # Its own copy of the suffix list; without this it would ask the network first.
-    vars(extraction)["TLD_EXTRACTOR"] = extraction.TLDExtract(suffix_list_urls=(), cache_dir=None)
-    rules = folder / "rules.json"
-    rules.write_text(text, encoding="utf-8")
-    canonicalizer = module.UrlCanonicalizer([rules])
-    return [canonicalizer.process_url(url) for url in urls]
 
 
 def by_clearurls(text: str, urls: Sequence[str], _: Path) -> list[str]:
@@ -177,8 +183,8 @@ def test_answers_are_canonical(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", APPLIED)
-@settings(max_examples=30)
-@given(rules=rule_sets(), seed=st.integers(0, 1000))
+@settings(max_examples=60)
+@given(rules=rule_sets(REMOVALS | KEEPS), seed=st.integers(0, 1000))
 def test_any_rules_are_said_exactly_or_refused(
     target: str, tmp_path_factory: pytest.TempPathFactory, rules: RuleSet, seed: int
 ) -> None:
@@ -226,9 +232,79 @@ def test_a_robots_txt_is_of_one_site() -> None:
     assert "Clean-param: ref\n" in export(rules, "clean-param", site="other.test").text
 
 
+KEPT = {
+    "search": ("keep {s}://{h}/search?{rest**}", "/search?sid=1", "/search/more?sid=1"),
+    "folder": ("keep {s}://{h}/cart/{p**}?{rest**}", "/cart/a/b?sid=1", "/carts?sid=1"),
+    "value": ("keep {s}://{h}/{p**}?do=edit&{rest**}", "/x?do=edit&sid=1", "/x?do=edits&sid=1"),
+    "parameter": ("keep {s}://{h}/{p**}?board={**}&{rest**}", "/x?board&sid=1", "/x?boards=1&sid=1"),
+}
+"""Keeps as `learn` finds them: a URL that is kept, and one beside it."""
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("target", ["clearurls", "duplicate-url-discarder"])
+def test_a_keep_is_written_as_an_exception(target: str, name: str, tmp_path: Path) -> None:
+    """A keep that overlaps every rule is exported with them, and leaves other URLs and sites to the rules."""
+    text, kept, beside = KEPT[name]
+    rules = RuleSet(
+        [
+            Rule.parse(text, site="shop.test"),
+            Rule.parse(DROP.format("{**:sid|ref}"), site="shop.test"),
+            Rule.parse(DROP.format("sid={**}"), site="*"),
+        ]
+    )
+    exported = export(rules, target)
+    assert exported.refused == ()
+    urls = [f"http://{host}{path}" for host in ("shop.test", "www.shop.test") for path in (kept, beside)]
+    urls.append(f"http://other.test{kept}")
+    found = APPLIED[target](exported.text, urls, tmp_path)
+    assert [one == other for one, other in zip(urls, found, strict=True)] == [True, False] * 2 + [False]
+    assert shop.differences(urls, found, rules) == []
+
+
+def test_a_keep_that_a_pattern_cannot_describe_is_refused() -> None:
+    """Then the rules that it protects are refused too, and a keep that protects none is not mentioned."""
+    slow = "keep {s}://{h}/{x}-{y}-{z}?{rest**}"
+    drop = DROP.format("sid={**}")
+    for target in ("clearurls", "duplicate-url-discarder"):
+        exported = export(shop.rules_of(slow, drop), target)
+        assert exported.rules == ()
+        assert "keep of rule 1" in exported.refused[1].reason
+        alone = export(shop.rules_of("keep {s}://{h}/search?{rest**}"), target)
+        assert "no rule is exported" in alone.refused[0].reason
+
+
 def test_odd_names_are_refused_where_they_mean_something() -> None:
     """A name that a format would misread is never written into it."""
     rules = shop.rules_of(DROP.format("{**:a,b|c}"), DROP.format("x$y={**}"))
     assert export(rules, "removeparam").rules == ()
     assert export(rules, "clean-param").rules == ()
     assert normalize("http://shop.test/?a,b") == "http://shop.test/?a,b"
+
+
+@pytest.mark.parametrize(
+    ("keep", "start", "unit", "end"),
+    [
+        ("keep {s}://{h}/{p**}?board={*};sort={*};desc&{rest**}", "/x?board=1;sort=", "a", ";des"),
+        ("keep {s}://{h}/{p**}?board={*};sort={*};desc&{rest**}", "/x?", "board=1;sort=2;&", "x"),
+        ("keep {s}://{h}/a/{p**}/b-{x}?{rest**}", "/a", "/b-", "/"),
+        ("keep {s}://{h}/a/{p**}/b-{x}?{rest**}", "/a/", "b-", "/"),
+        ("keep {s}://{h}/{x:int}-{y:word}.html?{rest**}", "/", "1", "-a.htm"),
+        ("keep {s}://{h}/{x:int}-{y:word}.html?{rest**}", "/1", "-1", ".htm"),
+        ("keep {s}://{h}/{p**}?id={x:int}&lang={**}&{rest**}", "/?", "id=1&", "x"),
+    ],
+)
+def test_exceptions_take_linear_time(keep: str, start: str, unit: str, end: str) -> None:
+    """In an engine that goes back, as those of browsers do, twice the length takes twice the time."""
+    exported = export(shop.rules_of(keep, DROP.format("sid={**}")), "clearurls")
+    assert exported.refused == ()
+    (provider,) = json.loads(exported.text)["providers"].values()
+    for pattern in provider["exceptions"]:
+        urls = [repeated(f"http://shop.test{start}", unit, end, size) for size in SIZES]
+        times: list[float] = []
+        for _ in range(ATTEMPTS):
+            times = [spent for _, spent in by_python([(pattern, url) for url in urls])]
+            if all(long <= MOST_GROWTH * short for short, long in pairwise(times)):
+                break
+        else:
+            pytest.fail(f"{times} s for {pattern}")

@@ -239,7 +239,7 @@ def test_the_summary_says_what_cannot_be_known() -> None:
     silent = {"url": f"{HOST}/silent", "size": 7}
     assert "content to compare" not in str(undust.find_duplicates(table(page, moved)))
     some = str(undust.find_duplicates(table(page, moved, silent)))
-    assert "\ncontent to compare: 2 URLs (67%); of the others only sizes can tell" in some
+    assert "\ncontent to compare: 2 URLs (67%); of the others only sizes can show" in some
     assert "\ncontent to compare: none; only sizes" in str(undust.find_duplicates(table(silent)))
 
 
@@ -253,8 +253,8 @@ def test_sites_apart_and_what_is_no_url() -> None:
     assert [part.site for part in duplicates] == ["a.test", "b.test"]
     assert duplicates["a.test"].sizes.tolist() == [2]
     assert duplicates.summary.not_urls == 1
-    assert repr(duplicates) == "<Duplicates: 3 URLs of 2 sites in 2 clusters, 1 to spare>"
-    assert str(duplicates).startswith("3 URLs of 2 sites in 2 clusters: 1 to spare (33%)")
+    assert repr(duplicates) == "<Duplicates: 3 URLs of 2 sites in 2 clusters, 1 duplicate>"
+    assert str(duplicates).startswith("3 URLs of 2 sites in 2 clusters: 1 duplicate (33%)")
     assert pa.table(duplicates).num_rows == 3
     assert len(undust.find_duplicates(table())) == 0
     with pytest.raises(KeyError):

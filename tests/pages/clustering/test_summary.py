@@ -35,9 +35,9 @@ def summary() -> Summary:
 def test_a_person_is_told_everything() -> None:
     """Headline, evidence, what was not trusted, what was left out: in this order, with a line between."""
     assert summary().text(80) == (
-        "1,000 URLs of 1 site in 400 clusters: 600 to spare (60%), up to 7 URLs in one\n"
+        "1,000 URLs of 1 site in 400 clusters: 600 duplicates (60%), up to 7 URLs in one\n"
         "  cluster\n"
-        "content to compare: 250 URLs (25%); of the others only sizes can tell that they\n"
+        "content to compare: 250 URLs (25%); of the others only sizes can show that they\n"
         "  differ\n"
         "\n"
         "evidence   URLs\n"
@@ -53,7 +53,7 @@ def test_a_person_is_told_everything() -> None:
         "\n"
         "left out\n"
         "  3 sightings with a 4xx or 5xx\n"
-        "  2 rows that are no URL\n"
+        "  2 rows that are not URLs\n"
         "  5 redirects to other sites\n"
         "  6 sketches of another size\n"
         "  4 URLs' earlier contents (the latest counts)"
@@ -132,10 +132,10 @@ def test_kinds_with_most_urls_come_first_and_few_groups_are_told() -> None:
 
 
 def test_nothing_found_is_said_in_a_line() -> None:
-    """Without a duplicate nothing is to spare; without a URL there is no content to miss."""
+    """Without a duplicate there are no duplicates; without a URL there is no content to miss."""
     assert Summary().text() == "0 URLs of 0 sites in 0 clusters"
     assert Summary(sites=1, urls=2, clusters=2, known=2).text() == "2 URLs of 1 site in 2 clusters"
-    assert Summary(sites=1, urls=2, clusters=2).text().endswith("can tell that pages differ")
+    assert Summary(sites=1, urls=2, clusters=2).text().endswith("can show that pages differ")
 
 
 def test_a_strange_url_does_nothing_to_a_terminal() -> None:

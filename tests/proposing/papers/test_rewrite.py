@@ -262,7 +262,7 @@ def test_urls_of_a_trap_do_not_eat_the_memory() -> None:
 
 def test_an_unknown_filter_is_refused() -> None:
     """The message names the filters there are."""
-    with pytest.raises(UndustError, match=r"rewrite\.filter=best is no filter; there are fanout, entropy"):
+    with pytest.raises(UndustError, match=r"rewrite\.filter=best is not a filter; there are fanout, entropy"):
         propose_by_name(site_of(BOOKS), ["rewrite"], {"rewrite.filter": "best"})
 
 

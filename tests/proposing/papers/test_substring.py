@@ -342,7 +342,7 @@ def test_a_dollar_sign_at_the_end_is_no_anchor() -> None:
         ("evidence", "guess", "is one of auto, content, size, none"),
         ("tokens", "runs", "is one of triplets, words"),
         ("min_support", "0", "is at least 1"),
-        ("folder", "/no/such/folder", "which is no folder; make it first"),
+        ("folder", "/no/such/folder", "which is not a folder; make it first"),
         ("delta", "2", "is a share between 0 and 1"),
         ("max_buckets", "2", "has no option"),
     ],

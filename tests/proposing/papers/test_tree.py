@@ -20,7 +20,8 @@ from undust.proposing.papers.selection import STRATEGIES
 from undust.proposing.papers.tree import TreeOptions, raw_candidates, sampled
 from undust.proposing.papers.tree.pairs import overlaps
 from undust.rules import RuleSet
-from undust.urls.tree import ANYTHING, PERHAPS, SALIENCES
+from undust.showing.tree.shown import pattern_text
+from undust.urls.tree import ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
@@ -281,9 +282,9 @@ def test_what_a_sample_hides_is_seen_by_the_proof_on_all_urls() -> None:
 def test_the_tree_is_that_of_its_plain_twin(pages: dict[str, str], salience: Salience) -> None:
     """The same nodes with the same URLs, patterns and splits as algorithm 1 one URL at a time."""
     site = site_of(pages)
-    tree, _ = raw_candidates(site, TreeOptions(singletons=True, salience=salience))
-    in_site = oracle.tokens_of(list(pages)) if salience == "site" else None
-    root = oracle.build(list(pages), in_site=in_site)
+    tree, _ = raw_candidates(site, TreeOptions(singletons=True, salience=salience, least=10**9))
+    frequent = oracle.frequent_tokens(list(pages)) if salience == "site" else None
+    root = oracle.build(list(pages), frequent=frequent)
     expected = [(node.urls, node.pattern, node.split) for node, _ in root.walk()]
     found = [
         (
@@ -304,13 +305,67 @@ def test_an_unknown_word_is_named(option: str) -> None:
 
 
 def test_tokens_of_the_whole_site_can_make_a_value_salient() -> None:
-    """A10: all first segments are equally frequent, but `a` is a second one as well."""
-    pages = {f"http://s.test/{first}/{first}{n}": "1" for first in "abcde" for n in range(2)}
-    pages |= {f"http://s.test/{first}/{'z' if first == 'a' else 'a'}": "2" for first in "abcde"}
-    tree, _ = raw_candidates(site_of(pages), TreeOptions())
-    assert len(tree) == 1
-    tree, _ = raw_candidates(site_of(pages), TreeOptions(salience="site"))
-    assert [named_pattern(tree, node)["path_0"] for node in range(3)] == [oracle.ANY, "a", oracle.ANY]
+    """A10: first segments fall off behind `b`; as tokens of the site, `c` is as frequent as the others."""
+    first = {"a": 60, "b": 50, "c": 12, "d": 11}
+    pages = {f"http://s.test/{name}/{n}": "1" for name, count in first.items() for n in range(count)}
+    pages |= {f"http://s.test/e{n}/c?m={m}": "2" for n in range(5) for m in range(8)}
+
+    def salient(salience: Salience) -> set[str | None]:
+        tree, _ = raw_candidates(site_of(pages), TreeOptions(salience=salience, least=10))
+        return {named_pattern(tree, node)["path_0"] for node in tree.nodes[0].children} - {oracle.ANY}
+
+    assert salient("node") == {"a", "b"}
+    assert salient("site") == {"a", "b", "c"}
+
+
+def forms_of(urls: list[str], salience: Salience) -> dict[str, int]:
+    """The leaves of a tree as text, and how many URLs each has."""
+    tree = grow(UrlColumns.of(pa.array(urls)), salience=salience)
+    leaves = [number for number, node in enumerate(tree.nodes) if not node.children]
+    return {pattern_text(tree, number): tree.nodes[number].count for number in leaves}
+
+
+@pytest.mark.parametrize("salience", SALIENCES)
+@pytest.mark.parametrize(("albums", "shows"), [(400, 400), (390, 410), (500, 120)])
+def test_figure_1_two_scripts_are_two_forms(albums: int, shows: int, salience: Salience) -> None:
+    """Salient tokens such as `show.php` are kept, values such as those of `b` become `*`."""
+    at = "http://www.wretch.test/album/"
+    urls = [f"{at}show.php?i=u{n}&b={n * 37 % 101}" for n in range(shows)]
+    urls += [f"{at}album.php?id=u{n}&book={n * 41 % 97}" for n in range(albums)]
+    found = forms_of(urls, salience)
+    assert found == {f"{at}show.php?b=*&i=*": shows, f"{at}album.php?book=*&id=*": albums}
+
+
+@pytest.mark.parametrize("salience", SALIENCES)
+def test_equal_language_folders_are_a_form_each(salience: Salience) -> None:
+    """Where all values are equally frequent, their share of the site decides."""
+    urls = [f"http://s.test/{name}/{n}.html" for name in ("de", "en", "es", "fr", "it") for n in range(60)]
+    found = forms_of(urls, salience)
+    assert found == {f"http://s.test/{name}/*": 60 for name in ("de", "en", "es", "fr", "it")}
+
+
+@pytest.mark.parametrize("salience", SALIENCES)
+def test_an_optional_parameter_parts_a_form(salience: Salience) -> None:
+    """With and without are two forms where both are common; a rare parameter splits nothing."""
+    urls = [f"http://s.test/view?id={n}" for n in range(200)]
+    urls += [f"http://s.test/view?id={n}&sid={n * 7919}" for n in range(150)]
+    urls += ["http://s.test/view?id=7&debug=1"]
+    assert forms_of(urls, salience) == {
+        "http://s.test/view?id=*&[debug=*]": 201,
+        "http://s.test/view?id=*&sid=*": 150,
+    }
+
+
+def test_three_equal_forms_of_a_page_have_rules() -> None:
+    """Every page under three forms, as often each: all URLs of a page get one key."""
+    pages = {}
+    for n in range(120):
+        for form in (f"item/{n}", f"print/{n}", f"item.php?id={n}"):
+            pages[f"http://s.test/{form}"] = str(n)
+    rules = [rule for each in propose(site_of(pages), ["tree"])["tree"].candidates for rule in each.rules]
+    key = RuleSet(rules).compile().key
+    assert len({key(url) for url in pages}) == 120
+    assert len({(page, key(url)) for url, page in pages.items()}) == 120
 
 
 @settings(max_examples=25)
@@ -318,7 +373,9 @@ def test_tokens_of_the_whole_site_can_make_a_value_salient() -> None:
 def test_raw_candidates_are_those_of_the_plain_twin(pages: dict[str, str]) -> None:
     """The same pairs of nodes and the same operations as algorithms 2 and 3, pair by pair."""
     site = site_of(pages)
-    tree, found = raw_candidates(site, TreeOptions(singletons=True))
+    tree, found = raw_candidates(
+        site, TreeOptions(singletons=True, salience="node", least=10**9, min_overlap=0.5)
+    )
     raws = {
         (urls_of(tree, raw.mapping.source, site), urls_of(tree, raw.mapping.target, site)): named_operations(
             tree, raw.mapping

@@ -32,7 +32,7 @@ What `undust.read` and every command that reads make of files that are not as th
 Each sample below has four records.
 The right column is what undust says, word for word, with `FILE` for the name of the file.
 `python -m tests.reading.formats.damage` writes this page; a test fails when it is not what the readers do.
-[Inputs](inputs.md#damage) tells what the three fates mean.
+[Inputs](inputs.md#damage) explains the three outcomes.
 
 """
 URLS = [f"http://shop.test/{name}?id=7" for name in "abcd"]
@@ -48,6 +48,7 @@ ROWS: list[dict[str, Any]] = [
     for n, url in enumerate(URLS)
 ]
 ANSWERS = [Answer(url, page(f"page {n}")) for n, url in enumerate(URLS)]
+LINKING = [Answer(url, f'<a href="{url}&amp;y=1">next</a>'.encode()) for url in URLS]
 LINE = '203.0.113.7 - - [15/Nov/2026:00:23:57 +0000] "GET {} HTTP/1.1" 200 5120 "-" "-"\n'
 WHOLE: dict[str, bytes] = {
     "access-log": "".join(LINE.format(url) for url in URLS).encode(),
@@ -57,6 +58,7 @@ WHOLE: dict[str, bytes] = {
     "csv": as_delimited(ROWS, ","),
     "json": as_json(ROWS),
     "jsonl": as_jsonl(ROWS),
+    "links": b"".join(map(by_hand, LINKING)),
     "parquet": as_parquet(ROWS),
     "sitemap": (
         "<urlset>" + "".join(f"<url><loc>{url}</loc></url>\n" for url in URLS) + "</urlset>"
@@ -90,7 +92,7 @@ ANY: dict[str, Callable[[bytes], bytes]] = {
 ONE: dict[str, dict[str, Callable[[bytes], bytes]]] = {
     "access-log": {
         "a line of another format": lambda data: data.replace(b"203.0.113.7 - - [", b"[", 1),
-        "a request that is none": lambda data: data.replace(
+        "a line that is not a request": lambda data: data.replace(
             b"GET http://shop.test/b?id=7", b"\\x16\\x03\\x01", 1
         ),
     },
@@ -105,13 +107,14 @@ ONE: dict[str, dict[str, Callable[[bytes], bytes]]] = {
             b"http://shop.test/b", b'"http://shop.test/b', 1
         ),
         "no column of URLs": lambda data: data.replace(b"url,", b"a,", 1).replace(b"http://", b""),
-        "a status that is none": lambda data: data.replace(b"200", b"abc", 1),
+        "a status that is not a number": lambda data: data.replace(b"200", b"abc", 1),
     },
     "json": {"no array": lambda _: b'{"url": 5}'},
     "jsonl": {
         "a torn line": lambda data: data.replace(b'"digest": "D1"', b'"digest: "D1', 1),
         "a URL that is a number": lambda data: data.replace(b'"http://shop.test/b?id=7"', b"7", 1),
     },
+    "links": {"a tag that is not closed": lambda data: data.replace(b'1">next', b"1", 1)},
     "parquet": {
         "numbers where URLs should be": lambda _: as_parquet([{"url": n} for n in range(4)]),
         "a URL of 2 MiB": lambda _: as_parquet([ROWS[0], ROWS[1] | {"url": f"{URLS[1]}{'b' * LONG}"}]),
@@ -122,12 +125,14 @@ ONE: dict[str, dict[str, Callable[[bytes], bytes]]] = {
         "a raw ampersand": lambda data: data.replace(b"?id=7", b"?id=7&x=1", 1),
     },
     "tsv": {"a row with too few values": lambda data: data.replace(b"\tD1\t", b"\t", 1)},
-    "urls": {"a line that is no URL": lambda data: data.replace(b"http://shop.test/b", b"no url", 1)},
+    "urls": {"a line that is not a URL": lambda data: data.replace(b"http://shop.test/b", b"no url", 1)},
     "warc": {
         "a length that is too large": lambda data: data.replace(
             b"Content-Length: 1", b"Content-Length: 9", 1
         ),
-        "a length that is none": lambda data: data.replace(b"Content-Length: 1", b"Content-Length: x", 1),
+        "a length that is not digits": lambda data: data.replace(
+            b"Content-Length: 1", b"Content-Length: x", 1
+        ),
         "a header without an end": lambda data: data.replace(b"\r\n\r\nHTTP/1.1", b"\r\nHTTP/1.1", 1),
     },
 }

@@ -142,7 +142,7 @@ def test_person_gives_scheme_and_port_and_the_log_the_host() -> None:
 def test_base_has_to_be_a_url() -> None:
     """A base that is none is refused, with an example of one."""
     with pytest.raises(
-        SourceError, match=r"'shop\.test' is no base for URLs; it has to look like https://your\.site"
+        SourceError, match=r"'shop\.test' is not a base for URLs; it has to look like https://your\.site"
     ):
         read(b'1.2.3.4 - - %b "GET /x HTTP/1.1" 200 1' % TIME, base="shop.test")
 

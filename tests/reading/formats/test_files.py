@@ -66,8 +66,8 @@ def test_unknown_file_in_a_folder_is_reported_and_a_named_one_refused(tmp_path: 
     (tmp_path / "urls").write_text("http://shop.test/\n")
     seen = undust.read(tmp_path)
     assert urls(seen) == ["http://shop.test/"]
-    assert "its format is none that undust knows; say what it is with --format" in seen.report()
-    with pytest.raises(UnknownFormat, match=r"README: its format is none that undust knows; say .* --format"):
+    assert "its format is not known to undust; say what it is with --format" in seen.report()
+    with pytest.raises(UnknownFormat, match=r"README: its format is not known to undust; say .* --format"):
         undust.read(tmp_path / "README")
     with pytest.raises(UnknownFormat):
         undust.read(tmp_path, strict=True)
@@ -173,7 +173,7 @@ def test_observations_are_an_arrow_stream_with_a_report(tmp_path: Path) -> None:
     assert pa.table(seen).equals(seen.table)
     assert repr(seen) == "<Observations: 2 from 1 file, 1 skipped>"
     assert seen.report() == (
-        f"{seen!r}\n{tmp_path}/urls: 2 rows of urls\n  1 skipped: url is no URL\n    line 2: \\x1b[31mred"
+        f"{seen!r}\n{tmp_path}/urls: 2 rows of urls\n  1 skipped: url is not a URL\n    line 2: \\x1b[31mred"
     )
 
 

@@ -18,7 +18,7 @@ import undust
 from tests.reading.formats.rendered import rows_of
 from undust.errors import SourceError
 from undust.files.streams import LONGEST_LINE
-from undust.reading.formats import SOURCES, json_lines, named_format
+from undust.reading.formats import SOURCES, format_of, json_lines, named_format
 from undust.reading.formats.reading import Reading, ReadOptions
 from undust.reading.observations import SCHEMA
 
@@ -283,6 +283,30 @@ def test_shelf_is_sorted_and_each_format_recognises_its_own() -> None:
         head = write(CRAWL)[:65536]
         scores = {source.name: source.recognises(head, "download") for source in SOURCES}
         assert max(scores, key=scores.__getitem__) == name.partition(".")[2], scores
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\x1b]0;title\x07 and more\nhttp://a.test/\x1b]0;title\x07?sid=1\n",
+        b"\x00;b\nhttp://a.test/1;2\n",
+        b"no URL\nhttp://a.test/x\ry\n",
+        b"what, is this\nhttp://a.test/1\n",
+        b"a; b; c\nhttp://a.test/1;v=2\n",
+        b"a|b\nhttp://a.test/1\nhttp://a.test/2\nhttp://a.test/3\n",
+    ],
+)
+def test_text_beside_urls_is_no_header(text: bytes) -> None:
+    """Control characters name no column, and rows have a value for each name: this is a list."""
+    scores = {source.name: source.recognises(text, "download") for source in SOURCES}
+    assert max(scores, key=scores.__getitem__) == "urls", scores
+    assert scores["urls"]
+
+
+def test_a_table_whose_columns_have_names_of_their_own_is_a_table() -> None:
+    """It is told by rows that have as many values as the header has names."""
+    for text in (b"where;code\nhttp://a.test/1;200\n", b"n,where\n1,http://a.test/1\n2,http://a.test/2\n"):
+        assert format_of(text, "download").name == "csv"
 
 
 def test_real_tables_lose_nothing(needs_data: Callable[[str], Path]) -> None:

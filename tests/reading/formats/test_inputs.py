@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -86,6 +87,16 @@ def run(path: Path, stderr: int) -> str:
     return subprocess.run(words, stdout=subprocess.PIPE, stderr=stderr, check=True, text=True).stdout
 
 
+def all_of(master: int) -> str:
+    """All that was written to a terminal; one reading gives 4 KiB at most, and a slow machine draws more."""
+    os.set_blocking(master, False)
+    shown = b""
+    with suppress(BlockingIOError):
+        while piece := os.read(master, 1 << 20):
+            shown += piece
+    return shown.decode()
+
+
 def test_progress_is_for_terminals_only(tmp_path: Path) -> None:
     """A terminal sees bytes, rate and time left, a file only what could not be read; stdout neither."""
     path = tmp_path / "urls.txt"
@@ -93,13 +104,13 @@ def test_progress_is_for_terminals_only(tmp_path: Path) -> None:
     master, terminal = pty.openpty()
     try:
         assert run(path, terminal) == "200000\n"
-        shown = os.read(master, 1 << 20).decode()
+        shown = all_of(master)
     finally:
         os.close(terminal)
         os.close(master)
     assert "reading" in shown
     assert "/s" in shown
-    assert "1 skipped: url is no URL" in shown
+    assert "1 skipped: url is not a URL" in shown
     with (tmp_path / "stderr").open("w+b") as file:
         assert run(path, file.fileno()) == "200000\n"
         file.seek(0)
@@ -127,3 +138,13 @@ def test_samples_of_records_show_no_secrets(tmp_path: Path) -> None:
     assert not any(secret in told for secret in ("joe", "pw12", "s3cr3t"))
     samples = [sample for file in seen.files for remark in file.remarks for _, sample in remark.samples]
     assert b"mailto:joe@b.test" in samples
+
+
+def test_words_between_damaged_bytes_are_readable(tmp_path: Path) -> None:
+    """Bytes that are no text make no word beside them secret; what looks secret is masked there as well."""
+    path = tmp_path / "crawl.jsonl"
+    damaged = b'garbage\x1f\x8b\x08\x00U2\xfc\x02\xff{"url": http\xfftoken=4f2a\x0090cc11'
+    path.write_bytes(b'{"url": "http://a.test/"}\n' + damaged + b"\n")
+    told = undust.read(path).report()
+    assert r"line 2: garbage\x1f\x8b\x08\x00U2\xfc\x02\xff{" in told
+    assert r"http\xfftoken=4f2a\x00***1" in told

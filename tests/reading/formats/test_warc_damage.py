@@ -101,7 +101,7 @@ def test_garbage_between_records_costs_nothing_else(tmp_path: Path) -> None:
         seen = read(tmp_path / "crawl.warc", b"".join(parts))
         assert urls(seen) == [answer.url for answer in ANSWERS]
         assert seen.counts()["skipped"] == 1
-        assert f"offset {len(parts[0])}: " in seen.report()
+        assert f"offset {len(parts[0])}: garbage" in seen.report()
 
 
 def test_first_member_may_be_damaged_too(tmp_path: Path) -> None:

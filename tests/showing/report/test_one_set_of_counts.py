@@ -173,7 +173,7 @@ def test_secrets_that_no_rule_removes_are_masked(tmp_path: Path) -> None:
         assert [key for key in keys if key in text] == []
         assert "@mail.example" not in text
     kept = run("tree", seen, "--json", "--keep-values").out.decode()
-    assert any(key in kept for key in keys) or "@mail.example" in kept
+    assert "@mail.example" in kept
 
 
 def written_rules(folder: Path) -> Path:

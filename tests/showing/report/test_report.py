@@ -55,8 +55,8 @@ def test_figures_equal_those_of_evaluate(sample: Callable[[str], Path], tmp_path
         assert page["figures"][name] == told[name], name
         assert page["sites"]["teapots.test"]["figures"][name] == told["sites"]["teapots.test"][name], name
     alone = [rule["alone"] for rule in page["sites"]["teapots.test"]["rules"] if rule["alone"]]
-    assert [(one["saved"], one["lost"]) for one in alone] == [
-        (row["saved"], row["lost_pages"]) for row in told["by_rule"]
+    assert [(one["removed"], one["lost"]) for one in alone] == [
+        (row["removed_urls"], row["lost_pages"]) for row in told["by_rule"]
     ]
     assert page["active"] == told["rules"]
     assert page["unlabelled"] == told["unlabelled"]
@@ -114,7 +114,7 @@ def test_counter_examples_are_found() -> None:
     (rule,) = only_site(undust.report(RuleSet([Rule.parse(SID, site="a.test")]), table(*rows)))["rules"]
     assert (rule["changes"], rule["right"], rule["wrong"]) == (20, 18, 2)
     assert {one["meets"] for one in rule["counter"]} == {"http://a.test/18", "http://a.test/19"}
-    assert rule["alone"] == {"saved": 20, "lost": 2}
+    assert rule["alone"] == {"removed": 20, "lost": 2, "saved": 20}
 
 
 def test_conditions_show_what_they_spare() -> None:
@@ -141,6 +141,8 @@ def test_refused_candidates_are_on_the_page_of_learn(sample: Callable[[str], Pat
     refused = facts["sites"]["teapots.test"]["refused"]
     assert sum(number for _, number in refused["counts"]) >= len(refused["rules"]) > 0
     assert {"merged different pages"} <= {one["reason"] for one in refused["rules"]}
+    words = [one["words"] for one in refused["rules"]]
+    assert len(set(words)) == len(words)  # a list that says the same a hundred times tells nothing
     assert any(point["kind"] == "refused" for point in facts["sites"]["teapots.test"]["curve"])
     seen = undust.read(sample("shop.jsonl.gz"))
     assert only_site(undust.report(undust.load(tmp_path / "rules.json"), seen))["refused"] is None
@@ -273,7 +275,7 @@ def test_urls_of_which_nothing_is_known_still_make_a_page() -> None:
     )
     assert report.facts["figures"] is None
     assert report.facts["totals"]["seen_left"] == 2
-    assert "could be judged: nothing in the input tells" in report.sentence
+    assert "could be judged: the input has no evidence" in report.sentence
 
 
 def test_no_url_at_all() -> None:

@@ -48,7 +48,7 @@ def test_try_switch_and_save(server: ReviewServer, rule_file: Path, opened: Open
         expect(page.locator("#review-note")).to_contain_text("1 rule changed, not saved")
 
         use(page, page.locator("#try button") if by == "mouse" else page.locator("#try-url"), by)
-        expect(page.locator("#tried")).not_to_contain_text("forgets utm_*")
+        expect(page.locator("#tried")).not_to_contain_text("removes utm_*")
 
         use(page, page.locator("#save"), by)
         expect(page.locator("#review-note")).to_contain_text("Saved: rules.json")

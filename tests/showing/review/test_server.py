@@ -206,7 +206,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(server: ReviewServer, 
     undust.load(rule_file).disable(server.desk.rules.ids[3]).save(rule_file)
     before = rule_file.read_bytes()
     code, told = ask(server, "POST", "/save", {"off": [server.desk.rules.ids[0]]})
-    assert (code, "somebody else" in told["error"]) == (409, True)
+    assert (code, "was changed in the meantime" in told["error"]) == (409, True)
     assert rule_file.read_bytes() == before
 
 

@@ -79,7 +79,7 @@ def chosen(page: Page) -> list[str]:
 
 def rule_cells(page: Page, ids: tuple[str, ...]) -> list[str]:
     """What each rule removes alone."""
-    cells = (page.locator(f"#rule-{one} [data-name='Removes alone']").inner_text() for one in ids)
+    cells = (page.locator(f"#rule-{one} [data-name='Removed']").inner_text() for one in ids)
     return [cell.split("\n")[0].strip() for cell in cells]
 
 

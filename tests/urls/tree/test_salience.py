@@ -11,9 +11,9 @@ import pytest
 from undust.urls.tree.salience import least_count, salient
 
 
-def chosen(counts: list[int], least: float = 2, *, has_absent: bool = False) -> int:
+def chosen(counts: list[int], least: float = 2, total: int | None = None) -> int:
     """How many of the values, the most frequent first, are salient."""
-    found = salient(np.array(counts), least, has_absent=has_absent)
+    found = salient(np.array(counts), least, total=sum(counts) if total is None else total)
     assert found.tolist() == sorted(found.tolist(), reverse=True)
     return int(found.sum())
 
@@ -27,13 +27,23 @@ def test_the_largest_decline_parts_salient_from_trivial() -> None:
 
 
 def test_what_the_paper_leaves_open() -> None:
-    """One value, equal values, presence and absence, a quarter of the URLs, and too few of them."""
+    """One value, a quarter of the URLs, and too few of them."""
     assert chosen([7]) == 1
-    assert chosen([5, 5, 5, 5]) == 0
-    assert chosen([5, 5], has_absent=True) == 2
-    assert chosen([5, 5]) == 0
     assert chosen([60, 30, 2, 1]) == 2
-    assert chosen([1000, 400, 300, 1]) == 3
-    assert chosen([4, 2, 1]) == 2
+    assert chosen([1000, 400, 300, 1], least=30) == 3
     assert chosen([90, 40, 1], least=50) == 1
-    assert (least_count(100), least_count(70_000)) == (2, 70)
+    assert chosen([9, 9, 9], total=1000, least=30) == 0
+
+
+def test_about_equal_values_are_salient_together_or_not_at_all() -> None:
+    """Five language folders are five forms, whether they have 60 pages each or nearly; ids are none."""
+    assert chosen([60] * 5, least=17) == 5
+    assert chosen([62, 61, 60, 59, 58], least=17) == 5
+    assert chosen([8] * 50, least=20) == 0
+    assert chosen([410, 390], least=28) == 2
+
+
+def test_the_least_number_of_urls_does_not_vanish_on_small_sites() -> None:
+    """The square root of their number; a thousandth where that is more."""
+    assert (least_count(2), least_count(900), least_count(90_000)) == (2, 30, 300)
+    assert least_count(4_000_000) == 4000

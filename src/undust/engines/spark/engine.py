@@ -69,7 +69,7 @@ class SparkTable:
 
 
 class SparkEngine:
-    """The engine of many machines; used in a `with` block, the executors forget its rows at the end.
+    """The engine of many machines; used in a `with` block, the executors release its rows at the end.
 
     Args:
         spark: A session of Spark 4.1 or newer, which stays the caller's.
@@ -106,7 +106,7 @@ class SparkEngine:
             self._leave()
         else:
             # A signal ends a call to Java in the middle, and on that connection, which is this thread's,
-            # nothing is heard before its answer; what went wrong first is what is told.
+            # nothing is heard before its answer; the first error is the one reported.
             leaving = Thread(target=self._leave_quietly, daemon=True)
             leaving.start()
             leaving.join(SPARK_PATIENCE)
@@ -218,7 +218,7 @@ class SparkEngine:
         function: SiteFunction,
         schema: pa.Schema,
         done: Container[str] = (),
-        excuse: Excuse | None = None,  # noqa: ARG002 -- Spark tells of a lost machine, not of its site
+        excuse: Excuse | None = None,  # noqa: ARG002 -- Spark reports a lost machine, not its site
     ) -> Iterator[pa.Table]:
         """Yield what the function makes of the sites, some at a time, as it comes and in any order."""
         rows = self._table(table)

@@ -39,7 +39,7 @@ SENTENCES = {
         "{what}: it cannot be read as Parquet; get it again, or leave it out"
     ),
     r"(?P<what>\w+:/\S+) is not a Parquet file": (
-        "{what}: it is no whole Parquet file; get it again, or leave it out"
+        "{what}: it is not a whole Parquet file; get it again, or leave it out"
     ),
     r"Python worker exited unexpectedly|Python worker failed to connect back": (
         f"a Python process of an executor was lost again and again, most likely for want of memory; {MEMORY}"
@@ -67,14 +67,14 @@ def one_sentence() -> Iterator[None]:
     try:
         yield
     except (Py4JNetworkError, ConnectionError) as error:
-        message = "the Java process of Spark is gone, most likely for want of memory; give it more --memory"
+        message = "the Java process of Spark has ended, most likely for want of memory; give it more --memory"
         raise UndustError(message) from error
     except (Py4JError, PySparkException) as error:
         raise told(str(error)) from error
 
 
 def told(text: str) -> UndustError:
-    """Return the error that a text of Spark tells of."""
+    """Return the error that a text of Spark describes."""
     for pattern, sentence in SENTENCES.items():
         found = re.search(pattern, text)
         if found:

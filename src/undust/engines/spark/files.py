@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LARGEST = (1 << 31) - (1 << 20)
 """Bytes of a file that Spark hands over in one piece."""
 _HIDDEN = (".", "_")
-"""How names start that are no data: `_SUCCESS`, and what is still being written."""
+"""How names start that are not data: `_SUCCESS`, and what is still being written."""
 
 
 def found(spark: SparkSession, paths: Sequence[str]) -> dict[str, bool]:

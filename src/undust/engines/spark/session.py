@@ -71,7 +71,7 @@ def started(
     from pyspark.errors import PySparkException  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    is_running = SparkContext._active_spark_context is not None  # noqa: SLF001 -- nothing else tells
+    is_running = SparkContext._active_spark_context is not None  # noqa: SLF001 -- there is no public name
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not is_submitted:
         _require_java()
@@ -129,10 +129,10 @@ def _keeping_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def _without_chatter() -> Iterator[None]:
-    """Let what Java says when it starts go nowhere: a dozen lines, before it can be told to say nothing."""
+    """Discard what Java prints when it starts: a dozen lines, before its logging can be set."""
     try:
         kept = os.dup(STDERR)
-    except OSError:  # there is none
+    except OSError:  # it does not exist
         yield
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -146,7 +146,7 @@ def _without_chatter() -> Iterator[None]:
 
 
 def _shared_out(memory: int) -> dict[str, str]:
-    """Return what Spark is told of the memory of a machine."""
+    """Return the settings for the memory of a machine."""
     heap = memory // 2
     if heap < LEAST_HEAP:
         message = (
@@ -155,7 +155,7 @@ def _shared_out(memory: int) -> dict[str, str]:
         )
         raise UndustError(message)
     java = f"{heap >> 20}m"
-    # What Python takes is beside the heap, and a cluster manager ends whoever takes more than was said.
+    # What Python takes is beside the heap, and a cluster manager ends a process beyond its limit.
     return {
         "spark.driver.memory": java,
         "spark.executor.memory": java,
@@ -169,7 +169,7 @@ def _require_java() -> None:
     if java is None or not Path(java).exists():
         where = f"at JAVA_HOME={home}" if home else "on the path"
         message = (
-            f"Spark needs Java 17 or newer, and there is none {where}; "
+            f"Spark needs Java 17 or newer, which is not {where}; "
             "install it (on Debian: apt-get install default-jre-headless), or set JAVA_HOME"
         )
         raise MissingExtra(message, name="java")

@@ -1,7 +1,7 @@
 """What runs on the executors: pure functions, so that a task may be run again, there or elsewhere.
 
 A complaint about a file is a value here and no exception: Spark would run the task three times more, and
-tell of it in a hundred lines.
+report it in a hundred lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from undust.engines.contract import Reader, RowsFunction, SiteFunction, Tell
 
 NOTE = "note"
-"""The column of what is told besides rows; a row has either a note or all else."""
+"""The column of notes; a row has either a note or all else."""
 PACKED = pa.schema([pa.field("batch", pa.binary())])
 FETCHED = pa.schema([pa.field("path", pa.string()), pa.field("content", pa.binary())])
 
@@ -59,7 +59,7 @@ def read_contents(
 
 
 def _folder() -> str | None:
-    """Return where Spark has its own temporary files, which are gone with it, however it ends."""
+    """Return where Spark has its own temporary files, which are removed with it, however it ends."""
     return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
 
 
@@ -71,7 +71,7 @@ def read_rows(
 
 
 def _noted(read: Callable[[Tell], Iterator[pa.RecordBatch]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield rows, then a row for each thing that was told; an error is told too, and ends it."""
+    """Yield rows, then a row for each note; an error is a note too, and ends the task."""
     whole = with_notes(schema)
     notes: list[object] = []
     try:

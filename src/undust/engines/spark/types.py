@@ -37,7 +37,7 @@ def _stored(kind: pa.DataType) -> pa.DataType:
 
 
 def in_spark(schema: pa.Schema) -> StructType:
-    """Return what Spark is told of a stored schema."""
+    """Return the Spark type of a stored schema."""
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415 -- loaded when an engine is made
 
     return StructType([StructField(field.name, _in_spark(field.type)) for field in schema])

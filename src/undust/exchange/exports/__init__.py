@@ -14,7 +14,13 @@ from undust.errors import CannotExpress, RuleError
 from undust.exchange.exports.apache import APACHE
 from undust.exchange.exports.clean_param import CLEAN_PARAM
 from undust.exchange.exports.clearurls import CLEARURLS
-from undust.exchange.exports.contract import Exported, ExportedRule, ExportRefusal
+from undust.exchange.exports.contract import (
+    Exported,
+    ExportedRule,
+    ExportedText,
+    ExportRefusal,
+    Target,
+)
 from undust.exchange.exports.duplicate_url_discarder import DUPLICATE_URL_DISCARDER
 from undust.exchange.exports.effect import ExportEffect, SampleEffect, effect_of
 from undust.exchange.exports.heritrix import HERITRIX
@@ -26,10 +32,13 @@ from undust.exchange.exports.pywb import PYWB
 from undust.exchange.exports.regex import REGEX
 from undust.exchange.exports.removeparam import REMOVEPARAM
 from undust.exchange.exports.sql import SQL
-from undust.files.streams import open_output
+from undust.files.streams import open_output, read_whole
+from undust.rules import files
 from undust.rules.language import ANY_SITE
+from undust.rules.needs import dependents, rules_in_effect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from undust.rules import Rule, RuleSet
@@ -40,22 +49,26 @@ EXPORTERS = (
     *(NGINX, APACHE, DUPLICATE_URL_DISCARDER, PYWB, NUTCH, HERITRIX, CLEARURLS, REMOVEPARAM, CLEAN_PARAM),
     *(NO_VARY_SEARCH, REGEX, SQL),
 )
-"""Every target, in the order in which people are told of them."""
+"""Every target, in the order of the help."""
+_COMPARED = "it is for comparing only, and this target fetches what it writes"
+_NEEDS = "it is only safe with rule {}, which is left out"
 
 
-def export(
+def export(  # noqa: PLR0913 -- options of one verb, all named
     rules: RuleSet,
     to: str,
     output: str | PathLike[str] | None = None,
     *,
     site: str | None = None,
     sample: Any = None,  # noqa: ANN401 -- any Arrow object
+    base: str | PathLike[str] | None = None,
 ) -> Exported:
     """Return the active rules in the language of another system, and write them to `output` if it is given.
 
     With `site`, only the rules that concern this site. What the system cannot say exactly is in `refused`.
     What the exported rules keep of the effect of all is in `effect`; with a `sample` of observations (what
-    `read` returned) also what they remove and lose there.
+    `read` returned) also what they remove and lose there. `base` is a file of the system that the rules are
+    put into, at the place where they take effect; its other lines stay (pywb).
 
     >>> from undust import Rule, RuleSet
     >>> text = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
@@ -67,17 +80,17 @@ def export(
     if target is None:
         message = f"no export is called {to!r}; there are {', '.join(each.name for each in EXPORTERS)}"
         raise CannotExpress(message)
+    in_effect = {rule.id for rule in rules_in_effect(rules)}
     active = {
         number: rule
         for number, rule in enumerate(rules, 1)
-        if rule.status == "active" and (site is None or _concerns(rule, site))
+        if rule.id in in_effect and (site is None or _concerns(rule, site))
     }
     if site is not None and not active:
         message = f"{rules.name}: no active rule concerns {site}; `undust rules list` shows the sites"
         raise RuleError(message)
-    written = target.write(
-        [ExportedRule(number, _standard(rule), rule.id) for number, rule in active.items()]
-    )
+    written = _written(target, active)
+    text = written.text if base is None else _put_into(target, base, written.text)
     refused = tuple(
         ExportRefusal(number, active[number], reason)
         for number, reason in sorted((refusal.number, refusal.reason) for refusal in written.refused)
@@ -87,8 +100,44 @@ def export(
     effect = effect_of(kept, tuple(active.values()), sample, site)
     if output is not None:
         with open_output(str(output)) as stream:
-            stream.write(written.text.encode())
-    return Exported(to, written.text, kept, refused, target.exact_for, effect)
+            stream.write(text.encode())
+    return Exported(to, text, kept, refused, target.exact_for, effect)
+
+
+def _written(target: Target, active: Mapping[int, Rule]) -> ExportedText:
+    """Return what a target makes of rules; one that needs a rule which is left out is left out with it."""
+    left_out = {number: _COMPARED for number, rule in active.items() if target.fetches and not rule.fetch}
+    while True:
+        written = target.write(
+            [
+                ExportedRule(number, _standard(rule), rule.id, left_out.get(number))
+                for number, rule in active.items()
+            ]
+        )
+        off = {active[refusal.number].id for refusal in written.refused}
+        unmet = {rule.id for rule in dependents(list(active.values()), off)}
+        numbers = {rule.id: number for number, rule in active.items()}
+        more = {
+            numbers[rule.id]: _NEEDS.format(next(numbers[need] for need in rule.needs if need in off | unmet))
+            for rule in active.values()
+            if rule.id in unmet
+        }
+        if not more:
+            return written
+        left_out |= more
+
+
+def _put_into(target: Target, base: str | PathLike[str], text: str) -> str:
+    if target.into is None:
+        able = ", ".join(each.name for each in EXPORTERS if each.into is not None)
+        message = f"a file for {target.name} is written whole, without a base; only {able} takes one"
+        raise CannotExpress(message)
+    try:
+        return target.into(read_whole(str(base), files.MOST_FILE_BYTES).decode("utf-8"), text)
+    except (RuleError, UnicodeDecodeError) as error:
+        reason = error if isinstance(error, RuleError) else "it is not UTF-8; give the rules.yaml of pywb"
+        message = f"{base}: {reason}"
+        raise RuleError(message) from None
 
 
 def _standard(rule: Rule) -> Rule:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from undust.exchange.exports.steps import ExpressionStep
 
 _EMPTY = r"[^?]*\?(?:.*&)?(?:&|$)"
-"""The beginning of a URL with an empty parameter, which mod_rewrite would take away at the end of a query."""
+"""The beginning of a URL with an empty parameter, which mod_rewrite would remove at the end of a query."""
 _EXACT = (
     "http(s) URLs in standard form without empty parameters, with `AllowEncodedSlashes NoDecode` also those"
     " with %2F; any other spelling is left alone"
@@ -79,7 +79,7 @@ def _require_writable(each: ExpressedRule) -> None:
     if each.rule.kind == "replace" and not frozenset("&?").isdisjoint(
         each.rule.source + (each.rule.target or "")
     ):
-        message = "it may leave an empty parameter, which mod_rewrite would take away"
+        message = "it may leave an empty parameter, which mod_rewrite would remove"
         raise CannotExpress(message)
     for step in each.steps:
         require_single_digits(step)
@@ -97,4 +97,10 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{character}" if character in r"%$\\" else character for character in text)
 
 
-APACHE = Target("apache", "RewriteRules that redirect, to include in a server or virtual host", _EXACT, write)
+APACHE = Target(
+    "apache",
+    "RewriteRules that redirect, to include in a server or virtual host",
+    _EXACT,
+    write,
+    fetches=True,
+)

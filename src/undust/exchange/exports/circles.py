@@ -58,7 +58,7 @@ class Circles:
         return len(self._endless(sides))
 
     def _settled(self, circle: list[int]) -> list[list[int | None]]:
-        """Return what each rule adds to the turns of one that is done after its turn, if none wakes it."""
+        """Return what each rule adds to the steps of one that is applied once, if none enables it."""
         rules = [self.rules[place] for place in circle]
         return [
             [-1 if each is rule else None if may_wake(each, rule) else 0 for each in rules]

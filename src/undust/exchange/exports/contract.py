@@ -23,11 +23,19 @@ class ExportedRule:
     rule: Rule
     id: str
     """The id that it has in the rule file."""
+    left_out: str | None = None
+    """Why it is left out whatever the target can say, if it is."""
 
     def __str__(self) -> str:
         """Return how a comment in an exported file names the rule."""
         site = "" if self.rule.site == "*" else f" of {self.rule.site}"
-        return _one_line(f"rule {self.number}{site}, {self.id}: {self.rule}")
+        use = "" if self.rule.fetch else ", for comparing only"
+        return _one_line(f"rule {self.number}{site}, {self.id}{use}: {self.rule}")
+
+    def require_taken(self) -> None:
+        """Refuse a rule that is left out for a reason of its own."""
+        if self.left_out is not None:
+            refuse(self.left_out)
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,10 @@ class Target:
     about: str
     exact_for: str
     write: Callable[[Sequence[ExportedRule]], ExportedText]
+    into: Callable[[str, str], str] | None = None
+    """Puts what was written into a file that the system has already, if that can be done."""
+    fetches: bool = False
+    """Whether the system fetches what it writes: then it takes no rule that is for comparing only."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,7 @@ def refuse(reason: str) -> NoReturn:
 
 
 def _one_line(text: str) -> str:
-    """Return a text that cannot end the comment it stands in, or a rule could write a configuration."""
+    """Return a text that cannot end the comment it is in, or a rule could write a configuration."""
     return "".join(
         character if character.isprintable() and character != "\\" else quote(character, errors="replace")
         for character in text

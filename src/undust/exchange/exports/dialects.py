@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def expression(step: ExpressionStep, shields: str = "") -> str:
-    """Return one expression that matches exactly where the step acts; `shields` stand before all else."""
+    """Return one expression that matches exactly where the step acts; `shields` come first."""
     body, numbers = numbered(step.pieces)
     guards = shields + guard(step)
     if step.filled is None or not step.may_stay:

@@ -53,7 +53,7 @@ class ExportEffect:
     removed_by_all: int
     """The same for all active rules."""
     unknown: int
-    """Rules of which the file does not tell what they removed; a `keep` removes nothing."""
+    """Rules for which the file has no count of removed URLs; a `keep` removes nothing."""
     sample: SampleEffect | None = None
 
     @property
@@ -82,7 +82,7 @@ class ExportEffect:
             return "no rule is left out; give --sample for the effect"
         rules = "the rule" if self.left_out == 1 else f"the {self.left_out:,} rules"
         if not self.removed_by_all:
-            return f"the rule file does not tell what {rules} left out removed; give --sample for the effect"
+            return f"the rule file does not say what {rules} left out removed; give --sample for the effect"
         known = f" ({how_many(self.unknown, 'rule')} not counted)" if self.unknown else ""
         return (
             f"{rules} left out removed {self.removed_by_left_out:,} of {self.removed_by_all:,} URLs when "

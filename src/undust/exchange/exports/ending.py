@@ -47,7 +47,7 @@ class TextSides:
         return 0
 
     def unknown(self) -> int | None:
-        """Return None, for what cannot be told."""
+        """Return None, if it cannot be decided."""
         return None
 
 
@@ -62,7 +62,7 @@ def endless(
 ) -> list[int]:
     """Return rules that may go round in circles, or nothing if all come to an end.
 
-    `edges` tells for each rule which rules may act on its result; `known` returns further things to count for
+    `edges` has for each rule the rules that may act on its result; `known` returns more things to count for
     some rules, each with what every one of them adds to it at most.
     """
     waiting = [list(sides)]

@@ -15,7 +15,7 @@ from undust.exchange.exports import ending, parts
 from undust.exchange.exports.circles import Circles
 from undust.exchange.exports.contract import ExportRefusal
 from undust.exchange.exports.intermediate_states import Before, without_half_done
-from undust.exchange.exports.overlap import EVERYTHING, image
+from undust.exchange.exports.overlap import EVERYTHING, image, may_meet
 from undust.exchange.exports.parts import Parts
 from undust.exchange.exports.replacing import replaced
 from undust.exchange.exports.shields import LostKeeps
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 20
 """Rules of a circle that a reason names."""
 CHANGES_KEY_ONLY = "it changes the key of a URL, not the URL"
+_TOO_EARLY = "it is for comparing only, and rules behind it may have to act before it; move it behind them"
 _CIRCLE = "it is not certain that {} to an end, and a URL must not go round in circles"
 
 
@@ -47,6 +48,7 @@ def said(
     sites: defaultdict[str, Before] = defaultdict(Before)
     for each in in_order(rules):
         try:
+            each.require_taken()
             lost_keeps.require_none_for(each)
             before = every_site if each.rule.site == ANY_SITE else sites[each.rule.site]
             found.append(_said(each, before, lean=lean))
@@ -56,7 +58,28 @@ def said(
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
             if each.rule.kind == "keep":
                 lost_keeps.add(each)
-    return _ending(found, refused), refused
+    return _ending(_fetched_first(found, refused), refused), refused
+
+
+def _fetched_first(found: list[ExpressedRule], refused: list[ExportRefusal]) -> list[ExpressedRule]:
+    """Return the rules without those for comparing only that act before a rule that is fetched.
+
+    A key starts from the canonical URL, and a target starts from the URL. Both give the same if no rule for
+    comparing acts on a URL that is not canonical yet.
+    """
+    gone: set[int] = set()
+    for places in by_site(found):
+        own = [found[place] for place in places if found[place].image is not None]
+        for place, each in enumerate(own):
+            later = [other for other in own[place + 1 :] if other.rule.fetch]
+            if not each.rule.fetch and any(may_meet(each.source, other.source) for other in later):
+                gone.add(each.numbered.number)
+    refused += [
+        ExportRefusal(each.numbered.number, each.rule, _TOO_EARLY)
+        for each in found
+        if each.numbered.number in gone
+    ]
+    return [each for each in found if each.numbered.number not in gone]
 
 
 def _ending(found: list[ExpressedRule], refused: list[ExportRefusal]) -> list[ExpressedRule]:
@@ -102,7 +125,7 @@ def _asked(rule: Rule) -> Parts:
 
 
 def _without_idle_checks(found: ExpressedRule) -> ExpressedRule:
-    """Take away the check that a URL changes, where it surely does."""
+    """Remove the check that a URL changes, where it surely does."""
     if found.target is None:
         return found
     sides = (found.source, found.target)

@@ -77,7 +77,7 @@ class UrlPart:
 
 
 def in_class(character: str) -> str:
-    """Return a character as it stands between square brackets."""
+    """Return a character as it is written between square brackets."""
     return f"\\{character}" if character in r"\[]^-" else character
 
 

@@ -1,7 +1,7 @@
 """Hosts of a site as expressions, and what a rule does to the host.
 
-A rule acts on the hosts of its site, and only if its result is one of them. Which hosts those are is told
-by the public suffix list, and an expression cannot hold the list: so only what can be told from the end of
+A rule acts on the hosts of its site, and only if its result is one of them. Which hosts those are is decided
+by the public suffix list, and an expression cannot hold the list: so only what can be decided from the end of
 the host's name is expressed.
 """
 
@@ -36,7 +36,7 @@ _NO_LIST = "it changes the host on all sites, and whether a site stays needs the
 def hosts_of(site: str, *, lean: bool = True) -> str:
     """Return the expression of the hosts, without port, that belong to a site; for RE2 if `lean`."""
     if site_of(f"http://{site}/") != site:
-        message = f"{site} is no site by the public suffix list, so the rule never acts"
+        message = f"{site} is not a site by the public suffix list, so the rule never acts"
         raise CannotExpress(message)
     if has_subdomains(site) and site in _sites_with_suffixes():
         message = f"some hosts below {site} are sites of their own by the public suffix list"
@@ -211,7 +211,7 @@ class HostPatterns:
         return out
 
     def _require_same_end(self, labels: tuple[Text, ...]) -> None:
-        """Refuse a host of which it cannot be told that it is on the site."""
+        """Refuse a host that may not be on the site."""
         last = labels[-1]
         if self.is_whole or (is_stretch(self.labels[-1]) and last == as_refs(self.labels)[-1]):
             return
@@ -220,7 +220,7 @@ class HostPatterns:
         )
         literal = [label for label in labels if all(isinstance(piece, str) for piece in label)]
         if labels[-len(literal) :] != tuple(literal) or not f".{ending}".endswith(f".{self.site}"):
-            message = "it cannot be told from the right side alone that the site stays"
+            message = "the right side alone does not show that the site stays"
             raise CannotExpress(message)
 
     def _new_default_port(self) -> str | None:
@@ -236,7 +236,7 @@ class HostPatterns:
 
 
 def _capture(label: Text) -> Capture:
-    """Return the capture that stands alone in a label."""
+    """Return the capture that is a whole label."""
     return next(piece for piece in label if isinstance(piece, Capture))
 
 

@@ -1,7 +1,7 @@
 """States of a URL that the steps of one rule have, and the rule itself does not.
 
 A run of parameters that is dropped at once, or a value that is made ready to move, leaves out or adds states
-between two URLs. No other rule that is tried before may be able to tell them apart.
+between two URLs. No other rule that is tried before may distinguish them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _names_in(each: ExpressedRule) -> set[str] | None:
 
 
 def without_half_done(found: ExpressedRule, before: Before) -> ExpressedRule:
-    """Make sure that no rule before, nor the rule's own conditions, can tell a half done URL from another."""
+    """Make sure that no rule before, and no condition of the rule, distinguishes an intermediate URL."""
     made = found.compiled
     if made.dropped is None and made.moved is None:
         return found
@@ -90,7 +90,7 @@ def without_half_done(found: ExpressedRule, before: Before) -> ExpressedRule:
 
 
 def _looks_at(each: ExpressedRule, names: tuple[str, ...], *, values: bool) -> bool:
-    """Whether a rule can tell if such a parameter is there, or with `values`, what its value is."""
+    """Whether a rule depends on the presence of such a parameter, or with `values`, on its value."""
     if each.rule.kind == "replace":
         # Neither a dropped parameter nor a triplet in a value can make such a text appear.
         return not frozenset("&?+%=").isdisjoint(each.rule.source)

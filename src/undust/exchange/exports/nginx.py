@@ -68,4 +68,6 @@ def _entry(step: ExpressionStep) -> str:
     return f'"~{expression(step)}" "{target}";'
 
 
-NGINX = Target("nginx", "a map of URLs to redirects, to include in http { }", STANDARD_SCOPE, write)
+NGINX = Target(
+    "nginx", "a map of URLs to redirects, to include in http { }", STANDARD_SCOPE, write, fetches=True
+)

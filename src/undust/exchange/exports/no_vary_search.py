@@ -46,6 +46,4 @@ def _require(removal: Removal) -> None:
     require_plain_names(removal)
 
 
-NO_VARY_SEARCH = Target(
-    "no-vary-search", "the header that tells caches which parameters to ignore", _EXACT, write
-)
+NO_VARY_SEARCH = Target("no-vary-search", "the header with the parameters that caches ignore", _EXACT, write)

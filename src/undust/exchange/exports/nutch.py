@@ -61,7 +61,7 @@ def _pairs(each: ExpressedRule, away: str) -> Iterator[tuple[str, str]]:
 
 
 def _everywhere(step: ExpressionStep, away: str) -> tuple[str, str]:
-    """Return a pair that writes a character of a value in another way, wherever it stands in the value."""
+    """Return a pair that writes a character of a value in another way, anywhere in the value."""
     url, mark, head, character, _ = step.pieces
     texts = [piece if isinstance(piece, str) else piece.expression for piece in (url, mark, head)]
     # A step takes the first of both characters; here each has a pattern of its own.
@@ -73,7 +73,7 @@ def _everywhere(step: ExpressionStep, away: str) -> tuple[str, str]:
 
 
 def _without(each: ExpressedRule, one: str, away: str) -> tuple[str, str]:
-    """Return a pair that drops parameters wherever they stand in the query."""
+    """Return a pair that removes parameters anywhere in the query."""
     step = each.compiled.steps[0]
     url = without_groups(step.pieces[:-1])
     start = f"^{STANDARD_GUARD}{away}{guard(step)}"
@@ -83,4 +83,4 @@ def _without(each: ExpressedRule, one: str, away: str) -> tuple[str, str]:
     return pattern, "$1$2$3"
 
 
-NUTCH = Target("nutch", "regex-normalize.xml, for Nutch and StormCrawler", ONCE_EACH, write)
+NUTCH = Target("nutch", "regex-normalize.xml, for Nutch and StormCrawler", ONCE_EACH, write, fetches=True)

@@ -168,7 +168,7 @@ def _paths_meet(first: tuple[Text, ...] | None, second: tuple[Text, ...] | None)
 
 def _parts(path: tuple[Text, ...]) -> tuple[tuple[Text, ...], bool, tuple[Text, ...]]:
     places = [place for place, segment in enumerate(path) if is_stretch(segment)]
-    # An image may have several stretches; what stands between them is not looked at.
+    # An image may have several stretches; the text between them is not compared.
     return (path[: places[0]], True, path[places[-1] + 1 :]) if places else (path, False, ())
 
 

@@ -2,7 +2,7 @@
 
 A rule that had nothing to do on a URL has nothing to do after a change of parts that it does not look at, and
 two rules that do not look at what the other changes may act in either order. A path has two parts: what
-stands before a `{p**}` and what stands behind it.
+precedes a `{p**}` and what follows it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Parts:
         paths = [each.names & {_HEAD, TAIL} for each in (self, others)]
         if not all(paths):
             return False
-        # In a short path, what stands before and what stands behind are the same segments.
+        # In a short path, the segments before and after are the same ones.
         return any(segments_meet(one, other) for one in self.segments for other in others.segments)
 
     def __or__(self, others: Parts) -> Parts:

@@ -1,7 +1,7 @@
 """Rules in an order in which one pass does what the canonicalizer does in many steps.
 
 Some systems apply each expression once, from top to bottom, and never start again. One pass is enough if a
-rule stands behind all rules on whose results it may act, and rules that may act on the same URL keep the
+rule follows all rules on whose results it may act, and rules that may act on the same URL keep the
 order of the file: whatever the canonicalizer would do next then lies ahead.
 """
 
@@ -32,12 +32,12 @@ ONCE_EACH = (
 )
 MOST_KEEPS = 50
 """Keeps that are repeated in the expressions of one rule."""
-_MANY_KEEPS = f"more than {MOST_KEEPS} keeps stand before it, and here each rule repeats them"
-_BOTH = "it would have to stand before and behind rule {}, and each rule is applied once"
+_MANY_KEEPS = f"more than {MOST_KEEPS} keeps precede it, and here each rule repeats them"
+_BOTH = "it would have to precede and follow rule {}, and each rule is applied once"
 
 
 def in_one_pass(found: Sequence[ExpressedRule]) -> tuple[list[ExpressedRule], list[ExportRefusal]]:
-    """Return rules in such an order, without those for which there is none."""
+    """Return rules in such an order, without those that have no place in it."""
     many = {number for number, keeps in _keeps_before(found).items() if len(keeps) > MOST_KEEPS}
     left = [each for each in found if each.numbered.number not in many]
     refused = [
@@ -49,7 +49,7 @@ def in_one_pass(found: Sequence[ExpressedRule]) -> tuple[list[ExpressedRule], li
         ordered, circle = _sorted([each for each in left if each.image is not None], left)
         if not circle:
             return ordered, refused
-        # Of a `replace` the least is known, so that it stands in the way of others most often.
+        # Of a `replace` the least is known, so that it excludes others most often.
         last = next((each for each in reversed(circle) if each.rule.kind == "replace"), circle[-1])
         left = [each for each in left if each is not last]
         other = next(each for each in circle if each is not last)
@@ -59,7 +59,7 @@ def in_one_pass(found: Sequence[ExpressedRule]) -> tuple[list[ExpressedRule], li
 def _sorted(
     rules: list[ExpressedRule], found: Sequence[ExpressedRule]
 ) -> tuple[list[ExpressedRule], list[ExpressedRule]]:
-    """Return the rules sorted, or rules that would have to stand before each other."""
+    """Return the rules sorted, or rules that would have to precede each other."""
     behind = _orders(rules, found)
     before: list[list[int]] = [[] for _ in rules]
     for place, others in enumerate(behind):
@@ -89,7 +89,7 @@ def _circle(waiting: list[int], behind: list[set[int]]) -> list[int]:
 
 
 def _orders(rules: list[ExpressedRule], found: Sequence[ExpressedRule]) -> list[set[int]]:
-    """Return for each rule those that must stand before it."""
+    """Return for each rule those that must precede it."""
     behind: list[set[int]] = [set() for _ in rules]
     keeps = _keeps_before(found)
     for places in by_site(rules):
@@ -115,7 +115,7 @@ def _parted(blocks: list[range], count: int) -> Iterator[range]:
 
 
 def _in_block(following: Following, block: range, keeps: Keeps) -> dict[int, set[int]]:
-    """Return for each rule of a block those of the block that must stand before it."""
+    """Return for each rule of a block those of the block that must precede it."""
     rules = following.rules
     woken = {place: {other for other in following.woken[place] if other in block} for place in block}
     behind: dict[int, set[int]] = {place: set() for place in block}

@@ -1,22 +1,33 @@
 """pywb: `rules.yaml`, fuzzy lookups that find a page under its other URLs.
 
 pywb looks for a URL by its key (`test,shop)/a?b=1`: no scheme, no `www.`, lower case, parameters sorted).
-Where it finds nothing, a rule tells which other keys of the host will do. So a rule is written as the set of
+Where it finds nothing, a rule names other keys of the host to try. So a rule is written as the set of
 all keys that are one page: an expression of the key asked for, and a filter of the keys that answer, into
-which one piece of the key can be carried over.
+which one piece of the key can be carried over. Rules that remove parameters are in `pywb_removals.py`.
+
+pywb takes the first lookup that fits. Its own rules.yaml ends with one that fits every URL, so these lookups
+have to be at the top of the list of rules; `into_rules_file` puts them there.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from undust.errors import CannotExpress
+from undust.errors import CannotExpress, RuleError
 from undust.exchange.exports.contract import ExportedText, ExportRefusal, Target, refuse
 from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
 from undust.exchange.exports.expressions import CaptureGroup, is_of_class, run_of_class
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
 from undust.exchange.exports.literals import escaped, path_literal, query_literal, quoted
 from undust.exchange.exports.overlap import captured_as, image, may_meet
+from undust.exchange.exports.pywb_removals import (
+    as_lookups,
+    host_expression,
+    prefix_of,
+    removal_of,
+    require_other_names,
+)
 from undust.exchange.exports.queries import Query
 from undust.exchange.exports.removals import same_host
 from undust.exchange.exports.shields import LostKeeps
@@ -30,13 +41,25 @@ if TYPE_CHECKING:
 
     from undust.exchange.exports.contract import ExportedRule
     from undust.exchange.exports.expressions import Pieces
+    from undust.exchange.exports.removals import Removal
     from undust.rules import Rule
 
 _EXACT = (
     "lookups of URLs that pywb's keys keep apart: lower case, parameters sorted, no `www.`, no session ids;"
-    " it finds the page under its other URLs, and does not say which to prefer"
+    " it finds the page under its other URLs, and does not say which to prefer; a parameter is removed where"
+    " it sorts behind those that stay"
 )
-_HEAD = "# Written by undust: add these rules to the rules.yaml of pywb.\nrules:\n"
+_HEAD = """\
+# Written by undust, for pywb: name this file in config.yaml (rules_file: rules.yaml).
+# It has none of pywb's own rules; 'undust export --base FILE' writes these rules into pywb's rules.yaml.
+default_filters:
+  fuzzy_search_limit: '100'
+  not_exts: []
+  mimes: []
+  url_normalize: []
+"""
+"""What pywb does not start without."""
+_LIST = "rules:"
 _CARRIED = "{0}"
 
 
@@ -45,9 +68,15 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
     refused: list[ExportRefusal] = []
     lost_keeps = LostKeeps()
     found: list[tuple[ExportedRule, _Lookup]] = []
+    removed: list[Removal] = []
     for each in in_order(rules):
         try:
+            each.require_taken()
             lost_keeps.require_none_for(each)
+            removal = removal_of(each)
+            if removal is not None:
+                removed.append(removal)
+                continue
             lookup = _Lookup(each.rule)
             for other, known in found:
                 if each.rule.site == other.rule.site and lookup.meets(known):
@@ -57,8 +86,41 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
             if each.rule.kind == "keep":
                 lost_keeps.add(each)
-    text = "".join(f"  # {each}\n{lookup.as_yaml()}" for each, lookup in found)
-    return ExportedText(_HEAD + text if text else f"{_HEAD.rstrip()} []\n", tuple(refused))
+    patterns = [side for _, lookup in found for side in (lookup.source, lookup.target)]
+    said, more = _apart(removed, patterns)
+    lookups = [lookup for _, lookup in found]
+    text = "".join(f"  # {each}\n{lookup.as_yaml(lookups)}" for each, lookup in found)
+    text += "".join(as_lookups(said))
+    return ExportedText(f"{_HEAD}{_LIST}\n{text}" if text else f"{_HEAD}{_LIST} []\n", (*refused, *more))
+
+
+def _apart(
+    removed: Sequence[Removal], patterns: Sequence[Pattern]
+) -> tuple[list[Removal], list[ExportRefusal]]:
+    """Return the removals that no lookup depends on, and the others with reasons."""
+    said: list[Removal] = []
+    refused: list[ExportRefusal] = []
+    for each in removed:
+        try:
+            require_other_names(each, patterns)
+            said.append(each)
+        except CannotExpress as error:
+            refused.append(ExportRefusal(each.numbered.number, each.rule, str(error)))
+    return said, refused
+
+
+def into_rules_file(base: str, text: str) -> str:
+    """Return a rules.yaml of pywb with exported rules at the top of its list of rules."""
+    head, found, rest = base.partition(f"\n{_LIST}\n")
+    if not found:
+        message = "there is no line 'rules:' in it; give the rules.yaml of pywb"
+        raise RuleError(message)
+    own = text.partition(f"\n{_LIST}\n")[2]
+    # A list goes on with the indentation of its first item.
+    indent = re.search(r"^( *)- ", rest, re.MULTILINE)
+    wider = " " * (len(indent[1]) if indent else 2)
+    shifted = "".join(f"{wider}{line.removeprefix('  ')}\n" for line in own.splitlines())
+    return f"{head}{found}{shifted}{rest}"
 
 
 class _Lookup:
@@ -86,12 +148,19 @@ class _Lookup:
             refuse("pywb's keys are in lower case")
 
     def meets(self, other: _Lookup) -> bool:
-        """Whether some URL may belong to both."""
-        sides = [(one, two) for one in (self.source, self.image) for two in (other.source, other.image)]
+        """Whether some URL may belong to both, other than by one target that both lead to."""
+        sides = [(self.source, other.source), (self.source, other.image), (self.image, other.source)]
+        if not self.is_of_family(other):
+            sides.append((self.image, other.image))
         return any(may_meet(one, two) for one, two in sides)
 
+    def is_of_family(self, other: _Lookup) -> bool:
+        """Whether both lead to one form, so that the pages of all their forms are the same."""
+        mine, theirs = ((each.site, each.forms[-1], each.carried) for each in (self, other))
+        return mine == theirs
+
     def _carried(self) -> str:
-        """Return the expression of the one piece that both forms share; it stands in a filter as it is."""
+        """Return the expression of the one piece that both forms share; a filter has it unchanged."""
         refs = [p for segment in self.target.path or () for p in segment if isinstance(p, Capture)]
         refs += [p for entry in self.target.query or () for p in entry.value or () if isinstance(p, Capture)]
         if any(entry.several for entry in self.target.query or ()):
@@ -112,7 +181,7 @@ class _Lookup:
         used = {name for name in names if name is not None}
         variants = Query(self.source.query or (), (), used, lean=True).variants()
         if len(variants) > 1:
-            refuse("its parameters may stand in any order")
+            refuse("its parameters may be in any order")
         return _printed((*path_pieces(self.source.path or ((),), used, lean=True), *variants[0][0]))
 
     def _target_form(self) -> str:
@@ -133,20 +202,23 @@ class _Lookup:
             for entry in self.target.query or ()
         ]
         if len(entries) > 1:
-            refuse("its parameters may stand in any order")
+            refuse("its parameters may be in any order")
         return path + (rf"\?{entries[0]}" if entries else "")
 
-    def as_yaml(self) -> str:
-        """Return a lookup for each form in which the page may be asked for."""
-        start = rf"{','.join(map(escaped, reversed(self.site.split('.'))))}(?:,[^):]*)?(?::[0-9]+)?\)"
-        either = f"(?:{self.forms[0]}|{self.forms[1]})"
-        prefix = ",".join(reversed(self.site.split(".")))
+    def as_yaml(self, lookups: Sequence[_Lookup]) -> str:
+        """Return a lookup for each form in which a page may be asked for; of a family, the first has all."""
+        family = [each for each in lookups if self.is_of_family(each)]
+        if family[0] is not self:
+            return ""
+        forms = [*(each.forms[0] for each in family), self.forms[1]]
+        start = host_expression(self.site)
+        either = f"(?:{'|'.join(forms)})"
         texts = []
-        for form in self.forms:
+        for form in forms:
             asked = _single(form).replace(_CARRIED, f"({self.carried})")
             asked = asked if self.carried else f"{asked}()"
             texts.append(
-                f"  - url_prefix: {quoted(prefix)}\n    fuzzy_lookup:\n"
+                f"  - url_prefix: {quoted(prefix_of(self.site))}\n    fuzzy_lookup:\n"
                 f"      match: {quoted(f'^{start}{asked}$')}\n      type: host\n      filter:\n"
                 f"        - {quoted(f'~urlkey:{_doubled(start)}{either}$')}\n"
             )
@@ -167,4 +239,4 @@ def _single(text: str) -> str:
     return kept.replace("{{", "{").replace("}}", "}").replace("\0", _CARRIED)
 
 
-PYWB = Target("pywb", "fuzzy lookups for the rules.yaml of pywb", _EXACT, write)
+PYWB = Target("pywb", "fuzzy lookups: a rules.yaml for pywb", _EXACT, write, into=into_rules_file)

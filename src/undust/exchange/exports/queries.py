@@ -4,8 +4,8 @@ So a rule becomes several expressions, to be tried in order: one for each order 
 for each place where a separator goes away with a parameter.
 
     ?sid=1           nothing is left, and no `?`
-    ?a=1&sid=1&b=2   what stands before and behind is joined
-    ?a=1&sid=1       what stands before is left, without its `&`
+    ?a=1&sid=1&b=2   the text before and after is joined
+    ?a=1&sid=1       the text before is left, without its `&`
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Query:
 
     @property
     def _lazily(self) -> str:
-        """What stands behind a loop over other parameters, which ends at the first that fits."""
+        """What follows a loop over other parameters, which ends at the first that fits."""
         return "?" if self.lean else "+"
 
     def _parameter(self, entry: Parameter, used: Collection[str]) -> Pieces:

@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
     from undust.exchange.exports.contract import ExportedRule
     from undust.exchange.exports.steps import ExpressionStep
+    from undust.rules import Rule
 
 HOW = (
     "Leave a URL alone if standard_form does not match it. Else take the first pair that matches, write its "
     "replacement, and start again with the result, until no pair matches or one without a replacement does."
+)
+
+HOW_TO_FETCH = (
+    'Pairs with "fetch": false are for comparing only: pass over them to find the URL to fetch, and take '
+    "them too to find what URLs are compared by."
 )
 
 
@@ -30,18 +36,23 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
     """Return the pairs as JSON."""
     found, refused = said(rules)
     pairs = [
-        {"rule": each.numbered.id, "text": str(each.rule), **_pair(step)}
+        {"rule": each.numbered.id, "text": str(each.rule), **_use(each.rule), **_pair(step)}
         for each in found
         for step in each.steps
     ]
+    is_compared = any(not each.rule.fetch for each in found)
     content = {
         "format": "undust-regex",
         "version": 1,
-        "how": HOW,
+        "how": f"{HOW} {HOW_TO_FETCH}" if is_compared else HOW,
         "standard_form": rf"^(?!{NOT_STANDARD}){STANDARD_FORM_AT_ONCE}$(?!\n)",
         "pairs": pairs,
     }
     return ExportedText(json.dumps(content, indent=2, ensure_ascii=False) + "\n", tuple(refused))
+
+
+def _use(rule: Rule) -> dict[str, bool]:
+    return {} if rule.fetch else {"fetch": False}
 
 
 def _pair(step: ExpressionStep) -> dict[str, Any]:

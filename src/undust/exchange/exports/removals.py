@@ -10,8 +10,8 @@ Such rules do the same in any order, so a target may say them together.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedRule, ExportRefusal
@@ -19,7 +19,7 @@ from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
 from undust.exchange.exports.literals import query_literal
 from undust.exchange.exports.references import as_refs
-from undust.exchange.exports.shields import LostKeeps
+from undust.exchange.exports.shields import LostKeeps, may_act_on
 from undust.exchange.exports.statements import in_order
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import ANY_NUMBER, Pattern
@@ -31,18 +31,27 @@ if TYPE_CHECKING:
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _WHOLE = Pattern.parse("{s}://{h}/{p**}")
-_ELSE = "it does more than take parameters away on all pages of a site"
+_ELSE = "it does more than remove parameters on all pages of a site"
+
+
+class SaidKeep(NamedTuple):
+    """A keep, and the URLs that it keeps in the language of the target."""
+
+    numbered: ExportedRule
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Removal:
-    """Parameters that a rule takes away: those with these names, or all but those."""
+    """Parameters that a rule removes: those with these names, or all but those."""
 
     numbered: ExportedRule
     names: tuple[str, ...]
     """In standard form; a trailing `*` makes a prefix."""
     keeps: bool
     """Whether the names are those that stay."""
+    exceptions: tuple[SaidKeep, ...] = ()
+    """The keeps before it that keep URLs on which it might act."""
 
     @property
     def rule(self) -> Rule:
@@ -55,31 +64,60 @@ class Removal:
         return tuple(name for name in self.names if name.endswith("*"))
 
 
+def no_word_for_keeps(_: ExportedRule) -> tuple[str, ...]:
+    """Refuse a keep, for a target that cannot except URLs."""
+    message = "it keeps URLs as they are, and there is no word for that here"
+    raise CannotExpress(message)
+
+
 def removals(
-    rules: Sequence[ExportedRule], require: Callable[[Removal], None]
+    rules: Sequence[ExportedRule],
+    require: Callable[[Removal], None],
+    kept: Callable[[ExportedRule], tuple[str, ...]] = no_word_for_keeps,
 ) -> tuple[list[Removal], list[ExportRefusal]]:
-    """Return the rules that take parameters away and that the target can say, and the others with reasons."""
+    """Return the rules that take parameters away and that the target can say, and the others with reasons.
+
+    Args:
+        rules: All of them.
+        require: Refuses a removal that the target cannot say.
+        kept: Returns the URLs that a keep keeps in the language of the target, or refuses it.
+
+    """
     found: list[Removal] = []
     refused: list[ExportRefusal] = []
+    keeps: list[SaidKeep] = []
     lost_keeps = LostKeeps()
     for each in in_order(rules):
         try:
+            each.require_taken()
+            if each.rule.kind == "keep":
+                keeps.append(SaidKeep(each, kept(each)))
+                continue
             lost_keeps.require_none_for(each)
-            removal = _removal(each)
+            own = tuple(keep for keep in keeps if may_act_on(each.rule, keep.numbered.rule))
+            removal = replace(_removal(each), exceptions=own)
             require(removal)
             found.append(removal)
         except CannotExpress as error:
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
             if each.rule.kind == "keep":
                 lost_keeps.add(each)
-    return found, refused
+    return found, [*refused, *_idle(keeps, found)]
+
+
+def _idle(keeps: Sequence[SaidKeep], found: Sequence[Removal]) -> list[ExportRefusal]:
+    """Return the keeps that hold no exported rule back; a file does not mention them."""
+    used = {keep.numbered.number for each in found for keep in each.exceptions}
+    reason = "no rule is exported that it would hold back"
+    return [
+        ExportRefusal(keep.numbered.number, keep.numbered.rule, reason)
+        for keep in keeps
+        if keep.numbered.number not in used
+    ]
 
 
 def _removal(each: ExportedRule) -> Removal:
     rule = each.rule
-    if rule.kind == "keep":
-        message = "it keeps URLs as they are, and there is no word for that here"
-        raise CannotExpress(message)
     if rule.kind == "replace":
         raise CannotExpress(_ELSE)
     if ":any}" in (rule.target or ""):
@@ -166,13 +204,13 @@ def require_no_prefix(removal: Removal) -> None:
 def require_names(removal: Removal) -> None:
     """Refuse rules that take all but some parameters away."""
     if removal.keeps:
-        message = "it takes all other parameters away, and here those to take away are written out"
+        message = "it removes all other parameters, and here those to remove are written out"
         raise CannotExpress(message)
 
 
-def require_subdomains(removal: Removal, what: str) -> None:
+def require_subdomains(rule: Rule, what: str) -> None:
     """Refuse sites that are one host, for a target of which `what` takes in all hosts below."""
-    for site in (removal.rule.site, *removal.rule.except_sites):
+    for site in (rule.site, *rule.except_sites):
         if site != ANY_SITE:
             hosts_of(site)
             if not has_subdomains(site):
@@ -188,8 +226,11 @@ def concerns(removal: Removal, site: str) -> bool:
 
 
 def sites_of(found: Sequence[Removal]) -> list[str]:
-    """Return the sites that rules name, also those that they except, in order of appearance."""
-    names = [site for each in found for site in (each.rule.site, *each.rule.except_sites)]
+    """Return the sites that rules and their keeps name, also those that they except, as they appear."""
+    rules = [
+        rule for each in found for rule in (each.rule, *(keep.numbered.rule for keep in each.exceptions))
+    ]
+    names = [site for rule in rules for site in (rule.site, *rule.except_sites)]
     return list(dict.fromkeys(site for site in names if site != ANY_SITE))
 
 

@@ -32,7 +32,7 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
 def _require(removal: Removal) -> None:
     require_names(removal)
     require_plain_names(removal)
-    require_subdomains(removal, "a filter")
+    require_subdomains(removal.rule, "a filter")
     if removal.rule.except_sites:
         message = "an exception would hold for the rules of other sites, too"
         raise CannotExpress(message)
@@ -45,4 +45,6 @@ def _filters(removal: Removal) -> Iterator[str]:
         yield f"{where}$removeparam={what}"
 
 
-REMOVEPARAM = Target("removeparam", "$removeparam filters of uBlock Origin and AdGuard", _EXACT, write)
+REMOVEPARAM = Target(
+    "removeparam", "$removeparam filters of uBlock Origin and AdGuard", _EXACT, write, fetches=True
+)

@@ -1,4 +1,4 @@
-"""A `replace` as an expression, where its text can stand in the path and the query only.
+"""A `replace` as an expression, where its text can occur in the path and the query only.
 
 The rule acts at the leftmost place whose result is another URL of the site. In the path and the query every
 place is such, but for results that standard form writes in another way; those rules are refused.
@@ -33,11 +33,11 @@ def replaced(rule: Rule, *, lean: bool) -> Compiled:
     old, new = texts(rule)
     is_end = rule.source.endswith("$")
     if rule.source.startswith("^"):
-        refuse("its text stands at the beginning of the URL, where scheme and host are")
+        refuse("its text is at the beginning of the URL, where scheme and host are")
     if not old:
         refuse("it adds text to every URL")
     if "?" in old + new and "?" not in new:
-        refuse("it takes away the `?` before a query")
+        refuse("it removes the `?` before a query")
     _require_path(old, rule.site, is_end=is_end)
     _require_standard_result(old, new, is_end=is_end)
     if old[0].isalnum() and lean:
@@ -100,22 +100,22 @@ def texts(rule: Rule) -> tuple[str, str]:
 
 
 def _require_path(old: str, site: str, *, is_end: bool) -> None:
-    """Refuse a text that might stand in scheme or host, or reach into them."""
+    """Refuse a text that might be in scheme or host, or reach into them."""
     if is_end and "/" not in old:
         return
     if not old.startswith("/"):
         first = next((place for place, character in enumerate(old) if character not in _IN_AUTHORITY), None)
         if first is not None and old[first] != "/":
             return
-        refuse("its text may stand in the host, too")
+        refuse("its text may be in the host, too")
     second = old.find("/", 1)
     name = old[1:second] if second > 0 else ""
     if is_end and second < 0:
         return
     if set(old) == {"/"} or not name:
-        refuse("its text may stand in scheme and host, too")
+        refuse("its text may be in scheme and host, too")
     if site in {ANY_SITE, name} or name.endswith(f".{site}"):
-        refuse("its text may stand in the host, too")
+        refuse("its text may be in the host, too")
 
 
 def _require_standard_result(old: str, new: str, *, is_end: bool) -> None:

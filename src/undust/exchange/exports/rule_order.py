@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PATH = frozenset({_HEAD, TAIL})
 _MANY = 150
-"""So many rules that an index gives are taken for woken without a look at each."""
+"""If an index returns this many rules, all of them count as enabled, without a check of each."""
 
 
 class Following:

@@ -4,7 +4,7 @@ An engine that backtracks tries every split of `{a}-{b}-{c}` before it gives up:
 of the length. Two facts of the rule language make one pass enough:
 
 * A component is matched on its own, so the first split that reaches its end is final: `(?>…(?=[/?]|$))`.
-* Captures are greedy from the left. If a run holds the text that stands before it, the run before could have
+* Captures are greedy from the left. If a run contains the text before it, the run before could have
   taken more; so no run but the first needs to hold that text, except at its very end.
 
     {a}-{b}-{c}    (?>(?=[^/?&;]++(?=[/?]|$))([^/?&;]+)-([^/?&;-]*[^/?&;])-([^/?&;-]*[^/?&;])(?=[/?]|$))
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PRINTABLE = frozenset(map(chr, range(0x21, 0x7F)))
 _HEX = frozenset(digits + "ABCDEF")
-"""What stands behind the `%` of a triplet in standard form."""
+"""What follows the `%` of a triplet in standard form."""
 _LETTERS = {
     "int": frozenset(digits),
     "alpha": frozenset(ascii_letters),
@@ -103,7 +103,7 @@ class _Component:
         self._last = _Item()
         """The run before."""
         self._between: list[_Item] = []
-        """What stands behind it."""
+        """What follows it."""
         self._ways = 1
         """In how many ways a place may be reached, because separators overlap themselves."""
         self.expressions = [self._expression(place) for place in range(len(items))]
@@ -149,7 +149,7 @@ class _Component:
         return f"(?={classed(letters)}+{_boundary(letters, self.items[last + 1].first)}{behind}{self.end})"
 
     def _is_last_and_widest(self, place: int) -> bool:
-        """Whether a run is the last one, and could take all that stands before it."""
+        """Whether a run is the last one, and could take all text before it."""
         before, behind = self.items[:place], self.items[place + 1 :]
         parts = [item.letters or frozenset(item.text) for item in before]
         return (
@@ -169,7 +169,7 @@ def _overlaps_itself(text: str) -> bool:
 
 
 def _without(letters: frozenset[str], text: str) -> str:
-    """Return a run in which a text stands at the very end only."""
+    """Return a run in which a text is at the very end only."""
     whole = classed(letters)
     size = len(text)
     if size == 1 and not frozenset(text) & _HEX:

@@ -44,7 +44,7 @@ class LostKeeps:
         if each.rule.kind == "keep":
             return
         for place in sorted(self._near(each.rule)):
-            if _may_act_on(each.rule, self._keeps[place].rule):
+            if may_act_on(each.rule, self._keeps[place].rule):
                 raise CannotExpress(_REASON.format(self._keeps[place].number))
 
     def _near(self, rule: Rule) -> Iterator[int]:
@@ -57,8 +57,10 @@ def _source(rule: Rule) -> Pattern:
     return EVERYTHING if rule.kind == "replace" else Pattern.parse(rule.source)
 
 
-def _may_act_on(rule: Rule, keep: Rule) -> bool:
+def may_act_on(rule: Rule, keep: Rule) -> bool:
     """Whether a rule may act on a URL that a keep keeps."""
+    if ANY_SITE not in {rule.site, keep.site} and rule.site != keep.site:
+        return False
     if keep.site in rule.except_sites or rule.site in keep.except_sites:
         return False
     kept = Pattern.parse(keep.source)
@@ -78,7 +80,7 @@ def _condition(text: str) -> Pattern:
 
 
 def _may_hold(kept: Pattern, text: str) -> bool:
-    """Whether a text may stand in the path or the query of a URL that is kept."""
+    """Whether a text may be in the path or the query of a URL that is kept."""
     segments = kept.path or ((),)
     if kept.query or any(isinstance(piece, Capture) for segment in segments for piece in segment):
         return True

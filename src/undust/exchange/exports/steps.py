@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 _URL, _HEAD, _TAIL = "url ", "head ", "tail "  # no capture of a rule has a space in its name
 _ANY_NUMBER, _ONE_OR_MORE = "(?:/[^?]*)?", "/[^?]*"
-"""Segments; what stands behind them begins with a slash or ends the path."""
+"""Segments; a slash or the end of the path follows them."""
 _ESCAPES = (("+", "%20"), ("?", "%3F"))
 """What a value writes in another way when it moves into the path."""
 UNESCAPED = "[^&;+?]*"
-"""The beginning of a value in which there is none of these."""
+"""The beginning of a value that has none of these."""
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ def _is_group_of_segments(piece: str | CaptureGroup) -> bool:
 
 
 def _escaping(step: ExpressionStep, moved: str) -> Iterator[ExpressionStep]:
-    """Yield steps that write a character of the value as it will stand in the path."""
+    """Yield steps that write a character of the value as it will be written in the path."""
     pieces = step.pieces
     place = next(
         place for place, piece in enumerate(pieces) if isinstance(piece, CaptureGroup) and piece.name == moved
@@ -343,7 +343,7 @@ def _escaping(step: ExpressionStep, moved: str) -> Iterator[ExpressionStep]:
 
 
 def _is_harmless(capture: Capture) -> bool:
-    """Whether what was captured reads the same in every part of a URL, and is no dot segment."""
+    """Whether what was captured reads the same in every part of a URL, and is not a dot segment."""
     if capture.detail is None or is_of_class(capture.detail):
         return capture.detail is not None
     return all(

@@ -1,6 +1,6 @@
 """Rule lists of other systems in our language: one format a file.
 
-What a format says that no rule says exactly is told, never guessed.
+Parts of a format that no rule expresses exactly are reported, never guessed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ IMPORTERS = (
     CLEAN_PARAM_RULES,
     NO_VARY_SEARCH_RULES,
 )
-"""Every format, in the order in which people are told of them."""
+"""Every format, in the order of the help."""
 
 
 def import_rules(path: str | PathLike[str], format: str, *, site: str | None = None) -> Imported:  # noqa: A002

@@ -1,6 +1,6 @@
 """Files in the shape of ClearURLs' providers: a pattern of URLs, and names of parameters as expressions.
 
-Only what is plainly a site, and plainly a name or the beginning of names, becomes a rule; the rest is told.
+Only what is clearly a site, and a name or the beginning of names, becomes a rule; the rest is reported.
 Names are taken as they are written, though ClearURLs ignores case.
 """
 
@@ -46,7 +46,7 @@ def read(text: str, name: str, site: str) -> ImportedRules:  # noqa: ARG001 -- t
         if isinstance(provider, dict):
             _read(provider, place, found)
         else:
-            found.skip(place, "it is no object")
+            found.skip(place, "it is not an object")
     return found
 
 

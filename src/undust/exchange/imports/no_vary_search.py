@@ -27,7 +27,7 @@ def _read(line: str, place: str, site: str, found: ImportedRules) -> None:
     value = header["value"] if header else ""
     parts = {part["key"]: part["value"] for part in _PARTS.finditer(value)}
     if "".join(part[0] for part in _PARTS.finditer(value)) != value or not parts:
-        found.skip(place, "this is no header that can be read")
+        found.skip(place, "this header cannot be read")
         return
     if parts.get("key-order", "?0") != "?0":
         found.skip(place, "with key-order, values of one name stay in order, and no form says that")
@@ -54,5 +54,5 @@ def _names(value: str | None) -> list[str]:
 
 
 NO_VARY_SEARCH_RULES = RuleFormat(
-    "no-vary-search", "the header that tells caches which parameters to ignore", needs_site=True, read=read
+    "no-vary-search", "the header with the parameters that caches ignore", needs_site=True, read=read
 )

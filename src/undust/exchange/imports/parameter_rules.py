@@ -79,6 +79,6 @@ def require_site(site: str | None, what: str) -> str:
     if not is_site(site):
         own = site_of(f"http://{site}/")
         mend = f"name the registered domain, {own}" if own else "write it like shop.test"
-        message = f"{site!r} is no site; {mend}"
+        message = f"{site!r} is not a site; {mend}"
         raise RuleError(message)
     return site

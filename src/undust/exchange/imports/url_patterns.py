@@ -93,7 +93,7 @@ def without_segments(where: Where, numbers: Sequence[object]) -> list[Rule]:
 
 
 def _matched_again(segments: tuple[str, ...], kept: Sequence[int]) -> str | None:
-    """Return the paths that still match when only some segments are kept; None if there are none."""
+    """Return the paths that still match when only some segments are kept; None if no path matches."""
     pattern = list(segments)
     for old, new in zip(kept, segments, strict=False):
         if segments[old] == "*":

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
 from undust.errors import RefusedStart
+from undust.extras import missing_extra
 from undust.integrations.scrapy.fingerprinter import RequestFingerprinter
 from undust.integrations.scrapy.items import DuplicateItemsPipeline
-from undust.integrations.scrapy.observing import ObservationsMiddleware
 from undust.integrations.scrapy.rewriting import RewriteMiddleware
-from undust.integrations.scrapy.starting import canonicalizer_of, share_of
+from undust.integrations.scrapy.starting import BACKGROUND, canonicalizer_of, share_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -46,6 +47,10 @@ class Addon:
     def update_settings(self, settings: Settings) -> None:
         """Change the settings, or refuse the start of a crawl that could not go well."""
         uses_rules = bool(settings.get("UNDUST_RULES"))
+        learns = learns_in(settings)
+        if learns:
+            self._learn(settings)
+            uses_rules = False
         needing_rules = {
             "UNDUST_REWRITE": settings.getbool("UNDUST_REWRITE"),
             "UNDUST_ITEM_FIELD": settings.get("UNDUST_ITEM_FIELD"),
@@ -55,8 +60,8 @@ class Addon:
             if value and not uses_rules:
                 message = f"{name} is set and UNDUST_RULES is not; name a rule file, or leave {name} out"
                 raise RefusedStart(message)
-        if not uses_rules and not settings.get("UNDUST_OBSERVATIONS"):
-            message = "undust has nothing to do; set UNDUST_RULES, UNDUST_OBSERVATIONS or both"
+        if not uses_rules and not learns and not settings.get("UNDUST_OBSERVATIONS"):
+            message = "undust has nothing to do; set UNDUST_RULES, UNDUST_OBSERVATIONS, both or UNDUST_LEARN"
             raise RefusedStart(message)
         if uses_rules:
             canonicalizer_of(self._crawler)
@@ -69,17 +74,59 @@ class Addon:
             settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", DuplicateItemsPipeline, EARLY)
         if settings.get("UNDUST_OBSERVATIONS"):
             settings.setdefault_in_component_priority_dict(
-                "DOWNLOADER_MIDDLEWARES", ObservationsMiddleware, NEXT_TO_THE_DOWNLOADER
+                "DOWNLOADER_MIDDLEWARES",
+                _reading("observing", "ObservationsMiddleware", "UNDUST_OBSERVATIONS"),
+                NEXT_TO_THE_DOWNLOADER,
             )
+
+    def _learn(self, settings: Settings) -> None:
+        """Let a learner decide about requests, and refuse what would decide beside it."""
+        for name in ("UNDUST_REWRITE", "UNDUST_ITEM_FIELD", "UNDUST_EXPLORE"):
+            if settings.get(name):
+                message = f"{name} is set beside UNDUST_LEARN, which changes rules as it goes; leave one out"
+                raise RefusedStart(message)
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES",
+            _reading("learning", "LearningMiddleware", "UNDUST_LEARN"),
+            NEXT_TO_THE_DOWNLOADER,
+        )
 
     def _compare_by_key(self, settings: Settings) -> None:
         """Put our fingerprinter in front of the one that was chosen."""
         chosen = settings.get(FINGERPRINTER)
         settings.set("UNDUST_FALLBACK_FINGERPRINTER", chosen, priority="addon")
-        # Whoever chose one in the project's settings did so with a higher priority than an add-on has.
+        # A choice in the project's settings has a higher priority than an add-on.
         priority = max(settings.getpriority(FINGERPRINTER) or 0, SETTINGS_PRIORITIES["addon"])
         settings.set(FINGERPRINTER, RequestFingerprinter, priority=priority)
         _warn_of_other_filter(settings)
+
+
+def learns_in(settings: Settings) -> bool:
+    """Return whether a crawl is to learn while it runs."""
+    if settings.get("UNDUST_LEARN") == BACKGROUND:
+        return True
+    try:
+        learns = settings.getbool("UNDUST_LEARN")
+    except ValueError:
+        message = f"UNDUST_LEARN is {settings.get('UNDUST_LEARN')!r}; set it to True, False or {BACKGROUND!r}"
+        raise RefusedStart(message) from None
+    if settings.get("UNDUST_STATE") and not learns:
+        message = "UNDUST_STATE is set and UNDUST_LEARN is not; set UNDUST_LEARN = True, or leave it out"
+        raise RefusedStart(message)
+    return learns
+
+
+def _reading(module: str, name: str, setting: str) -> type:
+    """Return a middleware that reads pages, which takes `undust[learn]`; comparing by key does not."""
+    try:
+        found: type = getattr(import_module(f"undust.integrations.scrapy.{module}"), name)
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        message = f"{setting} is set, and {missing}"
+        raise RefusedStart(message) from None
+    return found
 
 
 def _warn_of_other_filter(settings: Settings) -> None:

@@ -1,7 +1,7 @@
 """Items of a page that was already found under another URL are dropped.
 
 A page may give many items, and all of them have its URL. So an item is a duplicate if its URL has the key
-of another URL that came first; items with the very same URL are none.
+of another URL that came first; items with the very same URL are not duplicates.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 PACKED_ROWS = 10_000
-"""Rows in a member of a packed file; what ends a crawl badly costs at most so many."""
+"""Rows in a member of a packed file; a crawl that ends badly loses at most this many."""
 
 
 class ObservationFile:

@@ -1,8 +1,8 @@
 """What a crawl sees, written down while it runs, so that it teaches the next one.
 
 One JSON object a line, in the columns of an observation, which every command of undust reads. Bodies are
-not kept: of each only its size, digest and sketch. A crawl goes on when its observations cannot be
-written any more; it loses no page for the sake of a lesson.
+not kept: of each only its size, digest, sketch, blocks, title and language. A crawl goes on when its
+observations cannot be written any more; it loses no page for the sake of a lesson.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from scrapy import signals
 
 from undust.errors import file_sentence
@@ -27,7 +28,6 @@ from undust.urls import site_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     from numpy.typing import NDArray
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -77,7 +77,11 @@ class ObservationsMiddleware:
             "time": datetime.now(UTC).isoformat(),
         }
         site = site_of(request.url)
-        if site and content.text and not page.redirect and response.status < FIRST_REDIRECT:
+        is_shown = bool(content.text) and not page.redirect and response.status < FIRST_REDIRECT
+        if is_shown:
+            blocks = np.frombuffer(content.blocks, np.int64).tolist()
+            row |= {"blocks": blocks, "page_title": content.title, "page_language": page.language}
+        if site and is_shown:
             self._seen.sketcher.add(site, content.text, partial(self._write, row))
         else:
             self._write(row, None)
@@ -105,7 +109,7 @@ class ObservationsMiddleware:
 
     def _abandon(self) -> None:
         rows, self._rows = self._rows, None
-        with suppress(OSError):  # which was told
+        with suppress(OSError):  # already reported
             if rows is not None:
                 rows.close()
 
@@ -122,6 +126,6 @@ class ObservationsMiddleware:
 
 
 def _headers_of(response: Response) -> Headers:
-    """Return the headers that tell something; Scrapy has put chunks together, and left their header."""
+    """Return the headers that are used; Scrapy has put chunks together, and left their header."""
     names = {name: response.headers.getlist(name) for name in HEADERS if name != "transfer-encoding"}
     return {name: [text_from_bytes(value) for value in values] for name, values in names.items() if values}

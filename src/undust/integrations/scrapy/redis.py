@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from undust.extras import require
 
 require("scrapy-redis", "0.9")
-# No extra of undust brings it: whoever shares a crawl has it already.
+# No extra of undust installs it: users who share a crawl have it already.
 theirs: Any = import_module("scrapy_redis.dupefilter")
 
 if TYPE_CHECKING:

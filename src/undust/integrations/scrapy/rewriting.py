@@ -44,7 +44,7 @@ class RewriteMiddleware:
             url=canonical, meta={**request.meta, ORIGIN: [request.url, canonical]}, dont_filter=True
         )
         if rewritten.url == request.url or self._canonicalize(rewritten.url) != canonical:
-            return None  # Scrapy writes it in another way, and there would be no end
+            return None  # Scrapy writes it in another way, and it would repeat without end
         fingerprinter = self._crawler.request_fingerprinter
         # Without our fingerprinter it is the rewritten request that a duplicate is known by.
         if fingerprinter.fingerprint(rewritten) != fingerprinter.fingerprint(request):

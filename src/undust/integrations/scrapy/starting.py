@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 OPT_OUT = "undust"
 """The key of `Request.meta` whose value False keeps the rules away from a request."""
 
+BACKGROUND = "background"
+"""The value of `UNDUST_LEARN` with which learning has a thread of its own."""
+
 SAFE_METHODS = {"GET", "HEAD"}
 """Rules are learned from pages that were read; what else a request may do to a URL they do not know."""
 
@@ -53,7 +56,7 @@ def share_of(settings: BaseSettings, name: str) -> float:
     except (TypeError, ValueError):
         share = -1.0
     if not 0 <= share <= 1:
-        message = f"{name} is {value!r}, which is no share; give a number from 0 to 1, as in {name} = 0.01"
+        message = f"{name} is {value!r}, which is not a share; give a number from 0 to 1, as in {name} = 0.01"
         raise RefusedStart(message)
     return share
 

@@ -1,7 +1,7 @@
 """Single published learners as a whole job: split, propose, prove, and the rules in the published order.
 
-Their candidates are found as the papers find them. What is believed of them is what is believed of anybody's:
-see `trust`. The papers prove each candidate alone and leave it at that, which a job does if told so
+Their candidates are found as the papers find them. They are trusted like all other candidates:
+see `trust`. The papers prove each candidate alone and stop there, which a job does if asked to
 (`Job.alone`).
 """
 

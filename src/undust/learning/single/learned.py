@@ -31,6 +31,8 @@ class MethodOutcome:
     methods: tuple[str, ...]
     evidence: Mapping[str, Evidence] = field(default_factory=dict, repr=False, compare=False)
     """By site: what the rules of a set are held against, all of them at work."""
+    proposed: tuple[Rule, ...] = ()
+    """Rules that are likely and unproven, on sites whose pages are not known."""
 
     @property
     def candidates(self) -> int:
@@ -44,7 +46,7 @@ class MethodOutcome:
 
     @property
     def unproved(self) -> int:
-        """How many joined URLs of which nobody can tell whether they are one page, and no others."""
+        """How many joined only URLs for which it is undecided whether they are one page."""
         return sum(
             verdict.unknown_pairs > 0 and not verdict.support and not verdict.false_pairs
             for verdict in self.verdicts

@@ -68,7 +68,7 @@ def without_redundant(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _refines(narrow: Rule, wide: Rule) -> bool:
-    # Whoever refines another holds its sides as they are; that is seen at once, and seldom so.
+    # A rule that refines another contains its sides unchanged; that is quick to see, and rare.
     sides, (one, other) = (narrow.source, narrow.target or ""), (wide.source, wide.target or "")
     may = (one in sides[0] and other in sides[1]) or (other in sides[0] and one in sides[1])
     return may and narrow is not wide and refines(narrow, wide)

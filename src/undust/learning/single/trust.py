@@ -3,7 +3,7 @@
 Three pages of three prove nothing where most candidates of a kind are false, so the posterior of the combined
 learner is asked. What the learner was shown itself counts against its candidates, though never for them: a
 rule that loses one page in ten there is wrong, even if the part held out happens not to show it. And rules
-are deployed together: URLs that one of them brings within reach of another are nobody's evidence, until the
+are deployed together: URLs that one of them brings within reach of another have no evidence, until the
 whole set is tried.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _TRIED = 16
 """Rules at most that a set is tried without before one of them goes: those at work where pages are lost."""
 _LOOKED_AT = 1_000
-"""URLs that tell which of the rules change URLs without end."""
+"""URLs that show which of the rules change URLs without end."""
 
 
 class Evidence:
@@ -42,11 +42,11 @@ class Evidence:
 
     @cached_property
     def known(self) -> HeldOut:
-        """All pages, ready to try rules on; of most sites nobody asks for them."""
+        """All pages, ready to try rules on; most sites do not need them."""
         return HeldOut(self.site, self.threads)
 
     def verdicts(self, candidates: Sequence[Candidate], *, alone: bool) -> Iterator[Verdict]:
-        """Yield what each candidate did, and unless it is to stand alone also what else is known of it."""
+        """Yield what each candidate did, and unless it is judged alone also what else is known of it."""
         measured = list(self.held_out.measured(candidates))
         if alone:
             yield from measured

@@ -68,7 +68,7 @@ def find_in_site(
 def rows_of_site(
     site: str, observations: pa.Table, declarations: Iterable[Declaration] = (), glue_values: int = VALUES
 ) -> pa.Table:
-    """Return the clusters of one site as rows of `WITH_NOTES`; the empty site holds what is no URL."""
+    """Return the clusters of one site as rows of `WITH_NOTES`; the empty site holds what is not a URL."""
     if not site:
         return with_note(site, CLUSTER_SCHEMA.empty_table(), Summary(not_urls=len(observations)))
     found = find_in_site(observations, site, declarations, glue_values)

@@ -67,5 +67,5 @@ class Duplicates:
         summary = self.summary
         return (
             f"<Duplicates: {summary.urls:,} URLs of {how_many(summary.sites, 'site')} "
-            f"in {summary.clusters:,} clusters, {summary.duplicates:,} to spare>"
+            f"in {summary.clusters:,} clusters, {how_many(summary.duplicates, 'duplicate')}>"
         )

@@ -119,16 +119,16 @@ class SiteClusters:
     def probability(self) -> pa.Array:
         """Of each URL how likely it shows the page of its cluster, from what it shows and the site says.
 
-        Null for a URL that stands alone, and where pages were not taken apart into blocks.
+        Null for a cluster of one URL, and where pages were not taken apart into blocks.
         """
         share = np.full(len(self.node_urls), np.nan)
         if self.evidence_of_pairs.has_blocks:
-            node, other = self._beside()
+            node, other = self.pairs_in_clusters()
             ratios = self.evidence_of_pairs.ratios(node, other)
             share[node] = np.round(1 / (1 + np.exp(-ratios)), 3)
         return pa.array(share[self.node], from_pandas=True)
 
-    def _beside(self) -> tuple[Ints, Ints]:
+    def pairs_in_clusters(self) -> tuple[Ints, Ints]:
         """Return the nodes of clusters of several, each with the first one; the first with the second."""
         cluster = self.cluster_of_node
         known = np.flatnonzero(self.known & (cluster >= 0))
@@ -156,7 +156,7 @@ class SiteClusters:
         return pa.table(columns, names=CLUSTER_SCHEMA.names)
 
     def relation(self, left: Ints, right: Ints) -> Ints:
-        """Return for pairs of nodes whether they are one page (1), different (-1), or nobody can tell (0)."""
+        """Return for pairs of nodes whether they are one page (1), different (-1), or undecided (0)."""
         relation = np.full(len(left), CANNOT_TELL, np.int64)
         relation[self._differ(self.speakers[left], self.speakers[right])] = _DIFFERENT
         relation[self.cluster_of_node[left] == self.cluster_of_node[right]] = SAME_PAGE
@@ -179,7 +179,7 @@ class SiteClusters:
         both = self.known[left] & self.known[right]
         sketch = both & (self.sketch_row[left] >= 0) & (self.sketch_row[right] >= 0)
         differ = both & ~sketch & (self.digest[left] >= 0) & (self.digest[right] >= 0)
-        # A digest that changes from one sighting to the next cannot tell pages apart.
+        # A digest that changes from one sighting to the next cannot distinguish pages.
         differ &= ~self.is_changing[left] & ~self.is_changing[right]
         rows = self.sketch_row
         agreeing = agreement(self.sketches, rows[left[sketch]], rows[right[sketch]])

@@ -52,7 +52,7 @@ class Declaration:
 
     @property
     def is_of_one_path(self) -> bool:
-        """Whether it speaks of a single path, as a response does, and not of all that start alike."""
+        """Whether it applies to a single path, as a response does, and not of all that start alike."""
         return self.path.endswith("$") and "*" not in self.path
 
 

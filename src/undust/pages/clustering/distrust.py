@@ -49,7 +49,7 @@ WALL = (
 """Where the URL of a login or consent page names itself."""
 _MOST = 0.5
 CONTRADICTS = -1.0
-"""Ratio up to which contents contradict a statement; what is between is no contradiction."""
+"""Ratio up to which contents contradict a statement; what is between is not a contradiction."""
 
 EMPTY, WALLED, SOFT = "empty or tiny body", "login or consent wall", "soft-404 or empty result"
 SHARED = "one content for much of the site"
@@ -69,7 +69,7 @@ class Distrusted:
     evidence: str
     urls: int
     about: str
-    """The URL that they would have been joined with; empty where there is none."""
+    """The URL that they would have been joined with; empty if there is no such URL."""
     why: str
     examples: tuple[str, ...]
 
@@ -173,7 +173,7 @@ class Judge:
         return edges.only(~is_walled)
 
     def _contradicted(self, edges: Edges, accepted: Sequence[Edges]) -> Bools:
-        """Tell which edges join contents that are not the same."""
+        """Return which edges join contents that are not the same."""
         nodes = self._nodes
         page = components(accepted, len(nodes))
         has_content = ((nodes.digest >= 0) | (nodes.sketch_row >= 0)) & self.is_trusted
@@ -195,7 +195,7 @@ class Judge:
         return np.asarray((by_sketch & (agreeing < least)) | (by_digest & is_loose), np.bool_)
 
     def _is_loose(self, edges: Edges, page: Ints, has_content: Bools) -> Bools:
-        # A digest changes with a clock or a counter, so that one difference is no contradiction. Many
+        # A digest changes with a clock or a counter, so that one difference is not a contradiction. Many
         # sources of one target, mostly different from each other, are.
         known = has_content[edges.member]
         hub, shown = edges.hub[known], page[edges.member[known]]
@@ -204,7 +204,7 @@ class Judge:
         return ((sources >= self._values) & (distinct > _MOST * sources))[edges.hub]
 
     def _is_glued(self, edges: Edges, accepted: Sequence[Edges], contradicted: Bools) -> Bools:
-        """Tell which edges belong to hubs that fail the glue test."""
+        """Return which edges belong to hubs that fail the glue test."""
         nodes = self._nodes
         accepted_page = components(accepted, len(nodes))
         page = components([*accepted, edges], len(nodes))

@@ -1,6 +1,6 @@
 """One function per kind of evidence: each gives pairs of nodes that it holds for one page, as stars.
 
-The kinds stand in `KINDS`, cheapest and surest first. Whether a kind speaks the truth on this site
+The kinds are in `KINDS`, cheapest and surest first. Whether a kind is right on this site
 is not decided here; see `distrust`.
 """
 

@@ -1,9 +1,9 @@
-"""The glue test: whether a group of URLs holds together because it is one page, or because it is none.
+"""The glue test: whether a group of URLs is one page, or only an error or login page.
 
 "Nothing found", "please log in" and "everything redirects home" put unrelated URLs into one group. Such
 a group is recognised by what it holds: many values of a part of the URL that elsewhere on the site
-decides which page one gets. Two things speak for a group all the same: the value is known not to
-matter in just this corner of the site, or the page is no smaller than those that the value
+decides which page one gets. Two observations still support a group: the value is known not to
+matter in just this corner of the site, or the page is at least as large as those that the value
 usually leads to (the fifty posts of a thread all show the thread, which is long; an error page is short).
 """
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 VALUES = 25
-"""So many values of a part that matters make a group suspicious."""
+"""A group with this many values of a part that matters is suspicious."""
 MATTERS = 0.5
 """A value matters if at least this share of the pairs that differ in it alone show different content."""
 COMPARED = 5.0
-"""... of at least so many URLs outside the group; fewer say nothing."""
+"""... of at least this many URLs outside the group; fewer are not enough."""
 SITE_SHARE = 0.05
-"""A group this large that spans the site is no page."""
+"""A group this large that spans the site is not a page."""
 _MOST = 0.5
 SKELETONS, FEW_SKELETONS = 10, 3
 MINORITY = 10
-"""A group with less than one in so many of the URLs of a skeleton does not change what is usual there."""
+"""A group with less than one in this many of the URLs of a skeleton does not change what is usual there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glue:
-    """Why a group is none."""
+    """Why a group is not a page."""
 
     group: int
     key: str
-    """The part of the URL that should have told its members apart, as `KeyValueView` names it."""
+    """The part of the URL that should have distinguished its members, as `KeyValueView` names it."""
     values: int
     share: float | None
     """Pairs elsewhere that differ in it and in content; None where the group's extent betrayed it."""
@@ -128,14 +128,14 @@ class _Test:
         return None
 
     def _values_held(self, rows: Ints, members: Ints, *, may_be_long: bool) -> int:
-        """Return how many values the group holds; none where something speaks for it all the same."""
+        """Return how many values the group holds; none if an observation supports it."""
         scopes = [_Scope(self.shapes, int(scope), members) for scope in self.found.scope[rows]]
         if _held(scopes) < self.values or (may_be_long and self._is_long(scopes, members)):
             return 0
         return _held([scope for scope in scopes if not scope.is_harmless(self.page)])
 
     def _shares(self, rows: Ints) -> Floats:
-        # What other URLs of the same skeleton say counts; where there are none, what the parameter's name
+        # What other URLs of the same skeleton say counts; without such URLs, what the parameter's name
         # does elsewhere. Numbers and titles that always change together have no pair that differs in
         # one alone: there the skeleton as a whole speaks, if the group holds many values of all that varies.
         found = self.found

@@ -26,17 +26,22 @@ SAME = 3.0
 """Ratio from which two pages are joined: one wrong pair in twenty, if both cases were as frequent."""
 WHOLE = 0.97
 """So much of the shorter page must be in the longer one; a revision of a page has less."""
-TITLE = 0.5
-"""So much of the titles must agree: two tags with the same posts differ in nothing else."""
+TITLE = 0.9
+"""So much of the titles must agree: two tags with the same posts, or the forms of a page and of its only
+section, differ in nothing else."""
 OWN_NUMBERS = 0.85
 """So much of what is shared must be equal with its digits, as far as it is not the template's."""
 EQUAL = 0.999
 CHANGING = 0.3
-"""All numbers must be equal, unless they differ in such a share of the pairs that are equal otherwise."""
+"""All numbers must be equal, unless they differ in such a share of the pairs that are equal otherwise; each
+page weighs the same there, however many copies it has."""
+TWINS = 0.5
+"""Share of the pages of a shape of URLs that must have a copy. Where fewer have one, the values in these URLs
+name pages, and two pages of that shape are one only if all their words and numbers are equal."""
 ANCHORS = 8
 """Blocks by which a page is known."""
 _TOGETHER = 48
-"""So many pages with a block in common are compared with each other; of more, each with its neighbours."""
+"""At most this many pages with a common block are compared with each other; of more, only neighbours."""
 
 
 def near_stars(evidence: SiteEvidence, rows: Ints, weight: Ints) -> tuple[Ints, Ints]:
@@ -49,25 +54,63 @@ def near_stars(evidence: SiteEvidence, rows: Ints, weight: Ints) -> tuple[Ints, 
 
     """
     nothing = np.zeros(0, np.int64)
-    found = [(nothing, nothing, np.zeros(0, np.bool_))]
+    found = [(nothing, nothing, *(np.zeros(0, np.bool_) for _ in range(2)))]
     for left, right in _candidates(*evidence.anchors(rows, ANCHORS)):
         features = evidence.features(left, right)
         words, whole, exact, numbers, _, title, _ = features.T
         is_same = (evidence.contents(left, right) >= SAME) & (whole >= WHOLE) & (title >= TITLE)
         is_same &= exact >= OWN_NUMBERS * words
-        found.append((left[is_same], right[is_same], numbers[is_same] >= EQUAL))
-    left, right, is_equal = _each_once(*(np.concatenate(each) for each in zip(*found, strict=True)))
+        some = left[is_same], right[is_same], numbers[is_same] >= EQUAL, words[is_same] >= EQUAL
+        found.append(some)
+    left, right, is_equal, has_equal_words = _each_once(
+        *(np.concatenate(each) for each in zip(*found, strict=True))
+    )
     # Where copies differ in numbers time and again, numbers are counters and clocks.
-    if np.mean(is_equal) > 1 - CHANGING if len(is_equal) else True:
+    if _share_equal(left, right, is_equal) > 1 - CHANGING:
         left, right = left[is_equal], right[is_equal]
-    return around_hubs(left, right, weight)
+        is_equal, has_equal_words = is_equal[is_equal], has_equal_words[is_equal]
+    shape = evidence.facts.shapes().shape
+    kept = (is_equal & has_equal_words) | _have_twins(shape, rows, weight[rows] > 1, (left, right))
+    return around_hubs(left[kept], right[kept], weight)
 
 
-def _each_once(left: Ints, right: Ints, is_equal: Bools) -> tuple[Ints, Ints, Bools]:
+def _have_twins(shape: Ints, rows: Ints, has_copies: Bools, pairs: tuple[Ints, Ints]) -> Bools:
+    """Return of each pair whether it is of two shapes, or of one in which most rows have a copy.
+
+    >>> shape = np.array([0, 0, 0, 0, 0, 1, 1, 1])
+    >>> pairs = np.array([0, 5, 6, 0]), np.array([1, 6, 7, 5])
+    >>> _have_twins(shape, np.arange(8), np.zeros(8, np.bool_), pairs).tolist()
+    [False, True, True, True]
+    """
+    left, right = pairs
+    is_one = shape[left] == shape[right]
+    paired = np.unique(np.concatenate((left[is_one], right[is_one], rows[has_copies])))
+    size = int(shape.max(initial=0)) + 1
+    all_rows, with_twin = (np.bincount(shape[some], minlength=size) for some in (rows, paired))
+    return np.asarray(~is_one | (with_twin >= TWINS * all_rows)[shape[left]], np.bool_)
+
+
+def _share_equal(left: Ints, right: Ints, is_equal: Bools) -> float:
+    """Return the share of the pairs whose numbers are equal, if the pairs of each row weigh one together.
+
+    >>> few, many = [(0, 1), (2, 3)], [(at, other) for at in range(4, 9) for other in range(at + 1, 9)]
+    >>> left, right = np.array(few + many).T
+    >>> round(_share_equal(left, right, np.array([False] * 2 + [True] * 10)), 2)
+    0.56
+    """
+    if not len(left):
+        return 1.0
+    pairs = np.bincount(np.concatenate((left, right)))
+    weight = 1 / pairs[left] + 1 / pairs[right]
+    return float(weight @ is_equal / weight.sum())
+
+
+def _each_once(left: Ints, right: Ints, *flags: Bools) -> tuple[Ints, Ints, Bools, Bools]:
     """Return pairs without repetitions."""
     size = int(max(left.max(initial=0), right.max(initial=0))) + 1
     first = np.unique(left * size + right, return_index=True)[1]
-    return left[first], right[first], is_equal[first]
+    is_equal, has_equal_words = (flag[first] for flag in flags)
+    return left[first], right[first], is_equal, has_equal_words
 
 
 def _candidates(block: Ints, row: Ints) -> Iterator[tuple[Ints, Ints]]:

@@ -5,8 +5,8 @@ k - s + 1 bands, at least one band is the same in both: no pair is missed by cha
 an equal band are compared in full. Where very many share a band, each is compared with a few
 representatives instead of with all others.
 
-Near copies are no equivalence: a copy of a copy of a copy may be another page. On real sites,
-joining whatever agrees with anything in a cluster joined thousands of pages that nobody would call
+Near copies are not an equivalence: a copy of a copy of a copy may be another page. On real sites,
+joining whatever agrees with anything in a cluster joined thousands of pages that no person would call
 alike. So every member must agree with the one hub of its cluster: then any two of 32 minima
 agree in 30.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SAME_SHARE = 31 / 32
 """Share of minima that must agree for one page."""
 ALIKE = 29 / 32
-"""Below this share two pages are known to differ; between the two nobody can tell."""
+"""Below this share two pages are known to differ; between the two it is undecided."""
 _ALL_PAIRS = 64
 """A band shared by more sketches than this is searched through representatives."""
 REPRESENTATIVES = 32
@@ -82,7 +82,7 @@ def around_hubs(left: Ints, right: Ints, weight: Ints) -> tuple[Ints, Ints]:
     first, second = np.minimum(rank[left], rank[right]), np.maximum(rank[left], rank[right])
     hubs, members = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     while len(first):
-        # Whoever comes second in no pair that is left is a hub now; what it takes leaves the game.
+        # A URL that is second in no remaining pair is a hub now; the URLs that it takes are done.
         is_second = np.zeros(len(rank), np.bool_)
         is_second[second] = True
         taken = np.full(len(rank), len(rank), np.int64)

@@ -104,7 +104,7 @@ class Nodes:
     earlier_title: pa.Array
     """… and what they showed."""
     gone: pa.Array
-    """Normal forms that were asked for, and never were a page; they are no nodes."""
+    """Normal forms that were asked for, and never were a page; they are not nodes."""
     counts: SightingCounts
 
     def __len__(self) -> int:

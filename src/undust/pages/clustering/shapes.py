@@ -1,7 +1,7 @@
 """URLs taken apart into what stays and what changes.
 
 A URL's *skeleton* is its host, the number of its segments and the names of its parameters, with the
-values masked. Two URLs that differ in exactly one value stand in one *context*. If such pairs
+values masked. Two URLs that differ in exactly one value share one *context*. If such pairs
 usually show different content, that value matters: no single page should hold many values of it.
 """
 

@@ -1,4 +1,4 @@
-"""What was found, added up over sites: counts, reasons, what was not trusted; and how a person is told."""
+"""What was found, added up over sites: counts, reasons, what was not trusted; as text and as JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Summary:
 
     @property
     def duplicates(self) -> int:
-        """How many URLs could be spared."""
+        """How many URLs are duplicates."""
         return self.urls - self.clusters
 
     @classmethod
@@ -84,12 +84,12 @@ class Summary:
         self.distrusted = together[:MOST_KEPT]
 
     def text(self, width: int = 100) -> str:
-        """Return what a person is told, in lines of at most `width` characters."""
+        """Return the summary for people, in lines of at most `width` characters."""
         parts = [_headline(self), _evidence(self), _distrusted(self, width), _left_out(self)]
         return "\n\n".join("\n".join(_wrapped(part, width)) for part in parts if part)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what programs are told."""
+        """Return the summary for programs."""
         return {
             "sites": self.sites,
             "urls": self.urls,
@@ -125,17 +125,18 @@ def _headline(summary: Summary) -> list[str]:
     line += f" in {how_many(summary.clusters, 'cluster')}"
     if summary.duplicates:
         line += (
-            f": {summary.duplicates:,} to spare ({share:.0%}), up to {summary.largest:,} URLs in one cluster"
+            f": {how_many(summary.duplicates, 'duplicate')} ({share:.0%}), "
+            f"up to {summary.largest:,} URLs in one cluster"
         )
     return [line, *_unknown(summary)]
 
 
 def _unknown(summary: Summary) -> Iterator[str]:
     if not summary.known and summary.urls:
-        yield "content to compare: none; only sizes, where known, can tell that pages differ"
+        yield "content to compare: none; only sizes, where known, can show that pages differ"
     elif summary.known < summary.urls:
         known = f"{how_many(summary.known, 'URL')} ({summary.known / summary.urls:.0%})"
-        yield f"content to compare: {known}; of the others only sizes can tell that they differ"
+        yield f"content to compare: {known}; of the others only sizes can show that they differ"
 
 
 def _evidence(summary: Summary) -> list[str]:
@@ -178,7 +179,7 @@ def _left_out(summary: Summary) -> list[str]:
     counts = summary.counts
     parts = {
         "sightings with a 4xx or 5xx": counts.failed,
-        "rows that are no URL": summary.not_urls,
+        "rows that are not URLs": summary.not_urls,
         "redirects to other sites": counts.leaving,
         "sketches of another size": counts.odd_sketches,
         "URLs' earlier contents (the latest counts)": counts.changing,

@@ -110,7 +110,7 @@ class _Contexts:
         return cls(count, count * (count - 1) - same)
 
     def weights(self, context: Ints, members: Ints) -> tuple[Floats, Floats]:
-        """Return how much contexts count without pairs of members, and how much speaks for a difference."""
+        """Return how much contexts count without pairs of members, and how much supports a difference."""
         count, differing = self.count[context], self.differing[context]
         pairs = count * (count - 1) - members * (members - 1)
         others = np.maximum(count - members, 0).astype(np.float64)

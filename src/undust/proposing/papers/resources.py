@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Resources:
-    """Bounds that a person set for the whole program, handed down to whoever can keep to them."""
+    """Bounds that a person set for the whole program, passed to the learners that can keep them."""
 
     memory: int | None = None
-    """Bytes for all that the program holds; None where nobody said."""
+    """Bytes for all that the program holds; None without a limit."""
     threads: int = 1
     folder: str | None = None
     """For temporary files; None for that of the system."""

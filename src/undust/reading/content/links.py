@@ -29,7 +29,7 @@ _ODD_SPACE = str.maketrans("", "", "\t\n\r")
 
 
 class Canonical(NamedTuple):
-    """The target of rel=canonical, or what is wrong with it; neither where there is none."""
+    """The target of rel=canonical, or what is wrong with it; neither if the page has none."""
 
     target: str | None = None
     problem: str | None = None

@@ -24,7 +24,7 @@ HEADERS = (
     *("content-encoding", "content-type", "link", "location", "no-vary-search", "refresh"),
     "transfer-encoding",
 )
-"""The headers that tell us something."""
+"""The headers that are used."""
 MOST_TEXT = 32 << 20
 """Bytes of a body from which a text is made."""
 MOST_BODY_BYTES = 1 << 30
@@ -96,7 +96,7 @@ class Content(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What one response tells about its URL."""
+    """What one response shows about its URL."""
 
     content: Content
     canonical: Canonical
@@ -106,7 +106,7 @@ class Page(NamedTuple):
 
 
 def page_of(url: str, status: int | None, headers: Headers, content: Content) -> Page:
-    """Return what a response tells; a redirect of its own status goes before one of its body."""
+    """Return what a response shows; a redirect of its own status goes before one of its body."""
     if _is_redirect(status):
         target = next(iter(headers.get("location", ())), None)
         return Page(content, Canonical(), target.strip() or None if target else None)

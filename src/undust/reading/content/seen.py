@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from undust.reading.content.page import Body, Content, content_of
 from undust.reading.content.sketch import SIZE, WORDS
-from undust.reading.content.templates import Sketcher
+from undust.reading.content.templates import SAMPLE, Sketcher
 
 LARGEST_BODY = 1 << 20
 """Bytes of a body that is remembered."""
@@ -28,10 +28,10 @@ class SeenPayload(NamedTuple):
 
 
 class PagesSeen:
-    """The memory of one job; bounded, and the oldest is forgotten first."""
+    """The memory of one job; bounded; the oldest entry is removed first."""
 
-    def __init__(self, words: int = WORDS, size: int = SIZE) -> None:
-        self.sketcher = Sketcher(words, size)
+    def __init__(self, words: int = WORDS, size: int = SIZE, sample: int = SAMPLE) -> None:
+        self.sketcher = Sketcher(words, size, sample)
         self._contents: dict[tuple[bytes, str | None], Content] = {}
         self._bytes = 0
         self._payloads: dict[str, SeenPayload] = {}

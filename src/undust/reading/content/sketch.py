@@ -3,7 +3,7 @@
 DustBuster's sketch (Bar-Yossef, Keidar and Schonfeld, section 6.3): the text as a set of
 shingles, runs of n words, and for each of k hash functions the minimum over that set. Two
 sketches agree in one place with the probability of their resemblance |A ∩ B| / |A ∪ B|.
-The paper has n = 10 and k = 4; five words and 32 minima tell more on short pages.
+The paper has n = 10 and k = 4; five words and 32 minima distinguish short pages better.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def shingles(text: str | bytes, words: int = WORDS) -> NDArray[np.uint64]:
 def common_shingles(
     texts: Iterable[str | bytes], words: int = WORDS, share: float = 0.5, at_least: int = 10
 ) -> NDArray[np.uint64]:
-    """Return the shingles that a template repeats: those on `share` of the pages and `at_least` so many.
+    """Return the shingles that a template repeats: those on `share` of the pages and on at least `at_least`.
 
     Menus and footers make all pages of a site look alike; sketches leave such shingles out.
     """

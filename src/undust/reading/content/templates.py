@@ -1,6 +1,6 @@
 """Sketches of pages without what the template of their site repeats on each of them.
 
-A menu of 500 words makes all pages of a site look alike. A shingle that stands on half of a site's pages,
+A menu of 500 words makes all pages of a site look alike. A shingle that is on half of a site's pages,
 and on ten at least, is the template's and is left out of every sketch of that site. Which shingles these
 are is learned once, from the first hundred different texts of the site, and then kept for the whole job:
 sketches can only be compared if the same shingles were left out of both. Until a site is learned its texts
@@ -35,14 +35,14 @@ _SHARE = 0.5
 MOST_WAITING = 64 << 20
 """Bytes of text that wait, all sites together."""
 MOST_COMMON = 16 << 20
-"""Shingles of templates that are kept, all sites together; the sites learned first are forgotten first."""
+"""Shingles of templates that are kept, all sites together; the sites learned first are removed first."""
 
 
 class Sketcher:
     """Makes the sketches of a job, site by site."""
 
-    def __init__(self, words: int = WORDS, size: int = SIZE) -> None:
-        self.words, self.size = words, size
+    def __init__(self, words: int = WORDS, size: int = SIZE, sample: int = SAMPLE) -> None:
+        self.words, self.size, self.sample = words, size, sample
         self._waiting: dict[str, dict[bytes, list[Put]]] = {}
         self._waiting_bytes = 0
         self._common: dict[str, NDArray[np.uint64]] = {}
@@ -59,10 +59,18 @@ class Sketcher:
             texts[text] = []
             self._waiting_bytes += len(text)
         texts[text].append(put)
-        if len(texts) == SAMPLE:
+        if len(texts) == self.sample:
             self._learn(site)
         elif self._waiting_bytes > MOST_WAITING:
             self.settle()
+
+    def common_of(self, site: str) -> NDArray[np.uint64] | None:
+        """Return the shingles of a site's template; None as long as it is not learned."""
+        return self._common.get(site)
+
+    def know(self, site: str, common: NDArray[np.uint64]) -> None:
+        """Use a template that was learned before, so that new sketches can be compared with old ones."""
+        self._remember(site, common)
 
     def settle(self) -> None:
         """Hand out all sketches that still wait."""

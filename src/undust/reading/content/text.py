@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_TAGS = 1000
-"""Link, meta and base tags that are looked at on one page; no honest page has so many."""
+"""Link, meta and base tags that are looked at on one page; no honest page has more."""
 MOST_TITLE = 200
 """Characters of a title that are kept."""
 META_BYTES = 1024
@@ -130,7 +130,7 @@ def charset_of(body: bytes, content_type: str | None = None) -> str:
         return named
     in_page = _DECLARED.search(body, 0, META_BYTES)
     if in_page and (named := _known((in_page[1] or in_page[2]).decode("ascii", "replace"))):
-        # Whoever could read the declaration as ASCII is not reading UTF-16.
+        # A declaration that can be read as ASCII is not in UTF-16.
         return "utf-8" if named.startswith("utf-16") else named
     if _is_utf8(body) and _ESCAPE not in body:
         return "utf-8"

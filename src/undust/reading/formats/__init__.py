@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["HEAD_BYTES", "SOURCES", "Format", "format_of", "named_format"]
 
 HEAD_BYTES = 65_536
-"""How much of a file, unpacked, is looked at to tell its format."""
+"""How much of a file, unpacked, is looked at to recognise its format."""
 
 
 class Format(NamedTuple):
@@ -56,6 +56,7 @@ SOURCES = (
     Format("csv", recognising.csv, "delimited", "read_csv", is_table=True),
     Format("json", recognising.json, "tables", "read_json", is_table=True),
     Format("jsonl", recognising.jsonl, "tables", "read_jsonl", is_table=True),
+    Format("links", recognising.nothing, "page_links", "read_links", unpacks_itself=True),
     Format("parquet", recognising.parquet, "tables", "read_parquet", is_table=True),
     Format("sitemap", recognising.sitemap, "lists", "read_sitemap"),
     Format("tsv", recognising.tsv, "delimited", "read_tsv", is_table=True),

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust._core import LogFormat
+from undust.reading.agents import crawlers_of_lines
 from undust.reading.formats.lines import Lines, whole_lines
 from undust.reading.formats.log_format import COMMON, VHOST, LineFormat, compiled
 from undust.reading.formats.reading import Reading
@@ -27,7 +28,7 @@ NO_FIT = "not in the format of the log"
 NO_REQUEST = "without a request line"
 ODD_TARGET = "the request is for neither a path nor an http(s) URL"
 LOST_TIME = "time is in no form that is known"
-LOST_SIZE = "size is no whole number"
+LOST_SIZE = "size is not a whole number"
 COLUMNS = ("url", "status", "size", "time", "redirect")
 """What the core reads out of a line, in its order."""
 EVENTS = (NO_FIT, NO_REQUEST, OTHER_METHOD, ODD_TARGET, NO_HOST, LOST_TIME, LOST_SIZE)
@@ -60,7 +61,17 @@ def read(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         *columns, _ = reader.read(lines.data)
         arrays = [pa.array(column) for column in columns]
         _note_events(arrays[len(COLUMNS) :], lines, reading, names_host=names_host)
+        if reading.crawlers is not None:
+            reading.crawlers.append(_crawlers(lines, arrays))
         yield finished(dict(zip(COLUMNS, arrays, strict=False)))
+
+
+def _crawlers(lines: Lines, arrays: list[pa.Array]) -> pa.Array:
+    """Return who asked in each line that is a sighting."""
+    kinds, numbers = arrays[len(COLUMNS) : len(COLUMNS) + 2]
+    lost = pa.array([EVENTS.index(reason) for reason in (LOST_TIME, LOST_SIZE)], kinds.type)
+    skipped = numbers.filter(pc.invert(pc.is_in(kinds, lost))).to_pylist()
+    return crawlers_of_lines(lines.column(), skipped, len(arrays[0]))
 
 
 def _guessed(data: bytes) -> LineFormat:
@@ -77,7 +88,7 @@ def _guessed(data: bytes) -> LineFormat:
 
 
 def _base(reading: Reading) -> tuple[str, str, str]:
-    """Return what stands before paths, and the scheme and port that hosts in the log get from it."""
+    """Return the base of paths, and the scheme and port that hosts in the log get from it."""
     base = base_of(reading)
     url = Url.parse(base) if base else None
     return ("", "", "") if url is None else (base or "", url.scheme, url.port or "")
@@ -98,4 +109,4 @@ def _note_events(events: list[pa.Array], lines: Lines, reading: Reading, *, name
 
 
 _NOTES = {NO_FIT: Reading.skip, LOST_TIME: Reading.lose, LOST_SIZE: Reading.lose}
-"""How events that are damage are counted; all others are records that are no sightings."""
+"""How events that are damage are counted; all others are records that are not sightings."""

@@ -30,14 +30,14 @@ class Readable(Protocol):
     """Anything from which bytes can be read."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return at most so many bytes; none at the end."""
+        """Return at most this many bytes; b"" at the end."""
 
 
 class ForwardStream:
     """What fastwarc wants of a stream besides `read`, for one that is only read forward."""
 
     def tell(self) -> int:
-        """Return a place; nobody needs the right one."""
+        """Return a place; the right one is not needed."""
         return 0
 
     def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002 -- the contract of a stream
@@ -46,7 +46,7 @@ class ForwardStream:
         raise io.UnsupportedOperation(message)
 
     def close(self) -> None:
-        """Do nothing; whoever opened the file closes it."""
+        """Do nothing; the file is closed where it was opened."""
 
 
 class Prefixed(ForwardStream):
@@ -57,7 +57,7 @@ class Prefixed(ForwardStream):
         self._stream = stream
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most so many bytes; none at the end."""
+        """Return at most this many bytes; b"" at the end."""
         if self._rest:
             if size < 0 or size >= len(self._rest):
                 piece, self._rest = self._rest, b""
@@ -166,7 +166,7 @@ def _unzstd(stream: Peeked) -> Readable:
 def _unbrotli(stream: Peeked) -> Readable:
     from fastwarc.stream_io import BrotliReader  # noqa: PLC0415
 
-    # Brotli has no mark of its own: what does not unpack is none.
+    # Brotli has no mark of its own: what does not unpack is not Brotli.
     try:
         BrotliReader(io.BytesIO(stream.head)).read(1)
     except OSError:

@@ -41,7 +41,7 @@ def read_cdx(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         start = 0
         if lines.first == 1 and len(column) and (names := header_names(column[0].as_py())):
             if "url" not in names:
-                message = f"{reading.name}: its header names no field for the URL ('a'); mend the first line"
+                message = f"{reading.name}: its header names no field for the URL ('a'); fix the first line"
                 raise SourceError(message)
             layouts = {len(names): names}
             separator = separator_of(column[0].as_py())

@@ -28,7 +28,7 @@ def separator_of(header: bytes) -> bytes:
 
 
 def header_names(line: bytes) -> list[str] | None:
-    """Return our names for the fields that a header line lists; None if it is no header."""
+    """Return our names for the fields that a header line lists; None if it is not a header."""
     words = line.strip().split(separator_of(line))
     if words[0] == MARK:
         return [LETTERS.get(word.decode("latin-1"), "") for word in words[1:]]

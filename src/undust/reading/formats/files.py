@@ -24,7 +24,7 @@ MOST_PACKINGS = 4
 """How often a file may be packed; what is packed more often was made to harm."""
 
 Watch = Callable[[int], object]
-"""Is told how many bytes of a file were read since it was last told."""
+"""Called with how many bytes of a file were read since its last call."""
 
 
 class InputFile(NamedTuple):
@@ -142,7 +142,7 @@ class LookedInto(NamedTuple):
     def opened(self, source: Format, reading: Reading | None = None) -> BinaryIO:
         """Return a stream; Parquet, which is read from its end, gets the file itself if it can."""
         if source.name == "parquet" and self.path != STANDARD:
-            file = Path(self.path).open("rb")  # noqa: SIM115 -- whoever reads it closes it
+            file = Path(self.path).open("rb")  # noqa: SIM115 -- the reader closes it
             if file.read(len(self.head)) == self.head:
                 file.seek(0)
                 return file
@@ -179,7 +179,7 @@ def _released(held: deque[bytes]) -> Iterator[bytes]:
 
 
 def is_recognised(path: str, options: ReadOptions) -> bool:
-    """Return whether a file is told by its first bytes; one that is not is passed over in a folder."""
+    """Return whether a file is recognised by its first bytes; one that is not is passed over in a folder."""
     try:
         format_of(_looked_into(raw_blocks(path), path)[0], path, options)
     except UnknownFormat:

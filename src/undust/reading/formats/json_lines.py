@@ -123,7 +123,7 @@ def _bytes_of(value: Any) -> bytes | None:  # noqa: ANN401 -- any JSON value
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value)
-    # Bytes that were no UTF-8 become what they were; half a character, which an escape can write, stays one.
+    # Bytes that were not UTF-8 become what they were; half a character, which an escape can write, stays one.
     for errors in ("strict", "surrogateescape", "surrogatepass"):
         with suppress(UnicodeEncodeError):
             return text.encode("utf-8", errors)

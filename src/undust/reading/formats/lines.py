@@ -1,6 +1,6 @@
 """Whole lines of a stream, with their numbers, as bytes or as a column.
 
-A line too long to be held is no line of any format here: it is skipped as one record.
+A line too long to be held is not a line of any format here: it is skipped as one record.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ r"""The words in which servers describe their logs, compiled for the core.
     $remote_addr [$time_local] "$request" $status              nginx, log_format
 
 A part of a line ends where the text before the next part begins. Two parts with nothing between them
-can be told apart in two cases: a host before a path, and a path before its query.
+can be separated in two cases: a host before a path, and a path before its query.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _before_field(piece: Field, following: Field, text: str) -> LogFormatPart:
     if piece is Field.HOST and following is Field.TARGET:
         return LogFormatPart(piece, "/", keeps_until=True)
     message = (
-        f"the log format '{text}' has two parts with nothing between them; nobody could tell where one ends"
+        f"the log format '{text}' has two parts with nothing between them; the end of the first is unknown"
     )
     raise SourceError(message)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 METHOD = "method"
-"""A raw column beside those of the one table, of logs that somebody made a table of."""
+"""A raw column beside those of the one table, of logs that were converted to a table."""
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "url": ("original", "uri", "link", "href", "loc", "address", "page_url", "request_url", "response_url"),

@@ -4,7 +4,7 @@ Nothing is dropped silently. Three things can happen to a record that is not sim
 counted under a reason, with the place and a few samples:
 
 * it is damaged and skipped; `strict` makes the first such one an error instead;
-* it is whole and passed over, for it is no sighting of a page: a POST in a log, a `dns:` record;
+* it is whole and passed over, because it is not a sighting of a page: a POST in a log, a `dns:` record;
 * it is kept without one of its values, which could not be read; `strict` objects to that too, unless the
   value is as its author wrote it and only not to be believed.
 """
@@ -19,6 +19,8 @@ from undust.urls.url import Url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import pyarrow as pa
 
     from undust.reading.content.seen import PagesSeen
     from undust.reading.observations import Fate, FileReport, Statement
@@ -47,12 +49,12 @@ class ReadOptions:
     """Nothing but URLs is wanted, so that the pages of archives need not be unpacked and read."""
 
     def base_url(self) -> str | None:
-        """Return what stands before a path, if the person said it."""
+        """Return the base of paths, if the user gave it."""
         if self.base is None:
             return None
         url = Url.parse(self.base)
         if url is None or not self.base.isprintable():
-            message = f"'{self.base}' is no base for URLs; it has to look like https://your.site"
+            message = f"'{self.base}' is not a base for URLs; it has to look like https://your.site"
             raise SourceError(message)
         port = "" if url.port in {None, ""} else f":{url.port}"
         return f"{url.scheme.lower()}://{url.host}{port}{url.path.rstrip('/')}"
@@ -84,13 +86,15 @@ class Reading:
     skipped: dict[str, SkippedRecords] = field(default_factory=dict)
     """Damaged records, by what is wrong with them."""
     passed_over: dict[str, SkippedRecords] = field(default_factory=dict)
-    """Whole records that are no sighting of a page, by why they are none."""
+    """Whole records that are not a sighting of a page, by reason."""
     lost: dict[str, SkippedRecords] = field(default_factory=dict)
     """Values that could not be read in records that were kept, by what is wrong with them."""
     statements: dict[Statement, None] = field(default_factory=dict)
     """What sites say about their parameters, each once, in the order in which it was met."""
     seen: PagesSeen | None = None
     """What the pages of the whole job taught so far; None if this is the only file of it."""
+    crawlers: list[pa.Array] | None = None
+    """The client of each request, for each batch of a log; None if not needed."""
 
     def skip(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
         """Count a record that cannot be read; `place` is "line 7" or "offset 1234"."""

@@ -18,13 +18,14 @@ PARQUET_MARK = b"PAR1"
 WARC_START = rb"WARC/[01]\.\d\d?\r?\n"
 ARC_START = rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}:[^\s]{1,4000} [^\s]{0,50} ?\d{14} [^\n]{1,4000} \d+\r?\n"
 LOG_LINE = rb'\S+ (?P<second>\S+) (?P<third>\S+) [^\[]*\[[^\]]{10,40}\] ".*" (?:\d{3}|-)(?: |$)'
-URL_LINE = re.compile(rb"\s*https?:/?/?[^\s]+\s*$", re.IGNORECASE)
-"""A line that is a URL and nothing else."""
+URL_LINE = re.compile(rb"\s*https?:/?/?[^ \t\n\v\f]++\s*+$", re.IGNORECASE)
+"""A line that is a URL and nothing else; a carriage return within it is removed, as from every URL."""
 URL_START = re.compile(rb'"?\s*https?://', re.IGNORECASE)
 """How a value of a table begins that is a URL."""
 _CDX_LINE = rb"\S+ \d{4,17} \S+ \S+ (?:\d{3}|-) \S+ "
 _CDXJ_LINE = rb"\S+ \d{4,17} \{"
 _SITEMAP_ROOT = rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]"
+_CONTROL = rb"[\x00-\x08\x0e-\x1f\x7f]"
 _SEPARATOR = rb"[\s,;|\"{\[<]"
 """These are compiled when they are used, which a list of URLs does not wait for."""
 
@@ -42,6 +43,11 @@ def access_log(head: bytes, name: str) -> int:  # noqa: ARG001 -- all have one s
     lines = head_lines(head)
     found = sum(re.match(LOG_LINE, line) is not None for line in lines)
     return 90 if lines and found * 2 > len(lines) else 0
+
+
+def nothing(_head: bytes, _name: str) -> int:
+    """Return that content never shows this format: the user has to name it."""
+    return 0
 
 
 def arc(head: bytes, name: str) -> int:  # noqa: ARG001
@@ -96,17 +102,26 @@ def delimiter_of(header: bytes) -> bytes:
 
 def _table(lines: list[bytes], delimiter: bytes, is_named: bool) -> int:  # noqa: FBT001
     header = [name.strip().lower().decode("latin-1") for name in _values(lines[0], delimiter)]
-    if any(URL_START.match(name.encode("latin-1")) for name in header) or lines[0].lstrip().startswith(
-        (b"{", b"[", b"<")
-    ):
+    if not _can_be_header(lines[0], header):
         return 0
     names_url = any(name in URL_NAMES for name in header)
     if names_url and len(header) == 1:
         return 70
     if len(header) == 1:
         return 0
-    holds_urls = any(URL_START.match(value) for line in lines[1:20] for value in _values(line, delimiter))
+    rows = [_values(line, delimiter) for line in lines[1:20]]
+    # Lines of text with a comma have no certain number of values; rows have one for each name.
+    holds_urls = any(URL_START.match(value) for row in rows for value in row) and (
+        is_named or any(len(row) == len(header) for row in rows)
+    )
     return 75 * names_url or (40 + 10 * is_named) * holds_urls or 20 * is_named
+
+
+def _can_be_header(line: bytes, names: list[str]) -> bool:
+    """Return whether a first line may name columns: it is not a URL, no JSON or XML, and text alone."""
+    if any(URL_START.match(name.encode("latin-1")) for name in names):
+        return False
+    return not (line.lstrip().startswith((b"{", b"[", b"<")) or re.search(_CONTROL, line))
 
 
 def _values(line: bytes, delimiter: bytes) -> list[bytes]:
@@ -160,7 +175,7 @@ def is_surely_list(head: bytes) -> bool:
 def format_of_first_line(head: bytes) -> str | None:
     """Return the format of a pipe that its first line alone shows: a list of URLs, or JSON lines.
 
-    Who asks line by line through a pipe waits for the first answer before the second question. A line is
+    A program that writes line by line through a pipe waits for each answer. A line is
     that of a list if it is a URL, or a word that begins no other format.
     """
     line, end, _ = head.removeprefix(UTF8_MARK).lstrip(b"\r\n").partition(b"\n")
@@ -184,9 +199,9 @@ def what_it_is(head: bytes) -> str:
     """Return what to say of a file in no format that is known."""
     lines = head_lines(head)
     if not lines:
-        return "it holds nothing by which to tell its format"
+        return "it holds nothing by which to recognise its format"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "it is text in UTF-16, and undust reads UTF-8; convert it with 'iconv -f UTF-16 -t UTF-8'"
     if sum(TAB in line for line in lines) * 2 > len(lines):
         return "its lines have tabs and its first line names no columns (with a header line it is TSV)"
-    return "its format is none that undust knows"
+    return "its format is not known to undust"

@@ -36,7 +36,7 @@ DAMAGED_PACKING = "packed data is damaged"
 
 
 class RecordPayload(Readable, Protocol):
-    """The payload of a record; when it was read, it can tell whether all of it was there."""
+    """The payload of a record; when it was read, it knows whether all of it was there."""
 
     def damage(self) -> str | None:
         """Read to the end; return what is wrong with the record, if anything is."""
@@ -67,7 +67,7 @@ def warc_length(data: bytes) -> int | None:
 
 
 def arc_length(data: bytes) -> int | None:
-    """Return the length of an ARC record by its line; None where there is none."""
+    """Return the length of an ARC record by its line; None if it has none."""
     line, end, _ = data.partition(b"\n")
     length = line.rpartition(b" ")[2].strip()
     is_number = length.isdigit() and len(length) <= _MOST_DIGITS

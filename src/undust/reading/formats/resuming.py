@@ -43,7 +43,7 @@ class Archive(NamedTuple, Generic[Row]):
     """Reads a record; called once for each, and what it returns is given on if the record is whole."""
 
     def rows(self, window: Window) -> Iterator[Row | Damage]:
-        """Give what is made of each whole record, and each place where there is none, in order."""
+        """Give what is made of each whole record, and each damaged place, in order."""
         begin = failures = 0
         is_found = True
         while is_found:
@@ -78,7 +78,7 @@ class Archive(NamedTuple, Generic[Row]):
                 pending = None
             if pending:
                 yield pending[1]
-            # In what is packed as a whole, records tell where they are unpacked, which may be further back.
+            # In what is packed as a whole, offsets are those of unpacked bytes, which may be further back.
             is_found = is_found and window.find_start(max(begin, started + 1), self.start)
             begin = window.tell()
 
@@ -90,7 +90,7 @@ class Archive(NamedTuple, Generic[Row]):
         if packing:
             return self._end_of_member(window, packing, offset)
         if not self.start.match(head):
-            # Inside of a member that holds many records; nobody can tell.
+            # Inside of a member that holds many records; the place is not known.
             return offset
         size = self.length(window.take(WINDOW_BYTES))
         if not size or size > MOST_HELD:

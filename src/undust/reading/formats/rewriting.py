@@ -95,8 +95,6 @@ class _Cdx(NamedTuple):
         if said is not None and said not in {*CDX_NAMES, *header}:
             self.change.choose(header or [CDX_NAMES[0]], [])  # raises: there is no such column
         if header and "a" not in header:
-            message = (
-                f"{self.change.name}: its header names no field for the URL ('a'); correct the first line"
-            )
+            message = f"{self.change.name}: its header names no field for the URL ('a'); fix the first line"
             raise SourceError(message)
         return "a" if said is None or said in CDX_NAMES else said

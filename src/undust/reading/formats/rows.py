@@ -27,7 +27,7 @@ _HTTP = r"^\s*(?i:https?):"
 
 NO_URL = "no url"
 NOT_HTTP = "not an http or https URL"
-BROKEN_URL = "url is no URL"
+BROKEN_URL = "url is not a URL"
 BROKEN_HOST = "host is not a host name"
 NO_HOST = "names no host; give one with --base https://your.site"
 OTHER_METHOD = "neither a GET nor a HEAD request"
@@ -50,9 +50,9 @@ CONVERTERS: dict[str, Callable[[pa.Array], Converted]] = {
 """How each column of the one table but `url` is made from what was found."""
 
 UNREADABLE = {
-    "status": f"status is no number from {LOWEST_STATUS} to {HIGHEST_STATUS}",
-    "size": "size is no whole number",
-    "sketch": "sketch is no list of whole numbers",
+    "status": f"status is not a number from {LOWEST_STATUS} to {HIGHEST_STATUS}",
+    "size": "size is not a whole number",
+    "sketch": "sketch is not a list of whole numbers",
     "time": "time is in no form that is known",
     "blocks": "blocks is not an ascending list of at most 256 whole numbers",
 }
@@ -94,7 +94,7 @@ def finished(columns: Mapping[str, pa.Array]) -> pa.RecordBatch:
 
 
 def base_of(reading: Reading) -> str | None:
-    """Return what stands before a path, if the person said it."""
+    """Return the base of paths, if the user gave it."""
     return reading.options.base_url()
 
 
@@ -171,7 +171,7 @@ def shown_rows(rows: pa.Array) -> Iterator[tuple[int, int]]:
 
 
 def _targets(targets: pa.Array, column: pa.Array) -> pa.Array:
-    """Return targets as absolute URLs; null where there is none, as in `-`."""
+    """Return targets as absolute URLs; null if it is missing, as in `-`."""
     is_absent = pc.equal(targets, "-")
     targets = pc.if_else(is_absent, pa.scalar(None, pa.string()), targets)
     relative = pc.invert(pc.match_substring_regex(targets, "^(?i:https?)://"))

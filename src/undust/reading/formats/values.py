@@ -47,12 +47,12 @@ def plain(column: pa.Array) -> pa.Array:
 
 
 def texts(column: pa.Array) -> pa.Array:
-    r"""Return a column as strings; empty ones are null, bytes that are no UTF-8 are written `\xff`."""
+    r"""Return a column as strings; empty ones are null, bytes that are not UTF-8 are written `\xff`."""
     return _not_empty(decoded(plain(column), "backslashes"))
 
 
 def urls(column: pa.Array) -> pa.Array:
-    """Return a column as URLs; bytes that are no UTF-8 become percent triplets, empty ones null."""
+    """Return a column as URLs; bytes that are not UTF-8 become percent triplets, empty ones null."""
     return _not_empty(decoded(plain(column), "triplets"))
 
 
@@ -69,7 +69,7 @@ def _not_empty(strings: pa.Array) -> pa.Array:
 
 
 def decoded(column: pa.Array, repair: Literal["triplets", "backslashes"]) -> pa.Array:
-    """Return a column as strings; `repair` says what becomes of bytes that are no UTF-8."""
+    """Return a column as strings; `repair` says what becomes of bytes that are not UTF-8."""
     try:
         return column.cast(pa.string())
     except pa.ArrowInvalid:

@@ -167,7 +167,7 @@ class _Batch:
         return len(self._offsets)
 
     def add(self, row: _ReadRecord) -> None:
-        """Take a row, or count why it is none."""
+        """Take a row, or count why it is not one."""
         record, page = row.record, row.page
         place = f"offset {record.offset}"
         if page is None:

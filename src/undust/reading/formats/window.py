@@ -34,7 +34,7 @@ class Window(ForwardStream):
         self._start = self._at = self._end = 0
 
     def read(self, size: int = WINDOW_BYTES) -> bytes:
-        """Return at most so many bytes; none at the end."""
+        """Return at most this many bytes; b"" at the end."""
         if self._at < self._end:
             return self._again(size)
         piece = self._file.read(size)
@@ -59,14 +59,14 @@ class Window(ForwardStream):
         return self._at
 
     def peek(self, size: int) -> bytes:
-        """Return at most so many of the next bytes, which stay the next."""
+        """Return at most this many of the next bytes, without moving."""
         at = self._at
         piece = self.read(size)
         self._at = at
         return piece
 
     def take(self, size: int) -> bytes:
-        """Return so many bytes, or all there are."""
+        """Return this many bytes, or all there are."""
         pieces = []
         while size and (piece := self.read(min(size, WINDOW_BYTES))):
             pieces.append(piece)
@@ -78,12 +78,12 @@ class Window(ForwardStream):
         self._at = min(max(offset, self._start), self._end)
 
     def forget(self, before: int) -> None:
-        """Let go of blocks that stand before an offset."""
+        """Release blocks before an offset."""
         while self._blocks and self._start + len(self._blocks[0]) <= before:
             self._start += len(self._blocks.popleft())
 
     def find_start(self, after: int, start: re.Pattern[bytes]) -> bool:
-        """Move to the next place from `after` on where a record begins; False if there is none."""
+        """Move to the next place from `after` on where a record begins; False if there is no other."""
         self.go_back(after)
         at, held = self._at, b""
         while True:
@@ -126,6 +126,6 @@ def _begins(data: bytes, start: re.Pattern[bytes]) -> bool:
     try:
         unpacked = zlib.decompressobj(_WITH_GZIP_HEADER).decompress(data, WINDOW_HEAD_BYTES)
     except zlib.error:
-        # Damaged itself, which whoever reads it will find and count.
+        # Damaged itself, which its reader will find and count.
         return True
     return start.match(unpacked) is not None

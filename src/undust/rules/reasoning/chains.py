@@ -48,7 +48,7 @@ def _without_stars(text: str) -> str:
 
 
 def _places(pattern: Pattern) -> Iterator[tuple[Capture, str]]:
-    """Yield each named capture with the part of the URL it stands in."""
+    """Yield each named capture with the part of the URL it is in."""
     parts: dict[str, tuple[Text, ...]] = {
         "scheme": (pattern.scheme or (),),
         "host": pattern.host or (),
@@ -73,7 +73,7 @@ def _bind_host(wanted: Pattern, given: Pattern, bound: Bindings) -> bool:
 
 
 def _bind_text(wanted: Text, given: Text, bound: Bindings) -> bool:
-    """Take a capture that stands alone for whatever is written there; text must be the same text."""
+    """Let a capture that is a whole part take whatever is written there; text must be the same text."""
     match wanted:
         case (Capture(is_many=False, detail=None) as capture,) if given:
             return _bind(capture, given, bound)
@@ -92,7 +92,7 @@ def _bind(capture: Capture, given: Text | tuple[Text, ...] | tuple[Parameter, ..
 def _bind_texts(wanted: tuple[Text, ...], given: tuple[Text, ...], bound: Bindings) -> bool:
     place = next((place for place, text in enumerate(wanted) if is_stretch(text)), None)
     if place is None:
-        # A stretch in `given` has a length that nobody knows yet, so only another stretch can take it.
+        # A stretch in `given` has a length that is not known yet, so only another stretch can take it.
         return (
             len(wanted) == len(given)
             and not any(map(is_stretch, given))

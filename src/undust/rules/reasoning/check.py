@@ -1,7 +1,7 @@
 """What a person should know about a rule set before it runs on every URL of a crawl.
 
 The promises hold for every set, so nothing here is an error of the file; but a cycle, a rule that never
-gets its turn, or two rules that disagree are seldom what somebody meant. The findings come from running
+is applied, or two rules that disagree are seldom intended. The findings come from running
 the set on URLs made of its own patterns, so each has a URL to show; a set without findings is not proven
 to have none.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from undust.rules.needs import rules_in_effect
 from undust.rules.reasoning.trial import NumberedRule, Trial, UrlRun, trials_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from undust.rules.compiled import OrderedRules
     from undust.rules.language import Rule
 
-FindingKind = Literal["cycle", "inverse", "growth", "conflict", "dead", "shadowed", "redundant"]
+FindingKind = Literal["cycle", "inverse", "growth", "conflict", "unmet", "dead", "shadowed", "redundant"]
 _KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
 """From what may surprise most to what is merely untidy."""
 
@@ -34,7 +35,7 @@ class Finding:
     rules: tuple[Rule, ...]
     message: str
     url: str
-    """A URL that shows it."""
+    """A URL that shows it; empty where none is needed to see it."""
 
     def __str__(self) -> str:
         """Return the finding as one sentence."""
@@ -47,14 +48,33 @@ def check(rules: OrderedRules) -> tuple[Finding, ...]:
     for trial in trials_of(rules):
         for finding in (*_unused(trial), *_surprises(trial)):
             found.setdefault((finding.kind, tuple(sorted(finding.numbers))), finding)
+    for finding in _unmet(rules):
+        found[finding.kind, finding.numbers] = finding
     for kind, numbers in list(found):
-        # A rule that never gets its turn disagrees with the one before it, as a matter of course; and a
+        # A rule that is never applied disagrees with the one before it, as a matter of course; and a
         # keep that comes too late should move, not go.
         if kind == "conflict" and ("shadowed", numbers) in found:
             del found[kind, numbers]
         elif kind == "conflict" and found[kind, numbers].rules[-1].kind == "keep":
             found.pop(("redundant", found[kind, numbers].numbers[-1:]), None)
     return tuple(sorted(found.values(), key=lambda finding: (finding.numbers, _KINDS.index(finding.kind))))
+
+
+def _unmet(rules: OrderedRules) -> Iterator[Finding]:
+    """Yield the active rules that are out of effect, since a rule that they need is."""
+    numbers = {id_: number for number, id_ in enumerate(rules.ids, 1)}
+    acting = {rule.id for rule in rules_in_effect(rules)}
+    for number, rule in enumerate(rules, 1):
+        if rule.status == "active" and rule.id not in acting:
+            missing = [need for need in rule.needs if need not in acting] or list(rule.needs)
+            named = ", ".join(
+                f"rule {numbers[need]}, which is not in effect"
+                if need in numbers
+                else f"{need}, which is not here"
+                for need in missing
+            )
+            message = f"rule {number} is out of effect: it needs {named}; switch that on, or this one off"
+            yield Finding("unmet", (number,), (rule,), message, "")
 
 
 def _surprises(trial: Trial) -> Iterator[Finding]:
@@ -71,6 +91,8 @@ def _unused(trial: Trial) -> Iterator[Finding]:
         runs = trial.runs[each.number]
         if not runs:
             yield _dead(trial, each)
+        elif trial.is_needed(each):
+            continue
         elif not any(run.has(each) for run in runs):
             gone.append(each)
             yield _shadowed(each, runs)
@@ -114,7 +136,7 @@ def _conflict(trial: Trial, tested: NumberedRule, run: UrlRun) -> Iterator[Findi
         if run.has(tested):
             return
         message = (
-            f"{_named([tested])} would keep {run.url}, but {_named([first])} stands before it and changes it "
+            f"{_named([tested])} would keep {run.url}, but {_named([first])} comes first and changes it "
             f"to {run.steps[0].url}; move the keep to the front"
         )
         yield _finding("conflict", (first, tested), message, run.url)
@@ -146,7 +168,7 @@ def _dead(trial: Trial, tested: NumberedRule) -> Finding:
 def _shadowed(tested: NumberedRule, runs: Sequence[UrlRun]) -> Finding:
     first = runs[0].first
     message = (
-        f"{_named([tested])} never gets its turn: {_named([first])} stands before it and takes "
+        f"{_named([tested])} is never applied: {_named([first])} comes first and takes "
         f"{runs[0].url}, and so with all {len(runs)} URLs made from it; move it to the front or remove it"
     )
     return _finding("shadowed", (first, tested), message, runs[0].url)

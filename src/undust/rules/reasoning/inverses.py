@@ -12,7 +12,7 @@ _FORGOTTEN = re.compile(r"\{\*")
 
 
 def reversed_rule(rule: Rule) -> Rule | None:
-    """Return the rule that undoes another; None where something was forgotten that nobody can write again.
+    """Return the rule that undoes another; None if it removes something that cannot be restored.
 
     >>> there = Rule.parse("rewrite {s}://{h}/story_{n:int} -> {s}://{h}/story?id={n}", site="forum.test")
     >>> print(reversed_rule(there))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.rules.compiled import Canonicalizer
 from undust.rules.language import ANY_SITE
+from undust.rules.needs import rules_in_effect
 from undust.rules.reasoning import witnesses
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class UrlRun:
     url: str
     steps: tuple[Did, ...]
     masks: tuple[Did, ...]
+    """What was done for the key alone."""
     canonical: str
     key: str
     outcome: Outcome
@@ -68,10 +70,11 @@ class UrlRun:
 
 
 def trials_of(rules: OrderedRules) -> Iterator[Trial]:
-    """Yield the active rules site by site, each site with the rules of all sites behind its own."""
+    """Yield the rules in effect site by site, each site with the rules of all sites behind its own."""
     by_site: dict[str, list[NumberedRule]] = {}
+    acting = {rule.id for rule in rules_in_effect(rules)}
     for number, rule in enumerate(rules, 1):
-        if rule.status == "active":
+        if rule.id in acting:
             by_site.setdefault(rule.site, []).append(NumberedRule(number, rule))
     shared = by_site.get(ANY_SITE, [])
     for site, own in by_site.items():
@@ -115,7 +118,7 @@ class Trial:
         alone = self._compiled([tested])
         for url in self.candidates(tested):
             explained = alone.explain(url)
-            if explained.steps or explained.masks:
+            if explained.steps or explained.compared or explained.masks:
                 yield explained.normalized
 
     def run(self, url: str) -> UrlRun:
@@ -123,11 +126,15 @@ class Trial:
         explained = self.canonicalizer.explain(url)
         did = [
             tuple(Did(self.rules[step.number - 1], step.url) for step in steps)
-            for steps in (explained.steps, explained.masks)
+            for steps in (explained.steps, (*explained.compared, *explained.masks))
         ]
         return UrlRun(
             explained.normalized, did[0], did[1], explained.canonical, explained.key, explained.outcome
         )
+
+    def is_needed(self, tested: NumberedRule) -> bool:
+        """Return whether another rule is only safe beside this one."""
+        return any(tested.rule.id in each.rule.needs for each in self.rules)
 
     def stands_before(self, first: NumberedRule, second: NumberedRule) -> bool:
         """Return whether a rule is tried before another one."""
@@ -148,13 +155,14 @@ class Trial:
         return self._swapped[key]
 
     def is_same_without(self, gone: Sequence[NumberedRule], runs: Sequence[UrlRun]) -> bool:
-        """Whether all these URLs end in the same place when some rules are gone."""
+        """Whether all these URLs end in the same place without some rules."""
         numbers = {each.number for each in gone}
         rest = self._compiled(each for each in self.rules if each.number not in numbers)
         return all(rest(run.url) == run.canonical and rest.key(run.url) == run.key for run in runs)
 
     def _compiled(self, rules: Iterable[NumberedRule]) -> Canonicalizer:
-        return Canonicalizer(self.whole.with_rules(each.rule for each in rules))
+        # All needs are met here, and a rule is also looked at alone.
+        return Canonicalizer(self.whole.with_rules(replace(each.rule, needs=()) for each in rules))
 
 
 def _moved(

@@ -34,7 +34,7 @@ _OF_CLASS = {
     None: ("Zq7", "zq.7"),
 }
 
-# Where the text of a `replace` rule can stand in a URL: alone, in the host, the path or the query.
+# Where the text of a `replace` rule can be in a URL: alone, in the host, the path or the query.
 _FRAMES = (
     "http://{site}/Zq{text}7",
     "http://{site}/Zq/{text}/zq",

@@ -1,4 +1,4 @@
-"""What rules save against what they risk, as more and more doubtful ones are allowed.
+"""What rules remove and lose, as more and more doubtful ones are allowed.
 
 Rules are taken in the order of the bound on their false positives, surest first; each point is a whole
 rule set, measured like any other. Behind the chosen point come the candidates that learning refused.
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from undust.showing.report.material import Material
 
 _UNKNOWN = 1.0
-"""The bound of a rule of which nobody knows one."""
+"""The bound of a rule without a known bound."""
 
 
 def curve(material: Material) -> list[dict[str, Any]]:
-    """Return the points, each with its bound, its rules, and what they save and lose."""
+    """Return the points, each with its bound, its rules, and what they remove and lose."""
     labelled = material.labelled
     if labelled is None:
         return []

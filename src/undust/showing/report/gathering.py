@@ -12,6 +12,7 @@ from undust.measuring.measures import share
 from undust.rules import RuleSet
 from undust.showing.figures import figures
 from undust.showing.report.curve import curve
+from undust.showing.report.fetches import fetches
 from undust.showing.report.limits import PAGE_BYTES, spread
 from undust.showing.report.rule_facts import told_refusals, told_rules
 from undust.showing.report.schemes import scheme
@@ -49,6 +50,7 @@ def site_facts(material: Material, alone: Mapping[str, RuleRow]) -> dict[str, An
         "unexplained": unexplained(material),
         "distrusted": _distrusted(material),
         "evidence": _evidence(material),
+        "fetches": fetches(material),
         "curve": curve(material),
         "urls": _urls(material),
     }

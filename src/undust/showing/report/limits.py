@@ -32,7 +32,7 @@ MOST_IN_FULL = 200
 
 
 def limits_for(sites: int) -> Limits:
-    """Return the limits of a page about so many sites."""
+    """Return the limits of a page about this many sites."""
     return ONE_SITE if sites == 1 else FEW_SITES if sites <= _FEW else MANY_SITES
 
 

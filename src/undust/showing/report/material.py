@@ -31,7 +31,7 @@ class ShownRefusal:
     pages: int
     """Pages that showed it to be right."""
     lost: int
-    """Pages that it would have buried under another."""
+    """Pages that it would have lost."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class ShownRefusals:
     counts: dict[str, int]
     """All of them, by reason."""
     candidates: int | None = None
-    """All that was proposed, what was taken included; None where nobody counted."""
+    """All candidates, including those accepted; None if not counted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """One site: its URLs, what is known of their pages, and the rules that speak of it."""
+    """One site: its URLs, what is known of their pages, and the rules that apply to it."""
 
     site: str
     clusters: SiteClusters
     labelled: Labelled | None
-    """None where nothing tells which page a URL shows."""
+    """None without evidence of which page a URL shows."""
     has_labels: bool
     """Whether a person said which page a URL shows."""
     rules: Sequence[Rule]
@@ -62,7 +62,7 @@ class Material:
     totals: Totals
     tree: SiteTree | None
     refusals: ShownRefusals | None
-    """None where nobody knows, since learning was not part of the run."""
+    """None if not known, because learning was not part of the run."""
     limits: Limits
     texts: Texts
     threads: int = 1

@@ -87,7 +87,7 @@ class Report:
         return str(self.facts["sentence"])
 
     def html(self, served: Mapping[str, Any] | None = None) -> str:
-        """Return the page; `served` is what the review server tells its own page."""
+        """Return the page; `served` is what the review server passes to its own page."""
         assets = _assets()
         connect = "'self'" if served else "'none'"
         policy = (
@@ -121,7 +121,7 @@ def _sentence(parts: Sequence[str]) -> str:
 
 
 def embedded(value: Any) -> str:  # noqa: ANN401 -- any JSON value
-    """Return JSON that cannot leave the script element it stands in, whatever is in it.
+    """Return JSON that cannot leave the script element it is in, whatever is in it.
 
     >>> "<" in embedded("</script><!--")
     False

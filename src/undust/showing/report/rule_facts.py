@@ -1,7 +1,8 @@
-"""Each rule with what it does to the URLs at hand: examples, counter-examples, what its conditions spare."""
+"""What each rule does to the URLs: examples, counter-examples, URLs that its conditions exclude."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from undust.measuring.counts import agreeing, coded, is_near, least_agreeing
 from undust.privacy.masking import STARS
 from undust.rules import RuleSet
+from undust.rules.verdict import LEVELS, RuleVerdict, leading, use_of, verdicts
 from undust.showing.listing import short_ids
 from undust.showing.report.limits import spread
 from undust.showing.words import in_words
@@ -35,16 +37,35 @@ def told_rules(material: Material, alone: Mapping[str, RuleRow]) -> list[dict[st
     names = short_ids(material.rules)
     trials = _Trials(material, ()) if material.labelled is not None else None
     told, keeps = [], []
-    for rule in chosen:
+    for rule, judged in zip(chosen, verdicts(material.rules), strict=False):
         row = alone.get(rule.id)
-        said = _said(rule, names[rule.id], material.texts)
-        said["alone"] = None if row is None else {"saved": row.saved, "lost": row.lost}
+        said = _said(rule, names[rule.id], material.texts) | _judged(rule, judged, material.texts)
+        said["alone"] = None if row is None else _alone(row)
         if rule.kind == "keep":
             keeps += [rule] if rule.status == "active" else []
         elif trials:
             said |= trials.of(rule, keeps)
         told.append(said)
     return told
+
+
+def _alone(row: RuleRow) -> dict[str, int]:
+    """Return what a rule does alone; `saved` is the older name of `removed`."""
+    return {"removed": row.saved, "lost": row.lost, "saved": row.saved}
+
+
+def _judged(rule: Rule, judged: RuleVerdict, texts: Texts) -> dict[str, Any]:
+    """Return what a person needs to decide on a rule."""
+    return {
+        "status": rule.status,
+        "verdict": judged.level,
+        "urgency": LEVELS.index(judged.level),
+        "reason": judged.reason,
+        "use": use_of(rule),
+        "leads": str(leading(rule)) if rule.targets else None,
+        "needs": list(rule.needs),
+        "review": {key: texts.said(value) for key, value in rule.review.items()} if rule.review else None,
+    }
 
 
 def _said(rule: Rule, short: str, texts: Texts) -> dict[str, Any]:
@@ -75,18 +96,18 @@ def _said(rule: Rule, short: str, texts: Texts) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Met:
-    """Where the forms that a rule changes end, and whom they meet there."""
+    """Where the forms that a rule changes end, and the pages there."""
 
     forms: Ints
     """Those that it changes."""
     images: pa.Array
     """What becomes of each."""
     anchor: Ints
-    """Of each: the form that stands for whoever is there, itself where nobody else is."""
+    """Of each: the form of the page that is there, itself if there is no other."""
 
 
 class _Trials:
-    """The URLs of a site as they stand under some rules, and one more rule at a time."""
+    """The URLs of a site under some rules, and one more rule at a time."""
 
     def __init__(self, material: Material, base: Sequence[Rule]) -> None:
         labelled = material.labelled
@@ -103,7 +124,7 @@ class _Trials:
         self.page_at = labelled.known.codes[first]
 
     def of(self, rule: Rule, shields: Sequence[Rule] = ()) -> dict[str, Any]:
-        """Return what a rule does: how many URLs it changes, whom they meet, and examples of both."""
+        """Return what a rule does: the URLs it changes, what they are merged with, and examples of both."""
         met, texts = self._met(rule, shields), self.material.texts.besides(rule)
         others = met.anchor != met.forms
         same = self.page_at[met.forms] == self.page_at[met.anchor]
@@ -126,8 +147,9 @@ class _Trials:
         return told
 
     def _met(self, rule: Rule, shields: Sequence[Rule]) -> Met:
-        forms = _touched(replace(rule, status="active"), self.names)
-        together = RuleSet([*self.base, *shields, replace(rule, status="active")]).compile()
+        alone = replace(rule, status="active", needs=())
+        forms = _touched(alone, self.names)
+        together = RuleSet([*self.base, *shields, alone]).compile()
         before = self.names.take(pa.array(forms))
         images = together.batch(before, keys=True, threads=self.material.threads).cast(before.type)
         changes = np.asarray(pc.not_equal(images, before), np.bool_)
@@ -169,7 +191,7 @@ class _Trials:
 
     def _spared(self, rule: Rule, changed: Ints, texts: Texts) -> dict[str, Any]:
         """Return URLs that the rule would change, were it not for its conditions."""
-        bare = replace(rule, status="active", when=(), unless=())
+        bare = replace(rule, status="active", needs=(), when=(), unless=())
         forms = np.setdiff1d(_touched(bare, self.names), changed)
         few = [forms[at] for at in spread(len(forms), self.material.limits.examples)]
         shown = [texts.url(str(self.names[int(form)])) for form in few]
@@ -192,6 +214,7 @@ def told_refusals(material: Material) -> dict[str, Any] | None:
         return None
     trials = _Trials(material, material.active) if material.labelled is not None else None
     shown = refusals.found[: material.limits.refused]
+    alike = Counter(in_words(one.rule) for one in shown)
     return {
         "candidates": refusals.candidates,
         "total": sum(refusals.counts.values()),
@@ -199,7 +222,7 @@ def told_refusals(material: Material) -> dict[str, Any] | None:
         "rules": [
             {
                 "rule": material.texts.said(str(one.rule)),
-                "words": material.texts.said(in_words(one.rule)),
+                "words": material.texts.said(_told_apart(one.rule, alike)),
                 "by": one.rule.learned_by,
                 "reason": one.reason,
                 "pages": one.pages,
@@ -209,6 +232,12 @@ def told_refusals(material: Material) -> dict[str, Any] | None:
             for one in shown
         ],
     }
+
+
+def _told_apart(rule: Rule, alike: Counter[str]) -> str:
+    """Return what a rule does in words, with the rule itself where several do the same in words."""
+    words = in_words(rule)
+    return words if alike[words] == 1 else f"{words}: {rule}"
 
 
 def _largest_first(counts: Mapping[str, int]) -> Sequence[tuple[str, int]]:

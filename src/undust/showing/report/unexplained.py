@@ -1,6 +1,6 @@
 """Duplicates that the rules leave, grouped by what the URLs themselves suggest as the cause.
 
-The cause is likely, not proved: it tells a person where to look first. The keys that a page
+The cause is likely, not proved: it shows a person where to look first. The keys that a page
 is left with are compared with their neighbours in order, and the simplest difference counts.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from undust.showing.report.material import Material
 
 _MANY = 20
-"""So many URLs of one content, alike in nothing, look like an answer to anything."""
+"""This many URLs of one content, with nothing in common, look like an error page."""
 MOST_COMPARED = 40
 _URL = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?(.*))?", re.DOTALL)
 _NUMBER = re.compile(r"\d+")
@@ -66,7 +66,7 @@ class _Group:
 
 
 def unexplained(material: Material) -> dict[str, Any] | None:
-    """Return the pages that keep several keys, by likely cause; None where nobody knows the pages."""
+    """Return the pages that keep several keys, by likely cause; None if the pages are not known."""
     if material.labelled is None:
         return None
     keeps = RuleSet([rule for rule in material.active if rule.kind == "keep"])

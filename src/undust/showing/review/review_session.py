@@ -1,23 +1,25 @@
 """What a person can do with rules while reviewing them: try a URL, switch rules, save.
 
-The desk knows nothing of the network. It writes one file, the one it was given, and only the status of
-rules in it; what was there before stays beside it.
+The desk knows nothing of the network. It writes one file, the one it was given, and only the status and the
+review of rules in it; what was there before stays beside it.
 """
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from undust.errors import UndustError
 from undust.files.streams import open_output
 from undust.rules import RuleSet
+from undust.rules.decisions import decision
 from undust.showing.report.texts import Texts, made_visible
 from undust.showing.words import in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class Facts(Protocol):
@@ -31,7 +33,7 @@ class Facts(Protocol):
 
 
 class ReviewSession:
-    """The rules under review, and the URLs that tell what they remove and lose."""
+    """The rules under review, and the URLs that show what they remove and lose."""
 
     def __init__(self, path: str, gathered: Facts) -> None:
         self.path = Path(path).resolve()
@@ -41,9 +43,9 @@ class ReviewSession:
 
     @property
     def off(self) -> list[str]:
-        """The ids of the rules that are switched off in the file."""
-        ids = self.rules.ids
-        return [id_ for id_, raw in zip(ids, self.rules.raw, strict=True) if raw.get("status") == "disabled"]
+        """The ids of the rules that are switched off in the file, or only proposed."""
+        pairs = zip(self.rules.ids, self.rules.raw, strict=True)
+        return [id_ for id_, raw in pairs if raw.get("status") in {"disabled", "proposed"}]
 
     def switched(self, off: Iterable[str]) -> RuleSet:
         """Return the rules with exactly these switched off."""
@@ -51,7 +53,7 @@ class ReviewSession:
         if unknown := sorted(chosen - set(ids)):
             message = f"no rule has the id {unknown[0]!r}; load the page again"
             raise UndustError(message)
-        # Who leaves a rule off that evidence retired has decided nothing about it.
+        # Leaving a retired rule off is not a decision about it.
         before = set(self.off)
         return self.rules.enable(*sorted(before - chosen)).disable(*sorted(chosen - before))
 
@@ -65,7 +67,7 @@ class ReviewSession:
             change = texts.change(explained.url, explained.normalized)
             steps.append({"rule": None, "change": change})
         before = explained.normalized
-        for step in (*explained.steps, *explained.masks):
+        for step in (*explained.steps, *explained.compared, *explained.masks):
             told = {
                 "number": step.number,
                 "id": step.rule.id,
@@ -83,11 +85,27 @@ class ReviewSession:
 
     def save(self, off: Iterable[str]) -> dict[str, str]:
         """Write the switches into the rule file; the file before is kept beside it."""
+        return self._write(self.switched(off))
+
+    def decide(self, off: Iterable[str], reviews: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+        """Write the switches, and what a person decided about rules; who and when is written beside it."""
         decided = self.switched(off)
+        for id_ in reviews:
+            decided.find(id_)
+        after = decided.with_rules(
+            replace(rule, review={**(rule.review or {}), **decision(said.get("verdict"), said.get("note"))})
+            if (said := reviews.get(rule.id)) is not None
+            else rule
+            for rule in decided
+        )
+        written = self._write(after)
+        return {**written, "reviews": {rule.id: rule.review for rule in after if rule.id in reviews}}
+
+    def _write(self, decided: RuleSet) -> dict[str, str]:
         if self.path.read_bytes() != self._seen:
-            message = f"{self.path.name} was changed by somebody else meanwhile; start the review again"
+            message = f"{self.path.name} was changed in the meantime; start the review again"
             raise UndustError(message)
-        # Named for what it holds: a second save cannot bury the first backup.
+        # Named for what it holds: a second save cannot replace the first backup.
         digest = hashlib.sha256(self._seen).hexdigest()[:8]
         backup = self.path.with_name(f"{self.path.name}.{digest}.bak")
         with open_output(str(backup)) as output:

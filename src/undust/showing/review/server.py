@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from undust.errors import UndustError, file_sentence
+from undust.rules.evidence import REVIEW_VERDICTS
 from undust.showing.review.review_session import ReviewSession
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        """Give the page to whoever has the token."""
+        """Send the page to requests with the token."""
         if not self._is_here():
             return
         path, _, query = self.path.partition("?")
@@ -86,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, self.server.page(), "text/html; charset=utf-8")
 
     def do_POST(self) -> None:
-        """Let whoever has the token use the desk."""
+        """Run an action for requests with the token."""
         door = _DOORS.get(self.path)
         if not self._is_here() or not self._is_own_page():
             return
@@ -187,6 +188,17 @@ def _is_text_or_nothing(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _is_reviews(value: object) -> bool:
+    """Whether a request says by id what was decided: a verdict, a note, or both."""
+    return isinstance(value, dict) and all(
+        isinstance(said, dict)
+        and said.keys() <= {"verdict", "note"}
+        and all(map(_is_text, said.values()))
+        and said.get("verdict", REVIEW_VERDICTS[0]) in REVIEW_VERDICTS
+        for said in value.values()
+    )
+
+
 class _Door:
     """One thing that the page may ask for: what it must say, and what is done."""
 
@@ -199,5 +211,6 @@ _DOORS = {
     "/try": _Door(ReviewSession.try_url, url=_is_text, off=_is_ids),
     "/measure": _Door(ReviewSession.measure, off=_is_ids, site=_is_text_or_nothing),
     "/save": _Door(ReviewSession.save, off=_is_ids),
+    "/decide": _Door(ReviewSession.decide, off=_is_ids, reviews=_is_reviews),
 }
 """No request names a file: there is one, and the server knows it."""

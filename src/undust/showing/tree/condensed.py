@@ -63,7 +63,7 @@ def _forms(branches: list[Branch]) -> int:
 
 
 def main_origin(root: Branch) -> str:
-    """Return the scheme and host under which most URLs are, as far as forms tell."""
+    """Return the scheme and host under which most URLs are, as far as forms show."""
     urls: dict[str, int] = {}
     for branch in root.walk():
         if not branch.children:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.urls.tree.nodes import PatternTree
+    from undust.urls.tree.salience import Salience
 
     Ints = NDArray[np.int64]
 
@@ -35,7 +36,7 @@ class Branch:
     share: float
     """Of the URLs of the site."""
     duplicate_rate: float | None
-    """Share of its URLs that another of its URLs makes superfluous; None where nobody can tell."""
+    """Share of its URLs that are duplicates of another of its URLs; None if not known."""
     example: str
     split: str | None = None
     """The key at which its children differ."""
@@ -102,10 +103,25 @@ class SiteTree:
         }
 
 
-def site_tree(site: str, urls: pa.Array, cluster: Ints | None) -> SiteTree:
-    """Return the tree of the URLs of one site, in normal form; `cluster` is the page of each, if known."""
+def site_tree(
+    site: str,
+    urls: pa.Array,
+    cluster: Ints | None,
+    salience: Salience = "node",
+    least: int | None = None,
+) -> SiteTree:
+    """Return the tree of the URLs of one site, in normal form.
+
+    Args:
+        site: Its name.
+        urls: Its URLs.
+        cluster: The page of each URL, if known.
+        salience: Whose frequencies make a value salient.
+        least: How many URLs a salient value has at least.
+
+    """
     columns = UrlColumns.of(urls)
-    tree = grow(columns)
+    tree = grow(columns, salience=salience, least=least)
     root = None
     if len(tree):
         pages = None if cluster is None else cluster[columns.rows]

@@ -1,10 +1,16 @@
 """The pattern tree of Lei et al. (WWW 2010, section 5.1, algorithm 1), grown level by level.
 
 A node holds URLs. It is split at the key whose values have the smallest entropy: its salient values
-(`salience.py`) get a child each, all others go to one child together. Where the chosen key has no
-salient value, the node is a leaf. Keys with one value cannot split anything and are passed over, so that
-there are no chains of single children (A11); a key that is absent counts as one more value; of keys with
-equal entropies the first is taken.
+(`salience.py`) get a child each, all others go to one child together, and URLs without the key to one of
+their own. An absent key counts as one more value in the entropy; of keys with equal entropies the first
+is taken. Keys that most URLs of a node do not have come behind the others: their entropy is small because
+they are rare, and a tree that began with them would have a level for each. Keys with one value cannot
+split anything and are passed over, so that there are no chains of single children (A11).
+
+A key that many URLs have and many do not (each at least as many as a salient value needs) splits a node
+even if its values are all trivial: URLs with and without a parameter are two forms. A key that only few
+URLs have splits nothing, or every rare parameter would add a level. The node is a leaf where the key of
+smallest entropy has only trivial values and no other key is there in one half and absent in another.
 
 The entries of all URLs that are still in play are sorted once, by key and value, and stay so within
 their nodes: each level is one pass over them, whatever the number of nodes.
@@ -13,12 +19,12 @@ their nodes: each level is one pass over them, whatever the number of nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from undust.urls.tree.nodes import ANYTHING, PERHAPS, PatternTree, TreeNode
-from undust.urls.tree.salience import least_count, salient
+from undust.urls.tree.salience import decline, least_count, salient
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +37,14 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 _SCALE = float(1 << 30)
+
+
+class _Split(NamedTuple):
+    """A key at which a node could be split: its values are the runs from `start` to `end`."""
+
+    key: int
+    start: int
+    end: int
 
 
 @dataclass(eq=False)
@@ -72,9 +86,23 @@ def _starts(*columns: NDArray[np.int64] | Codes) -> Ints:
     return np.flatnonzero(is_start)
 
 
-def grow(columns: UrlColumns, chosen: Bools | None = None, salience: Salience = "node") -> PatternTree:
-    """Return the pattern tree of URLs, all or the chosen ones."""
-    growing = _Growing(columns, np.ones(len(columns), np.bool_) if chosen is None else chosen, salience)
+def grow(
+    columns: UrlColumns,
+    chosen: Bools | None = None,
+    salience: Salience = "node",
+    least: float | None = None,
+) -> PatternTree:
+    """Return the pattern tree of URLs, all or the chosen ones.
+
+    Args:
+        columns: The URLs.
+        chosen: Which of them take part.
+        salience: Whose frequencies make a value salient.
+        least: How many URLs a salient value has at least; the square root of their number by default.
+
+    """
+    taken = np.ones(len(columns), np.bool_) if chosen is None else chosen
+    growing = _Growing(columns, taken, salience, least_count(int(taken.sum())) if least is None else least)
     while growing.is_alive:
         growing.grow_one_level()
     return PatternTree(columns, tuple(growing.nodes), growing.node_of_row)
@@ -83,14 +111,14 @@ def grow(columns: UrlColumns, chosen: Bools | None = None, salience: Salience = 
 class _Growing:
     """A tree on its way: the nodes so far, the open ones among them, and the entries still in play."""
 
-    def __init__(self, columns: UrlColumns, chosen: Bools, salience: Salience) -> None:
+    def __init__(self, columns: UrlColumns, chosen: Bools, salience: Salience, least: float) -> None:
         order = np.lexsort((columns.values, columns.keys)).astype(np.int32)
         order = order[chosen[columns.entry_rows[order]]]
         self.entries = _TreeEntries(columns.entry_rows[order], columns.keys[order], columns.values[order])
         self.names = columns.key_names
-        self.in_site = np.bincount(self.entries.value) if salience == "site" else None
-        self.least = least_count(int(chosen.sum()))
+        self.least = least
         count = int(chosen.sum())
+        self.is_frequent = self._frequent_in_site(count) if salience == "site" else None
         self.nodes = [TreeNode(parent=None, depth=0, count=count)] if count else []
         self.node_of_row = np.where(chosen, 0, -1).astype(np.int32)
         self.open: list[int] = [0] if count else []
@@ -98,6 +126,14 @@ class _Growing:
         numbers = np.arange(count + 1, dtype=np.float64)
         numbers[1:] *= np.log(numbers[1:])
         self.x_log_x = np.rint(numbers * _SCALE).astype(np.int64)
+
+    def _frequent_in_site(self, count: int) -> Bools:
+        """Return which values are before the decline of the curve of all tokens (figure 6)."""
+        in_site = np.bincount(self.entries.value)
+        parting = in_site[(in_site > 0) & (in_site < count)]
+        if not len(parting):
+            return np.ones(len(in_site), np.bool_)
+        return np.asarray(in_site >= decline(parting, self.least))
 
     @property
     def is_alive(self) -> bool:
@@ -114,11 +150,10 @@ class _Growing:
         order = np.argsort(group.astype(np.int32), kind="stable")
         self.entries, group = self.entries[order], group[order]
         runs = _Runs.of(self.entries, group)
-        chosen = self._describe(runs)
-        self._split(runs, chosen)
+        self._split(runs, self._describe(runs))
 
-    def _describe(self, runs: _Runs) -> Ints:
-        """Write the patterns of the open nodes; return for each the key to split at, -1 for none."""
+    def _describe(self, runs: _Runs) -> list[list[_Split]]:
+        """Write the patterns of the open nodes; return the keys of each, the smallest entropy first."""
         sizes = np.array([self.nodes[node].count for node in self.open], np.int64)
         starts = _starts(runs.group, runs.key)
         ends = np.append(starts[1:], len(runs.group))
@@ -136,12 +171,12 @@ class _Growing:
                 pattern[int(key[at])] = PERHAPS if absent[at] else ANYTHING
         # What is constant stays constant below: its entries leave the game, and the children inherit it.
         self._is_constant_run = np.repeat(values == 1, ends - starts)
-        chosen = np.full(len(self.open), -1, np.int64)
         splits = np.flatnonzero((values > 1) & ~self._is_done(group, key))
-        ranked = splits[np.lexsort((key[splits], -certainty[splits], group[splits]))]
-        first = ranked[_starts(group[ranked])]
-        chosen[group[first]] = key[first]
-        return chosen
+        found: list[list[_Split]] = [[] for _ in self.open]
+        is_rare = 2 * there < sizes[group]
+        for at in splits[np.lexsort((key[splits], -certainty[splits], is_rare[splits], group[splits]))]:
+            found[group[at]].append(_Split(int(key[at]), int(starts[at]), int(ends[at])))
+        return found
 
     def _is_done(self, group: Ints, key: Codes) -> Bools:
         """Return which keys were split at before, above the node."""
@@ -149,21 +184,19 @@ class _Growing:
         done = [place * width + old for place, node in enumerate(self.open) for old in self.nodes[node].done]
         return np.isin(group * width + key, np.array(done, np.int64))
 
-    def _split(self, runs: _Runs, chosen: Ints) -> None:
+    def _split(self, runs: _Runs, keys: list[list[_Split]]) -> None:
         """Give the open nodes their children, and move the rows and the entries there."""
-        is_of_key = runs.key == chosen[runs.group]
         child_of_run = np.full(len(runs.count), -1, np.int64)
         child_of_absent = np.full(len(self.open), -1, np.int64)
-        starts = np.searchsorted(runs.group, np.arange(len(self.open) + 1))
         parents, self.open = self.open, []
         for place, parent in enumerate(parents):
-            if chosen[place] < 0:
-                continue
-            own = np.arange(starts[place], starts[place + 1])
-            own = own[is_of_key[own]]
-            children = self._children(parent, int(chosen[place]), runs.value[own], runs.count[own])
-            if children is not None:
-                child_of_run[own], child_of_absent[place] = children
+            found = self._best(parent, keys[place], runs)
+            if found is not None:
+                split, is_salient = found
+                own = slice(split.start, split.end)
+                child_of_run[own], child_of_absent[place] = self._children(
+                    parent, split.key, runs.count[own], is_salient
+                )
         place_of_node = np.full(len(self.nodes) + 1, -1, np.int64)  # the last for rows in no node
         place_of_node[parents] = np.arange(len(parents))
         place_of_row = place_of_node[self.node_of_row]
@@ -174,25 +207,34 @@ class _Growing:
         self.node_of_row = np.where(moved >= 0, moved, self.node_of_row).astype(np.int32)
         self.entries = self.entries[~self._is_constant_run[run_of_entry] & (moved >= 0)[self.entries.row]]
 
-    def _children(self, parent: int, key: int, values: Codes, counts: Ints) -> tuple[Ints, int] | None:
+    def _best(self, parent: int, keys: list[_Split], runs: _Runs) -> tuple[_Split, Bools] | None:
+        """Return the key to split a node at, and which of its values are salient."""
+        total = self.nodes[parent].count
+        is_trivial = False
+        for split in keys:
+            counts = runs.count[split.start : split.end]
+            there = int(counts.sum())
+            is_salient = np.zeros(len(counts), np.bool_)
+            if not is_trivial and counts.max() >= self.least:
+                values = runs.value[split.start : split.end]
+                frequent = None if self.is_frequent is None else self.is_frequent[values]
+                is_salient = salient(counts, self.least, total=total, is_frequent=frequent)
+            if is_salient.any() or min(there, total - there) >= self.least:
+                return split, is_salient
+            is_trivial |= there >= self.least
+        return None
+
+    def _children(self, parent: int, key: int, counts: Ints, is_salient: Bools) -> tuple[Ints, int]:
         """Add the children of a node; return those of its values and the one without a value."""
         node = self.nodes[parent]
-        absent = node.count - int(counts.sum())
-        sizes = np.append(counts, absent) if absent else counts
-        frequencies = None
-        if self.in_site is not None:
-            frequencies = sizes.copy()
-            frequencies[: len(values)] = self.in_site[values]
-        is_salient = salient(sizes, self.least, has_absent=absent > 0, frequencies=frequencies)
-        if not is_salient.any():
-            return None
         node.split = key
-        child = np.full(len(sizes), -1, np.int64)
+        child = np.full(len(counts), -1, np.int64)
         for at in np.flatnonzero(is_salient):
-            child[at] = self._add(parent, key, int(sizes[at]))
+            child[at] = self._add(parent, key, int(counts[at]))
         if not is_salient.all():
-            child[~is_salient] = self._add(parent, key, int(sizes[~is_salient].sum()))
-        return child[: len(counts)], int(child[-1]) if absent else -1
+            child[~is_salient] = self._add(parent, key, int(counts[~is_salient].sum()))
+        absent = node.count - int(counts.sum())
+        return child, self._add(parent, key, absent) if absent else -1
 
     def _add(self, parent: int, key: int, count: int) -> int:
         node = self.nodes[parent]

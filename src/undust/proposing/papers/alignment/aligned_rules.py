@@ -4,8 +4,8 @@ The paper's rule is a regular expression with groups that may be missing, and wh
 URL. Here each form is a rule of its own, which leads to the shortest that was seen.
 
 * What is the same in a cluster is captured, and is a literal if it is the same in several clusters.
-* What varies is forgotten, and the text that most clusters have in the written form takes its place; the
-  smallest of several. If there is none, a mask takes it out of the comparison. If the form decides the
+* What varies is removed, and the text that most clusters have in the written form takes its place; the
+  smallest of several. If there is no such text, a mask hides it. If the form decides the
   text, each rule has its own literal, so that several places of a URL change at once.
 * What is optional is not written, as published; but where all URLs have something, the shortest is.
 """
@@ -27,7 +27,7 @@ ALIGNMENT_NAME = "alignment"
 
 
 class CannotSayError(Exception):
-    """Why a pool is no candidate."""
+    """Why a pool is not a candidate."""
 
 
 def candidate_of(pool: Pool, site: str) -> Candidate:

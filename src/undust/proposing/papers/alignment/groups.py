@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TokenGroups:
-    """Rows of tokens in groups; rows of a group stand in the order of their URLs."""
+    """Rows of tokens in groups; rows of a group are in the order of their URLs."""
 
     offsets: Ints
     codes: NDArray[np.uint32]

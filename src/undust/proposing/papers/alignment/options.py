@@ -25,7 +25,7 @@ _BOUNDS = {
     "min_clusters": (1, 1 << 30),
     "max_tokens": (1, 5_000),
 }
-"""So that no setting asks for more time or memory than anybody has."""
+"""So that no setting asks for more time or memory than a machine has."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class AlignmentOptions:
     gaps_count: bool = False
     """Whether a gap is a member of its column when columns are compared."""
     triplets: bool = True
-    """Whether a percent triplet is one token; the paper speaks of punctuation and digits only."""
+    """Whether a percent triplet is one token; the paper mentions punctuation and digits only."""
     whole_parts: bool = True
     """Whether a part of a URL in which tokens vary and others come and go is taken as a whole."""
     across_hosts: bool = False

@@ -1,4 +1,4 @@
-"""Across clusters: equal skeletons are one rule, and all their texts tell what its captures match.
+"""Across clusters: equal skeletons are one rule, and all their texts decide what its captures match.
 
 A text inside an optional part may be a name that belongs to the rule (`index.html`, `page=1`) or data of the
 page (a session). Names come back in many clusters: a text that is alone in its place in at least one of
@@ -197,7 +197,7 @@ class _Pooling:
 
         If the shortest is there, parts that may be missing may be missing in any combination, as published.
         Else only forms that were seen have a rule, and the shortest among the frequent ones is written: a
-        combination that nobody saw need not be a URL.
+        combination that was not observed need not be a URL.
         """
         starts, sizes = self.groups.groups[members], self.sizes[members]
         cluster = np.repeat(self.groups.clusters[members], sizes)

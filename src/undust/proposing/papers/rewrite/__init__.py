@@ -78,12 +78,12 @@ class RewriteOptions:
     constant_share: float = 0.5
     """On more than this share of its pages a value must have been seen, to be written for a wildcard."""
     keep_covered: bool = False
-    """Whether to propose rules too that a more general one, no worse, makes superfluous."""
+    """Whether to propose rules too that a more general one, no worse, makes redundant."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.filter not in FILTERS:
-            message = f"rewrite.filter={self.filter} is no filter; there are {', '.join(FILTERS)}"
+            message = f"rewrite.filter={self.filter} is not a filter; there are {', '.join(FILTERS)}"
             raise UndustError(message)
 
 
@@ -94,7 +94,7 @@ def learn(site: SiteClusters, options: RewriteOptions) -> LearnedCodes:
 
 def learn_from(maps: Maps, options: RewriteOptions) -> LearnedCodes:
     """Return the same for URLs that are maps already."""
-    # One more than the values of a wildcard, for a URL is no source of its own target.
+    # One more than the values of a wildcard, because a URL is not a source of its own target.
     alike = {"fanout": options.fanout, "entropy": options.min_values}.get(options.filter, 2) + 1
     pairs = choose_pairs(maps, options.sample, options.max_pairs, options.seed, min(alike, options.sample))
     rules = rules_of_pairs(maps, pairs)

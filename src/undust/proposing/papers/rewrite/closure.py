@@ -16,8 +16,8 @@ Settled here, where Algorithm 3 leaves it open (A19, A21, A23):
   only, and would call rules with other results less general).
 * The fan-out is the number of different values at the place that is generalized, the rule's own included;
   also those of rules with another result there, for Δ(r, k) has them too.
-* An absent or empty value is no value of a fan-out, for no wildcard covers it.
-* Under the ideal filter both places are tried, as the proof of Theorem 9 wants: that filter alone can tell
+* An absent or empty value is not a value of a fan-out, because no wildcard covers it.
+* Under the ideal filter both places are tried, as the proof of Theorem 9 wants: only that filter separates
   a good rule from a bad one by itself.
 """
 

@@ -42,7 +42,7 @@ class Filter(Protocol):
         """Whether context and action are generalized independently, not one after the other."""
 
     def keeps(self, values: Ints, evenness: Floats) -> Bools:
-        """Whether a place with so many values, so even, may be generalized."""
+        """Whether a place with this many values, this even, may be generalized."""
 
     def judge(self, rules: Rules) -> Bools:
         """Which of the new rules stay."""

@@ -183,7 +183,7 @@ class _ViewEntries:
         self._keep_rows(np.bincount(self._row()[self.keys == key], minlength=len(self.rows)) == 0)
 
     def drop_empty_rows(self) -> None:
-        """Leave out what is no URL of the usual shape."""
+        """Remove what is not a URL of the usual shape."""
         self._keep_rows(np.diff(self.offsets) > 0)
 
     def join_hosts(self) -> None:
@@ -206,7 +206,7 @@ class _ViewEntries:
         self._keep_entries(is_first | ~of_host)
 
     def set_apart(self) -> None:
-        """Give what stands alone codes of its own, so that nothing elsewhere equals it."""
+        """Give what is not shared codes of its own, so that nothing elsewhere equals it."""
         for key, name in enumerate(self.names):
             if name not in _ALONE or name == "host":
                 continue

@@ -6,7 +6,7 @@ is a sum of hashes: one part of the row, one of the rule. So the pairs (u, v) wi
 skeleton are one join, and nothing is ever applied to a single URL.
 
 As defined in the paper (definitions 4 and 5) with the readings of A18 and A24: where r(u) has a wildcard,
-v matches it; a URL is no pair with itself; and a pair is false if u and v are of different clusters and
+v matches it; a URL and itself are not a pair; and a pair is false if u and v are of different clusters and
 the content of both is known. Where it is not known, a pair of different clusters is left out.
 """
 

@@ -1,4 +1,4 @@
-"""The rules that qualify: enough support, few enough false positives, and what makes some superfluous."""
+"""The rules that qualify: enough support, few enough false positives, and what makes some redundant."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Qualified:
         return Candidate((rule,), same, "pairs", pages, float(self.measured.fpr[at]))
 
     def not_covered(self, is_said: list[bool]) -> list[int]:
-        """Return the rules above which there is none that can be said and is no worse."""
+        """Return the rules without a more general one that can be written and is no worse."""
         said = np.array(is_said, np.bool_)
         own = np.where(said, self.measured.fpr, np.inf)
         above = np.full(len(own), np.inf)

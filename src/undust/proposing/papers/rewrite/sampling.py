@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Pairs = NDArray[np.int64]
 
 _ENTRIES = 40
-"""Keys of both URLs, for one pair and on the average. Nobody's URLs have more, but those of a trap may have
+"""Keys of both URLs, for one pair and on the average. Ordinary URLs have fewer, but those of a trap may have
 thousands, and memory is for entries: a cluster that would take an eighth of it is left out."""
 _TENFOLD = 10
 _SALT = -8
@@ -88,7 +88,7 @@ def choose_pairs(maps: Maps, sample: int, max_pairs: int, seed: int, alike: int)
 
 
 def _turns(maps: Maps, rows: Ints, seed: int, alike: int) -> Ints:
-    """Return for each of all maps its turn in its cluster: those of the longest line first, others last."""
+    """Return for each of all maps its place in its cluster: those of the longest line first, others last."""
     turns = np.full(len(maps), np.iinfo(np.int64).max)
     lengths = np.diff(maps.offsets)[rows]
     entries = spans(maps.offsets[rows], lengths)
@@ -103,7 +103,7 @@ def _turns(maps: Maps, rows: Ints, seed: int, alike: int) -> Ints:
     place = np.arange(len(order)) - starts[line]
     kept = (length[line] >= alike) & (place < alike)
     order, line, place = order[kept], line[kept], place[kept]
-    # Lines by cluster and length; each takes its turn with as many URLs as make a wildcard.
+    # Lines by cluster and length; each is used with as many URLs as make a wildcard.
     cluster = maps.clusters[row[order]]
     ranked = np.lexsort((place, residual[order], -length[line], cluster))
     chosen = row[order[ranked]]

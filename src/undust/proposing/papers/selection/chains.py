@@ -28,7 +28,7 @@ def chains_of(
 ) -> list[Chain]:
     """Return the chains of a forest that keep within the bound, those nearest to a destination first.
 
-    `prove` tells the fpr of edges one after the other; chains of one edge have that of the edge.
+    `prove` returns the fpr of edges one after the other; chains of one edge have that of the edge.
     """
     ways = {graph.edges[number].source: number for number in kept}
     done: dict[int, Chain] = {}

@@ -19,7 +19,7 @@ Patterns can share URLs, though, and a circle can close through those: a rule th
 this way is passed over for the next best of its vertex.
 
 A rule of a vertex to itself moves no energy. A destination keeps its own (A14: "remove the rules that
-start from destinations" would take away the normal form of the destination itself).
+start from destinations" would remove the normal form of the destination itself).
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class TrialUrls:
     def images(self, sets: Sequence[Iterable[Rule]]) -> list[tuple[Ints, Ints]]:
         """Return for each set of rules the rows it changes and the row each becomes.
 
-        Images that are no URL of the site have numbers beyond the rows.
+        Images that are not URLs of the site have numbers beyond the rows.
         """
         if not sets:
             return []
@@ -64,7 +64,7 @@ class TrialUrls:
         return codes
 
     def fpr(self, rules: Iterable[Rule]) -> float:
-        """Return the share of false pairs among those with one key; 0 where there are none."""
+        """Return the share of false pairs among those with one key; 0 without such pairs."""
         return self.fpr_of(*self.images([rules])[0])
 
     def fpr_of(self, rows: Ints, image: Ints) -> float:

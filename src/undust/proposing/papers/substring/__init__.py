@@ -3,7 +3,7 @@
 Z. Bar-Yossef, I. Keidar, U. Schonfeld: Do Not Crawl in the DUST (2006; WWW 2007). Phases 1 to 3 are
 here; phase 4 proves what they propose, on held-out data or live: `undust.asking.sampling`.
 
-1. Pieces of URLs with a common envelope (what stands before and behind) are a bucket. A small
+1. Pieces of URLs with a common envelope (the text before and after) are a bucket. A small
    bucket is one recommendation for each pair of its pieces that may be one page; pairs with
    enough of them are likely rules.
 2. A pair is redundant if another one says the same with more context and about as much support.
@@ -19,7 +19,7 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
   unlike two pages may be, and the refutation threshold of phase 4 is another parameter.
 * A8: candidates are taken and ranked by the support in small buckets. Elimination compares the supports
   in larger ones, and goes through the list in their order: in the order of the others its window would
-  end at the first pair that has few. A pair that is gone is still compared with.
+  end at the first pair that has few. A removed pair is still compared with.
 * Order: pieces compare by their number of tokens, then token by token; the list by support, then
   longer pieces first, then token by token.
 * Phase 3 is not printed. A parameter is `name=value` behind the first `?`, between `&`s; the value
@@ -27,7 +27,7 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
   them, wherever the name stands more often; the support is the number of
   envelopes with a likely pair, of a large bucket among evenly spaced values.
 * The pages of a candidate are those with two URLs that it turns into each other, or that differ in the
-  value of the parameter alone, whatever the size of the bucket; where no page is known there are none.
+  value of the parameter alone, whatever the size of the bucket; without known pages none exist.
 
 Cost for n URLs of m tokens: O(n·m·S) envelopes, none of which is ever a text: 24 bytes each in
 passes that hold as many as half of `memory_mb` can, and 40 bytes for each distinct pair in the other

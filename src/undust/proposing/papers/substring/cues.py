@@ -1,4 +1,4 @@
-"""What tells that two URLs are unlikely to be one page: the third heuristic, as columns for the core.
+"""Signs that two URLs are unlikely to be one page: the third heuristic, as columns for the core.
 
 The paper asks a sketch where there is one, else the range of sizes, and takes everything else for
 likely. So does the core, row against row, and in this order:
@@ -37,7 +37,7 @@ class Cues:
     """The rows of the table above for the URLs that are learned from; no rows at all for `none`."""
 
     columns: Ints
-    """Page, label, row of the sketch, whether content is known, whether a digest tells, sizes from and to."""
+    """Page, label, row of the sketch, whether content and a digest are known, sizes from and to."""
     sketches: NDArray[np.uint32]
     agreeing: int
     """Minima of two sketches that must be equal."""

@@ -18,12 +18,12 @@ _STYLES: tuple[TokenStyle, ...] = ("triplets", "words")
 COUNTING_SHARE = 0.25
 """Of the memory that the program may use, what envelopes and counted pairs get."""
 BYTES_OF_URL = 4096
-"""For each so many bytes of that memory one URL is learned from; above that a sample."""
+"""One URL is learned from for each of these bytes of memory; above that a sample."""
 
 
 @dataclass(frozen=True)
 class SubstringOptions:
-    """The parameters of DustBuster, by what they do; the paper's names stand behind each."""
+    """The parameters of DustBuster, by what they do; the paper's names follow each."""
 
     max_length: int = 35
     """S: tokens in a piece. It counts tokens, so 10 is enough for `http://www.cnn.com` (A5)."""
@@ -40,7 +40,7 @@ class SubstringOptions:
     window: int = 1100
     """MW: pairs down the list that each is compared with."""
     evidence: Cue = "auto"
-    """What tells that two URLs are different pages: `content` (labels, sketches, digests), `size` (ranges
+    """What shows that two URLs are different pages: `content` (labels, sketches, digests), `size` (ranges
     that do not meet), `none`, or `auto`: content where both have it, else sizes."""
     delta: float = 0.0
     """Share of a sketch's minima in which two pages may differ; 0.5 in the paper's relaxed runs."""
@@ -83,7 +83,7 @@ class SubstringOptions:
                 message = f"the option substring.{name} is at least {smallest}, not {getattr(self, name)}"
                 raise UndustError(message)
         if self.folder and not Path(self.folder).is_dir():
-            message = f"the option substring.folder names {self.folder}, which is no folder; make it first"
+            message = f"the option substring.folder names {self.folder}, which is not a folder; make it first"
             raise UndustError(message)
         if not 0 <= self.delta <= 1:
             message = f"the option substring.delta is a share between 0 and 1, not {self.delta}"

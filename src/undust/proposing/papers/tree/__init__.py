@@ -28,6 +28,7 @@ from undust.proposing.papers.tree.pairs import duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
 from undust.proposing.papers.tree.tree_rules import rules_of
 from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
+from undust.urls.tree.salience import least_count
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
@@ -46,8 +47,8 @@ _PROVED_AT_ONCE = 8
 class TreeOptions:
     """As published, where the paper names a value."""
 
-    min_overlap: float = 0.5
-    """Share of the URLs of two nodes that must lie in common clusters (`o_min`)."""
+    min_overlap: float = 0.2
+    """Share of the URLs of two nodes that must lie in common clusters (`o_min`; published: 0.5)."""
     min_common: float = 0.5
     """More than this share of a target key's values must be in the source key (`sigma_min`)."""
     max_disagreement: float = 0.5
@@ -56,12 +57,14 @@ class TreeOptions:
     """Share of false pairs on the training data (`fpr_max`; A16: 0.05, not 0.05 %)."""
     noise: float = 0.0
     """Share of URLs believed to have a wrong label; pairs that look false for that alone are forgiven."""
-    salience: Salience = "node"
+    salience: Salience = "site"
     """Whose frequencies make a value salient: the key's in the `node`, or the text's in the whole `site`."""
+    least: int = 8
+    """URLs that a salient value has at least; the square root of their number where that is less."""
     singletons: bool = False
     """Whether URLs alone on their page take part in the tree."""
     max_urls: int = 100_000
-    """A larger site is learned from so many of its URLs, whole clusters of them; 0 for all."""
+    """A larger site is learned from this many of its URLs, in whole clusters; 0 for all."""
     max_pairs: int = 0
     """Pairs of nodes that become candidates, those with most URLs first; 0 for all."""
     max_rules: int = 24
@@ -84,7 +87,7 @@ class Raw(NamedTuple):
     mapping: Mapping
     proof: TrainingCounts | None
     rules: tuple[Rule, ...]
-    """Those of a qualified one; otherwise there are none."""
+    """Those of a qualified one; otherwise empty."""
     reason: str
     """Why it is not."""
 
@@ -92,7 +95,7 @@ class Raw(NamedTuple):
 def allowed_fpr(options: TreeOptions) -> float:
     """Return which share of false pairs a candidate may show.
 
-    Of a right rule so many pairs look false as have a wrong label on one side or the other.
+    Of a correct rule, as many pairs look false as have a wrong label on one side or the other.
     """
     return 1 - (1 - options.max_fpr) * (1 - options.noise) ** 2
 
@@ -129,7 +132,7 @@ def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
 
 
 def sampled(site: SiteClusters, most: int) -> SiteClusters:
-    """Return a site, or if it is too large a part of its clusters with about so many URLs."""
+    """Return a site, or if it is too large a part of its clusters with about this many URLs."""
     sizes = np.bincount(site.cluster_of_node[site.cluster_of_node >= 0])
     if not most or sizes.sum() <= most:
         return site
@@ -214,7 +217,8 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
     columns = columns.ordered(np.argsort(site.cluster_of_node[columns.rows], kind="stable"))
     cluster = site.cluster_of_node[columns.rows].astype(np.int64)
     is_shared = np.bincount(cluster, minlength=1)[cluster] >= _PAIR
-    tree = grow(columns, None if options.singletons else is_shared, options.salience)
+    chosen = np.ones(len(columns), np.bool_) if options.singletons else is_shared
+    tree = grow(columns, chosen, options.salience, min(options.least, least_count(int(chosen.sum()))))
     planner, moves = Planner(tree), Moves(columns)
     mapper = Mapper(tree, cluster, options.min_common, options.max_disagreement)
 

@@ -135,7 +135,7 @@ class Form:
         """Return the rows that the pattern stands for, in order.
 
         Values at the keys `runs` must be such as a capture takes, those at `no_semicolons` such as can
-        be forgotten; a parameter that must be captured must be there.
+        be removed; a parameter that must be captured must be there.
         """
         wanted = set(shapes)
         asked = frozenset(wanted), frozenset(runs), frozenset(no_semicolons)

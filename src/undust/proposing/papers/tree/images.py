@@ -53,7 +53,7 @@ class TrainingCounts:
 
     @property
     def saves(self) -> int:
-        """URLs that are gone."""
+        """Removed URLs."""
         return self.urls - self.images
 
 

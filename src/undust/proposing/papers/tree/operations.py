@@ -8,7 +8,7 @@
 * **ignore**: no key of the source has them, or most duplicates disagree there (the "fake" replace: in
   more than half of the pairs of one page, one URL in the source and another in the target).
 
-Where a URL has no such key, that is no value of its own here. Values travel between path and query, and
+A URL without such a key has no value of its own here. Values travel between path and query, and
 from host label to host label; scheme, port and trailing slash can only be what they were.
 """
 

@@ -1,4 +1,4 @@
-"""A mapping as it will be deployed: for which shapes, and what stands where a key does not matter.
+"""A mapping as it will be deployed: for which shapes, and what is written where a key does not matter.
 
 Lei et al. write `*` for what is ignored, which is a name for a page and no URL to fetch. Ours is both:
 

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def rules_of(plan: Plan, site: str, most: int) -> tuple[Rule, ...]:
-    """Return the rules of a mapping, the most frequent shapes first; raise `CannotSay` if there are none."""
+    """Return the rules of a mapping, frequent shapes first; raise `CannotSay` if there is no rule."""
     writer = _Writer(plan)
     sides = [] if plan.is_self else [writer.mapped(shape) for shape in plan.source_shapes]
     if plan.rewrites_target:

@@ -53,7 +53,7 @@ function table(caption, heads, rows, kind) {
 }
 
 function meter(share) {
-  // The number stands beside the bar, so that the bar is for the eye alone.
+  // The number is next to the bar, so screen readers skip the bar.
   const bar = el("b");
   bar.style.width = `${Math.min(100, 100 * share)}%`;
   return el("span", { class: "meter" }, el("i", { "aria-hidden": "true" }, bar), el("span", { class: "number" }, percent(share, share < 0.0995 && share > 0 ? 1 : 0)));

@@ -1,17 +1,17 @@
-// What stands beside the rules: the curve, what is left unexplained, what was not trusted, what was refused.
+// What follows the rules: the curve, what is left unexplained, what was not trusted, what was refused.
 function curveSection(curve) {
   if (curve.length < 2) return null;
   const names = { none: "no rules, normalization only", fewer: "surer rules only", chosen: "chosen", refused: "with refused ones" };
   const rows = curve.map((point) => [names[point.kind], point.bound === null ? "" : percent(point.bound), count(point.rules), percent(point.removed), interval(point.removed_95), percent(point.lost), interval(point.lost_95)]);
-  const heads = [["Rules taken"], ["Bound", true], ["Rules", true], ["Removed", true], ["95 %", true], ["Lost", true], ["95 %", true]];
-  return section("curve", "Savings against risk", "What is removed and what is lost as the bound on false positives is loosened, normalization included. A page lost is lost for ever, a duplicate missed costs one fetch.",
+  const heads = [["Rules taken"], ["Risk ≤", true], ["Rules", true], ["Removed", true], ["95 %", true], ["Lost", true], ["95 %", true]];
+  return section("curve", "Removed and lost", "What is removed and what is lost as the bound on false positives is loosened, normalization included. A page lost is lost for ever, a duplicate missed costs one fetch.",
     curveChart(curve), el("details", {}, el("summary", {}, "The figures"), table("Points of the curve", heads, rows)));
 }
 
 function unexplainedSection(found) {
   if (!found) return null;
   if (!found.pages) return section("unexplained", "Duplicates that no rule explains", null, el("p", { class: "note" }, "None: every page whose URLs are known has one form left."));
-  const intro = `${many(found.pages, "page")} keep several forms, ${many(found.urls, "URL")} more than needed. The cause is what the URLs suggest; nobody proved it.`;
+  const intro = `${many(found.pages, "page")} keep several forms, ${many(found.urls, "URL")} more than needed. The cause is what the URLs suggest; it was not proved.`;
   const groups = found.groups.map((group) => el("div", { class: "group" },
     el("h3", {}, el("span", { class: "strange" }, group.name), el("span", { class: "number quiet" }, `${many(group.urls, "URL")}, ${many(group.pages, "page")}`)),
     el("p", { class: "quiet small" }, group.meaning, "."),
@@ -40,11 +40,11 @@ function refusedSection(found) {
   const rows = found.rules.map((one) => el("details", { class: "group" },
     el("summary", {}, el("span", { class: "strange" }, one.words), " ", el("span", { class: "badge risk" }, one.reason)),
     el("p", {}, el("span", { class: "pattern" }, one.rule)),
-    el("p", { class: "small" }, `${many(one.pages, "page")} for it, ${count(one.lost)} lost by it. Proposed by `, el("span", { class: "strange" }, one.by || "nobody known"), "."),
+    el("p", { class: "small" }, `${many(one.pages, "page")} for it, ${count(one.lost)} lost by it. Proposed by `, el("span", { class: "strange" }, one.by || "an unknown method"), "."),
     one.examples && one.examples.length ? [el("h4", {}, "What it would do"), el("ul", { class: "urls" }, one.examples.map(change))] : null,
     one.counter && one.counter.length ? [el("h4", {}, `Counter-examples (${count(one.counter.length)} of ${count(one.wrong)})`), counterList(one.counter)] : null));
   return section("refused", title, found.candidates === null ? `${many(total, "candidate")} were proposed and not taken.` : `${count(total)} of ${many(found.candidates, "candidate")} were not taken.`, reasons,
-    el("h3", {}, `The ${count(rows.length)} that speak of most pages`), el("div", { class: "card" }, rows));
+    el("h3", {}, `The ${count(rows.length)} that concern most pages`), el("div", { class: "card" }, rows));
 }
 
 function methodsSection(found) {
@@ -57,9 +57,23 @@ function methodsSection(found) {
   return section("methods", "Methods side by side", intro, methodsChart(found.rows), table("Methods, judged on the same unseen pages", heads, rows));
 }
 
-const KINDS = { label: "the label that you gave", redirect: "redirects", digest: "equal content", canonical: "rel=canonical", declared: "the site's own declaration", sketch: "nearly equal text", normal: "equal in normal form" };
+const KINDS = { label: "the label that you gave", redirect: "redirects", digest: "equal content", canonical: "rel=canonical", declared: "the site's own declaration", sketch: "nearly equal text", blocks: "the same blocks of text", normal: "equal in normal form" };
 function evidenceSection(facts) {
   if (!facts.evidence.length) return null;
   const rows = facts.evidence.map(([kind, number]) => [KINDS[kind] || kind, count(number)]);
   return section("evidence", "How we know", "Which evidence joins URLs with others of the same page; one URL may have several reasons.", table("URLs joined by each kind of evidence", [["Evidence"], ["URLs", true]], rows));
+}
+
+const PAIRS = { again: "one URL, fetched twice", home: "URLs that the site sends to one place", cluster: "URLs of one cluster", different: "different pages, for comparison" };
+function fetchesSection(found) {
+  if (!found || !found.rows.length) return null;
+  const heads = [["Pairs of pages"], ["Pairs", true], ["Equal words", true], ["No change", true], ["Numbers", true], ["Words", true], ["Order", true], ["Title", true]];
+  const rows = found.rows.map((row) => [PAIRS[row.kind], count(row.pairs), percent(row.words), ...["equal", "numbers", "blocks", "order", "title"].map((name) => percent(row[name] / row.pairs))]);
+  const intro = (found.fetched_twice ? `${many(found.fetched_twice, "URL")} of this site were fetched more than once. ` : "No URL of this site was fetched twice, so copies at different URLs show how pages change. ")
+    + "Equal words is the median share of the words that both pages have, without the template of the site. The other columns are the share of pairs that differ in numbers (counters, clocks, prices), in words (rotating texts, tokens, lists), in the order of the text, and in the title.";
+  const examples = found.examples.map((one) => el("div", { class: "group" },
+    el("ul", { class: "urls" }, one.urls.map((text) => el("li", {}, url(text)))),
+    el("p", { class: "quiet small" }, `${PAIRS[one.kind]}: ${percent(one.words)} of the words are equal. ${many(one.shared, "block")} of text on both, ${count(one.numbers)} of them with other numbers; ${many(one.gone, "block")} only on the first, ${count(one.new)} only on the second.`)));
+  return section("fetches", "Two fetches of one page", intro, table("How alike pages are, by pairs", heads, rows),
+    examples.length ? [el("h3", {}, "Examples of what changes"), el("div", { class: "card" }, examples)] : null);
 }

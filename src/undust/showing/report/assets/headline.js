@@ -3,7 +3,7 @@ function tile(name, big, notes, kind) {
   return el("div", { class: `card tile ${kind || ""}`, "data-tile": name },
     el("dt", {}, name), el("dd", {}, el("span", { class: "big" }, big), notes.filter(Boolean).map((note) => el("div", { class: "small quiet" }, note))));
 }
-const NO_EVIDENCE = "A digest, a sketch, redirects, rel=canonical or a column 'cluster' would tell.";
+const NO_EVIDENCE = "A digest, a sketch, redirects, rel=canonical or a column 'cluster' would show it.";
 
 function headline(facts) {
   return section("headline", "At a glance", null, facts.figures ? judged(facts) : unjudged(facts.totals));
@@ -11,7 +11,7 @@ function headline(facts) {
 function unjudged(totals) {
   const [fewer, more] = [totals.seen - totals.seen_normalized, totals.seen_normalized - totals.seen_left];
   return [
-    el("p", { class: "note warn", id: "judged" }, el("strong", {}, `None of ${many(totals.seen, "URL")} could be judged`), `: nothing in the input tells which of them show one page, so what is removed or lost is not known. ${NO_EVIDENCE}`),
+    el("p", { class: "note warn", id: "judged" }, el("strong", {}, `None of ${many(totals.seen, "URL")} could be judged`), `: the input has no evidence of which show the same page, so what is removed or lost is not known. ${NO_EVIDENCE}`),
     el("dl", { class: "tiles" }, tile("URLs seen", count(totals.seen), ["as they are written"]),
       tile("After normalization", count(totals.seen_normalized), [`${count(fewer)} fewer`]),
       tile("After the rules", count(totals.seen_left), [`${count(more)} fewer than that`])),
@@ -34,7 +34,7 @@ function judged({ figures, totals, active }) {
     ["left as duplicates", Math.max(0, totals.duplicates - totals.removed_by_normalization - totals.removed_by_rules), "var(--left)"],
   ];
   return [
-    totals.judged < totals.seen && el("p", { class: "note warn", id: "judged" }, el("strong", {}, `${count(totals.judged)} of ${many(totals.seen, "URL")} could be judged`), `: of the others nothing tells which page they show. Every number below is about the ${count(totals.judged)}.`),
+    totals.judged < totals.seen && el("p", { class: "note warn", id: "judged" }, el("strong", {}, `${count(totals.judged)} of ${many(totals.seen, "URL")} could be judged`), `: the page of the others is not known. Every number below is about the ${count(totals.judged)}.`),
     el("dl", { class: "tiles" }, tiles),
     totals.duplicates ? barChart(parts, totals.judged) : el("p", { class: "note" }, "No page of this input has a second URL: there is nothing to remove, and a rule could only do harm."),
   ];

@@ -1,4 +1,4 @@
-// Many sites: at a glance, those that save most first, each one opens.
+// Many sites: at a glance, most removed URLs first, each one opens.
 const SHOWN = 100;
 const column = (row, name) => row[FACTS.columns.indexOf(name)];
 const SITE_COLUMNS = [
@@ -8,8 +8,8 @@ const SITE_COLUMNS = [
   ["Pages", (row) => column(row, "pages"), (value) => (value === null ? "not known" : count(value)), true],
   ["By normalization", (row) => column(row, "removed_by_normalization"), count, true],
   ["By rules", (row) => column(row, "removed_by_rules"), count, true],
-  ["Duplicates removed", (row) => column(row, "removed"), percent, true],
-  ["Pages lost", (row) => column(row, "lost"), percent, true],
+  ["Removed", (row) => column(row, "removed"), percent, true],
+  ["Lost", (row) => column(row, "lost"), percent, true],
   ["Rules", (row) => column(row, "rules"), count, true],
 ];
 const compare = (a, b) => (a === b ? 0 : a === null ? 1 : b === null ? -1 : a < b ? -1 : 1);

@@ -6,7 +6,7 @@ function sectionsOfSite(facts) {
   return [
     headline(facts),
     trySection(), rulesSection(facts), curveSection(facts.curve), schemeSection(facts.tree), unexplainedSection(facts.unexplained),
-    distrustedSection(facts.distrusted), refusedSection(facts.refused), evidenceSection(facts), (FACTS.site_count > 1) ? null : methodsSection(FACTS.methods),
+    distrustedSection(facts.distrusted), refusedSection(facts.refused), evidenceSection(facts), fetchesSection(facts.fetches), (FACTS.site_count > 1) ? null : methodsSection(FACTS.methods),
   ];
 }
 function sectionsOfAll() {

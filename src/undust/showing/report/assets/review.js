@@ -1,5 +1,5 @@
 // What a page from disk cannot do: try a URL, switch rules and see every number change, save. Served pages only.
-const REVIEW = { off: new Set(), saved: new Set(), bar: null, note: null, asked: 0, before: new Map() };
+const REVIEW = { off: new Set(), saved: new Set(), said: new Map(), bar: null, note: null, asked: 0, before: new Map() };
 const isOn = (rule) => (FACTS.served ? !REVIEW.off.has(rule.id) : rule.on);
 
 function readSwitches() {
@@ -21,6 +21,7 @@ async function ask(what, body) {
 function startReview() {
   REVIEW.note = el("p", { class: "grow", role: "status", id: "review-note" }, "No change yet. Switch rules below; nothing is written before you save.");
   REVIEW.bar = el("div", { class: "review", role: "region", "aria-label": "Review" }, REVIEW.note,
+    el("button", { type: "button", id: "approve-ok", onclick: approveOk }, "Approve all that are ok"),
     el("button", { type: "button", id: "undo", onclick: undoAll }, "Undo"),
     el("button", { type: "button", id: "save", class: "strong", onclick: save }, "Save"));
   document.getElementById("main").append(REVIEW.bar);
@@ -29,9 +30,27 @@ function startReview() {
 }
 const changedIds = () => [...REVIEW.off].filter((id) => !REVIEW.saved.has(id)).concat([...REVIEW.saved].filter((id) => !REVIEW.off.has(id)));
 function updateBar() {
-  const changes = changedIds().length;
+  const changes = changedIds().length + REVIEW.said.size;
   document.getElementById("save").disabled = !changes;
   document.getElementById("undo").disabled = !changes;
+}
+function decide(rule, verdict, note) {
+  REVIEW.said.set(rule.id, { ...REVIEW.said.get(rule.id), ...(verdict && { verdict }), ...(note && { note }) });
+  updateBar();
+  REVIEW.note.textContent = `${many(REVIEW.said.size, "decision")} and ${many(changedIds().length, "switch")} not saved.`.replace("switchs", "switches");
+}
+function decisionBox(rule) {
+  const note = el("input", { type: "text", class: "decision-note", "aria-label": `note on rule ${rule.place}`, placeholder: "A note", value: (REVIEW.said.get(rule.id) || {}).note, onchange: () => decide(rule, null, note.value) });
+  const button = (name, verdict) => el("button", { type: "button", class: `decision-${verdict}`, onclick: () => {
+    decide(rule, verdict, note.value);
+    const box = document.querySelector(`#rule-${rule.id} input[role=switch]`);
+    if (verdict === "rejected" && box && box.checked) { box.checked = false; flip(rule.id, false); }
+  } }, name);
+  return el("div", { class: "controls" }, button("Approve", "approved"), button("Reject", "rejected"), note);
+}
+function approveOk() {
+  const rules = Object.values(FACTS.sites).flatMap((facts) => facts.rules);
+  for (const rule of rules) if (rule.verdict === "ok" && isOn(rule) && !(rule.review || {}).verdict) decide(rule, "approved", null);
 }
 function ruleSwitch(rule) {
   const box = el("input", { type: "checkbox", role: "switch", "aria-label": `rule ${rule.place} is on`, checked: !REVIEW.off.has(rule.id), onchange: () => flip(rule.id, box.checked) });
@@ -108,6 +127,7 @@ const COMPARED = {
   "Pages lost": ({ figures }) => (figures ? figures.lost : null),
 };
 async function undoAll() {
+  REVIEW.said.clear();
   for (const id of changedIds()) {
     const on = !REVIEW.saved.has(id);
     if (on) REVIEW.off.delete(id); else REVIEW.off.add(id);
@@ -119,8 +139,11 @@ async function undoAll() {
 }
 async function save() {
   try {
-    const told = await ask("save", { off: [...REVIEW.off] });
+    const told = REVIEW.said.size ? await ask("decide", { off: [...REVIEW.off], reviews: Object.fromEntries(REVIEW.said) }) : await ask("save", { off: [...REVIEW.off] });
     REVIEW.saved = new Set(REVIEW.off);
+    REVIEW.said.clear();
+    for (const facts of Object.values(FACTS.sites)) for (const rule of facts.rules) if (told.reviews && told.reviews[rule.id]) rule.review = told.reviews[rule.id];
+    for (const row of document.querySelectorAll("#rule-table tbody tr")) if (row.updateRule) row.updateRule();
     REVIEW.note.textContent = `Saved: ${told.file}. The file before is ${told.backup}.`;
   } catch (error) { REVIEW.note.textContent = error.message; }
   updateBar();

@@ -1,10 +1,10 @@
 // The rules: sortable, each one opens to its diff, its examples and counter-examples, and its evidence.
 const PROPOSERS = {
-  equivalences: "what many sites do not tell apart (order, case, slashes, encoding, hosts), tested here",
+  equivalences: "what many sites do not distinguish (order, case, slashes, encoding, hosts), tested here",
   parameters: "parameters that were seen to do nothing",
   defaults: "values of parameters that are there anyway",
   differences: "what separates two URLs of one page",
-  across: "what holds on many sites, tested on this one",
+  across: "rules of many sites, tested on this one",
   volatile: "URLs whose pages were seen to change between fetches",
   segments: "parts of the path that were seen to do nothing",
   substring: "the substring learner (Bar-Yossef, Keidar and Schonfeld)",
@@ -15,11 +15,12 @@ const PROPOSERS = {
 const RULE_COLUMNS = [
   ["#", (rule) => rule.place, false],
   ["Rule", (rule) => rule.words, false],
-  ["Removes alone", (rule) => removesAlone(rule), true],
-  ["Risk below", (rule) => rule.bound, true],
-  ["Proposed by", (rule) => rule.by || "", false],
+  ["Verdict", (rule) => -rule.urgency, false],
+  ["Removed", (rule) => removedAlone(rule), true],
+  ["Lost", (rule) => (rule.alone ? rule.alone.lost : null), true],
+  ["Risk ≤", (rule) => rule.bound, true],
 ];
-const removesAlone = (rule) => (rule.alone ? rule.alone.saved : null);
+const removedAlone = (rule) => (rule.alone ? rule.alone.removed : null);
 
 function ruleText(rule) {
   const quote = rule.kind === "replace" ? '"' : "";
@@ -37,7 +38,7 @@ function rulesSection(facts) {
   if (!rules.length) {
     return section("rules", "Rules", null, el("p", { class: "note" }, "There is no rule for these URLs. Only standard normalization gives them one form."));
   }
-  const state = { by: 2, down: true };
+  const state = { by: 2, down: true }; // what needs a person first
   const groups = new Map(rules.map((rule) => [rule.id, ruleRows(rule)]));
   const body = el("tbody");
   const heads = RULE_COLUMNS.map(([name, , right], at) => el("th", { scope: "col", class: right ? "right" : null },
@@ -53,14 +54,14 @@ function rulesSection(facts) {
   }
   paint();
   const intro = `${rules.length < facts.rule_count ? `The first ${count(rules.length)} of ${many(facts.rule_count, "rule")}` : many(rules.length, "rule")}, in use from top to bottom in the order of #. ` +
-    "Removes alone: URLs that the rule removes here beyond standard normalization while all others are off; rules that share work count it each. Risk below: the bound on its false positives, with 95 % confidence, from the pages held out when it was learned; few pages give a wide one.";
+    "Verdict: what to do with the rule and why, those that need you first; redirect-safe rules lead to URLs that were seen to work, compare-only rules change keys alone. Removed: duplicate URLs that the rule removes here after standard normalization while all other rules are off; a URL that several rules remove is counted for each. Lost: pages that the rule alone merges into a different one. Risk ≤: the upper bound of its share of false merges, with 95 % confidence, from the held-out pages; few pages give a wide bound.";
   return section("rules", "Rules", intro,
-    el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with what each removes alone and how sure that is"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
+    el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with the duplicates that each one removes, the pages it loses, and the bound of its risk"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
 }
 
 function ruleRows(rule) {
   const id = `rule-${rule.id}`;
-  const detail = el("tr", { class: "detail", id: `${id}-more`, hidden: true }, el("td", { colspan: FACTS.served ? 6 : 5 }));
+  const detail = el("tr", { class: "detail", id: `${id}-more`, hidden: true }, el("td", { colspan: FACTS.served ? 7 : 6 }));
   const opener = el("button", { type: "button", class: "plain opener", "aria-expanded": "false", "aria-controls": `${id}-more`, onclick: () => open(opener.getAttribute("aria-expanded") !== "true") },
     el("span", {}, el("span", { class: "rule-words" }, rule.words), ruleText(rule)));
   function open(shown) {
@@ -68,10 +69,16 @@ function ruleRows(rule) {
     detail.hidden = !shown;
     opener.setAttribute("aria-expanded", String(shown));
   }
-  const alone = el("td", { class: "right number", "data-name": "Removes alone" });
+  const judged = el("td", { "data-name": "Verdict" });
+  const removed = el("td", { class: "right number", "data-name": "Removed" });
+  const lost = el("td", { class: "right number", "data-name": "Lost" });
   function update() {
-    alone.replaceChildren();
-    fill(alone, {}, [removesAlone(rule) === null ? el("span", { class: "quiet" }, rule.kind === "keep" ? "" : isOn(rule) ? "not known" : "off") : count(removesAlone(rule)), losesAlone(rule)]);
+    judged.replaceChildren();
+    fill(judged, {}, verdictOf(rule));
+    removed.replaceChildren();
+    fill(removed, {}, [removedAlone(rule) === null ? el("span", { class: "quiet" }, rule.kind === "keep" ? "" : isOn(rule) ? "not known" : "off") : count(removedAlone(rule))]);
+    lost.replaceChildren();
+    fill(lost, {}, [lostAlone(rule)]);
     const isOpen = !detail.hidden;
     detail.firstChild.replaceChildren();
     if (isOpen) open(true);
@@ -79,9 +86,10 @@ function ruleRows(rule) {
   const row = el("tr", { id, class: isOn(rule) ? null : "off" },
     el("td", { class: "number quiet", "data-name": "Number" }, String(rule.place)),
     el("th", { scope: "row" }, opener),
-    alone,
-    el("td", { class: "right number", "data-name": "Risk below" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
-    el("td", { "data-name": "Proposed by" }, el("span", { class: "strange" }, rule.by || "not known"), !FACTS.served && !rule.on && el("div", {}, el("span", { class: "badge" }, "switched off"))),
+    judged,
+    removed,
+    lost,
+    el("td", { class: "right number", "data-name": "Risk ≤" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
     FACTS.served && el("td", { "data-name": "On" }, ruleSwitch(rule)));
   row.openRule = open;
   row.updateRule = update;
@@ -89,19 +97,26 @@ function ruleRows(rule) {
   return [row, detail];
 }
 
+const verdictOf = (rule) => [el("span", { class: `badge ${rule.verdict === "risky" ? "risk" : rule.verdict}` }, rule.verdict), el("div", { class: "small why-verdict" }, rule.reason),
+  rule.kind === "keep" ? null : el("div", { class: "small quiet" }, rule.leads ? `${rule.use}: ${rule.leads}` : rule.use)];
+
 function fact(name, value) {
   return value === null || value === undefined || value === "" ? null : el("div", {}, el("dt", {}, name), el("dd", {}, value));
 }
 function ruleDetail(rule) {
-  const parts = [el("dl", { class: "facts" },
+  const parts = [FACTS.served && decisionBox(rule), el("dl", { class: "facts" },
+    fact("Verdict", `${rule.verdict}: ${rule.reason}`),
+    fact("Where it leads", rule.leads ? `${rule.leads}; ${rule.use}` : null),
+    fact("Needs", rule.needs.length ? rule.needs.join(", ") : null),
+    fact("Review", rule.review ? ["verdict", "by", "when", "note"].filter((key) => rule.review[key]).map((key) => `${key} ${rule.review[key]}`).join(", ") : null),
     fact("Changes here", rule.changes === undefined ? null : many(rule.changes, "URL")),
-    fact("Bring pages together", rule.right === undefined ? null : `${count(rule.right)} rightly, ${count(rule.wrong)} wrongly`),
-    fact("Alone it removes", rule.alone ? many(rule.alone.saved, "URL") : null),
-    fact("Alone it loses", rule.alone ? many(rule.alone.lost, "page") : null),
-    fact("Removed of those held out", rule.saves === null ? null : many(rule.saves, "URL")),
+    fact("Merged URLs", rule.right === undefined ? null : `${count(rule.right)} of the same page, ${count(rule.wrong)} of a different page`),
+    fact("Removed, alone", rule.alone ? many(rule.alone.removed, "URL") : null),
+    fact("Lost, alone", rule.alone ? many(rule.alone.lost, "page") : null),
+    fact("Removed, held out", rule.saves === null ? null : many(rule.saves, "URL")),
     fact("Support, held out", rule.support === null ? null : many(rule.support, "pair")),
     fact("False, held out", rule.false === null ? null : many(rule.false, "pair")),
-    fact("False-positive rate", rule.fpr === null ? null : `${percent(rule.fpr)}, below ${percent(rule.bound)}`),
+    fact("False-positive rate", rule.fpr === null ? null : `${percent(rule.fpr)}, risk ≤ ${percent(rule.bound)}`),
     fact("Proposed by", rule.by ? el("span", {}, el("span", { class: "strange" }, rule.by), PROPOSERS[rule.by] ? `: ${PROPOSERS[rule.by]}` : "") : null),
     fact("Validated", rule.validated ? Object.entries(rule.validated).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ") : null),
     fact("For", rule.site === "*" ? "all sites" : null),
@@ -114,17 +129,17 @@ function ruleDetail(rule) {
       : el("p", { class: "quiet" }, `None among the ${many(rule.right, "URL")} that it merges with another.`));
   }
   if (rule.spares) {
-    parts.push(el("h3", {}, "Spared by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
+    parts.push(el("h3", {}, "Excluded by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
       el("ul", { class: "urls" }, rule.spared.map((text) => el("li", {}, url(text)))));
   }
   return parts;
 }
-function losesAlone(rule) {
-  if (!rule.alone || rule.alone.lost <= 0) return null;
-  const text = `alone loses ${many(rule.alone.lost, "page")}`;
-  return el("div", {}, el("span", { class: "badge risk", title: "If no other rule were on. What all rules together lose is in the headline." }, text));
+function lostAlone(rule) {
+  if (!rule.alone) return "";
+  if (rule.alone.lost <= 0) return count(rule.alone.lost);
+  return el("span", { class: "badge risk", title: "If no other rule were on. What all rules together lose is in the headline." }, count(rule.alone.lost));
 }
-// Each counter-example is a URL, what it would become, whom it would meet there, and why that is another page.
+// Each counter-example is a URL, its new form, the URL that it would be merged with, and why that is a different page.
 const counterList = (counter) => el("ul", { class: "urls counter" }, counter.map((one) => {
   const item = change(one.change);
   item.append(el("span", { class: "becomes" }, "would be merged with ", url(one.meets)), el("span", { class: "becomes why" }, "which is a different page: ", el("span", { class: "strange" }, one.why)));

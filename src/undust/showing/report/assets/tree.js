@@ -4,7 +4,7 @@ function schemeSection(tree) {
   if (!tree.root) return section("scheme", "URL scheme", "There is no URL of a usual form.");
   const intro = `${many(tree.urls, "URL")} after normalization, in ${many(tree.forms, "form")}; ${many(tree.branches, "branch").replace("branchs", "branches")} shown, the smaller ones folded into those above. In a pattern * is any value, [x=*] may be missing, … stands for more that may be missing.` +
     (tree.unusual ? ` ${many(tree.unusual, "URL")} of no usual form are in no branch.` : "");
-  const rest = tree.root.duplicates === null ? "Nothing tells which of these URLs are duplicates." : "";
+  const rest = tree.root.duplicates === null ? "There is no evidence of which of these URLs are duplicates." : "";
   const head = el("div", { class: "tree-head", "aria-hidden": "true" }, el("span", {}, "form at ", el("span", { class: "pattern" }, tree.origin), ", with an example"), el("span", { class: "right count" }, "URLs"), el("span", {}, "duplicates"));
   const list = el("ul", { class: "tree" }, branchItem(tree.root, 0, (text) => (text.startsWith(tree.origin + "/") ? text.slice(tree.origin.length) : text)));
   return section("scheme", "URL scheme", `${intro} ${rest}`, el("div", { class: "card" }, head, list));

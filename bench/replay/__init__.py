@@ -1,0 +1,1 @@
+"""Replays of labelled crawls: what a learner inside a crawl saves and loses."""

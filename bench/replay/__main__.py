@@ -1,0 +1,166 @@
+"""Replay labelled crawls for every contender, and print what each saved and lost.
+
+    python -m bench.replay                                   the seven crawls, random order
+    python -m bench.replay --sites trac opencart --orders random sorted --contenders none learner
+    python -m bench.replay --groups crawls mirrors --json
+
+A duplicate that is never fetched is saved. A page is never seen if none of its URLs, and no near copy of it,
+was fetched; URLs that the learner hands back are fetched at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import deque
+from dataclasses import asdict, dataclass
+from time import process_time
+from typing import TYPE_CHECKING
+
+from bench.common import machine
+from bench.replay.crawlers import Learning, Normalized, Periodic
+from bench.replay.crawls import ORDERS, labelled_crawls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.replay.crawlers import Replayed
+    from bench.replay.crawls import LabelledCrawl
+
+CONTENDERS: dict[str, Callable[[], Replayed]] = {
+    "none": Normalized,
+    "periodic": Periodic,
+    "learner": Learning,
+}
+REACHED = (0.5, 0.9, 0.99)
+LEAST_SAVED, MOST_LOST_POINTS = 0.65, 0.1
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One crawl under one contender."""
+
+    site: str
+    order: str
+    contender: str
+    urls: int
+    pages: int
+    fetched: int
+    saved: float
+    """Share of the duplicates that were never fetched."""
+    never_seen: float
+    """Share of the pages that were never fetched."""
+    to_reach: dict[str, int | None]
+    """Fetches until a share of the pages was found."""
+    found: list[int]
+    """Pages found after each twentieth of the fetches."""
+    decide_us: float
+    observe_us: float
+    """Processor time of a call, learning included."""
+
+
+def replayed(crawl: LabelledCrawl, order: str, contender: str, seed: int, who: Replayed) -> Replay:
+    """Ask about every URL in an order, and fetch what is wanted."""
+    waiting = deque(crawl.order(order, seed))
+    fetched: list[str] = []
+    reached: list[int] = []
+    seen: set[str] = set()
+    deciding = observing = 0.0
+    asked = 0
+    while waiting:
+        url = waiting.popleft()
+        started = process_time()
+        wanted = who.wants(url)
+        deciding += process_time() - started
+        asked += 1
+        if wanted:
+            fetched.append(url)
+            seen.add(crawl.pages[url])
+            reached.append(len(seen))
+            started = process_time()
+            who.see(crawl.rows[url])
+            observing += process_time() - started
+            waiting.extendleft(who.returned())
+    urls, pages = len(crawl.pages), len(set(crawl.pages.values()))
+    missing = crawl.never_seen(fetched)
+    to_reach = {
+        f"{share:.0%}": next((n + 1 for n, count in enumerate(reached) if count >= share * pages), None)
+        for share in REACHED
+    }
+    saved = max(0, urls - len(fetched) - missing) / max(1, urls - pages)
+    found = [reached[min(len(reached) - 1, len(reached) * part // 20)] for part in range(1, 21)]
+    per_call = 1e6 * deciding / max(1, asked), 1e6 * observing / max(1, len(fetched))
+    return Replay(
+        crawl.name,
+        order,
+        contender,
+        urls,
+        pages,
+        len(fetched),
+        saved,
+        missing / pages,
+        to_reach,
+        found,
+        *per_call,
+    )
+
+
+def main() -> None:
+    """Replay and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--groups", nargs="*", default=["crawls"], choices=["crawls", "mirrors"])
+    parser.add_argument("--sites", nargs="*", default=[])
+    parser.add_argument("--orders", nargs="*", default=["random"], choices=ORDERS)
+    parser.add_argument("--contenders", nargs="*", default=["none", "learner"], choices=CONTENDERS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--check", action="store_true", help="end with an error if the targets are missed")
+    options = parser.parse_args()
+    results = []
+    print(f"replays ({machine()})", file=sys.stderr)
+    for crawl in labelled_crawls(options.groups, options.sites):
+        for order in options.orders:
+            for contender in options.contenders:
+                result = replayed(crawl, order, contender, options.seed, CONTENDERS[contender]())
+                results.append(result)
+                print(json.dumps(asdict(result)) if options.json else _line(result), flush=True)
+    if not options.json:
+        _print_means(results)
+    if options.check:
+        _check(results)
+
+
+def _print_means(results: list[Replay]) -> None:
+    """Print the mean over the sites of each order and contender."""
+    for order, contender in dict.fromkeys((each.order, each.contender) for each in results):
+        some = [each for each in results if (each.order, each.contender) == (order, contender)]
+        saved = sum(each.saved for each in some) / len(some)
+        lost = sum(each.never_seen for each in some) / len(some)
+        head = f"{f'mean of {len(some)}':<16}{order:<8}{contender:<11}{'':>13}"
+        print(f"{head}  saved {saved:6.1%}  never seen {lost:7.3%}")
+
+
+def _line(each: Replay) -> str:
+    reach = " ".join(f"{share} {count or '-'}" for share, count in each.to_reach.items())
+    return (
+        f"{each.site:<16}{each.order:<8}{each.contender:<11}{each.fetched:>6}/{each.urls:<6}"
+        f"  saved {each.saved:6.1%}  never seen {each.never_seen:7.3%}  fetches to {reach}"
+        f"  decide {each.decide_us:.1f} µs, observe {each.observe_us:.0f} µs"
+    )
+
+
+def _check(results: list[Replay]) -> None:
+    learner = [each for each in results if each.contender == "learner"]
+    plain = {(each.site, each.order): each for each in results if each.contender == "none"}
+    saved = sum(each.saved for each in learner) / len(learner)
+    more = [each.never_seen - plain[each.site, each.order].never_seen for each in learner]
+    points = 100 * sum(more) / len(more)
+    if saved < LEAST_SAVED or points > MOST_LOST_POINTS:
+        sys.exit(f"{saved:.1%} saved (wanted {LEAST_SAVED:.0%}), {points:.2f} points more pages never seen")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+// One instance of the WebAssembly module: texts in and out of its memory.
+import suffixes from "./suffixes.js";
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
+const ABSENT = 0xffffffff;
+const MOST_COPIED = 128; // up to this many characters a loop is faster than TextEncoder and TextDecoder
+const LEAST_ROOM = 4096;
+const NOT_WELL_FORMED = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
+// The C++ library could write a message before it stops; there is nowhere to write it to.
+const IMPORTS = { wasi_snapshot_preview1: { fd_close: () => 8, fd_seek: () => 8, fd_write: () => 8 } };
+
+/** Whether a text can be written as UTF-8. No URL and no rule has half of a surrogate pair. */
+export function isWellFormed(text) {
+  return text.isWellFormed ? text.isWellFormed() : !NOT_WELL_FORMED.test(text);
+}
+
+export class Core {
+  #exports;
+  #bytes;
+  #room = 0; // where the module reads texts, and how long a text may be there
+  #capacity = 0;
+
+  constructor(module) {
+    this.#exports = new WebAssembly.Instance(module, IMPORTS).exports;
+    this.#exports._initialize?.();
+    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
+  }
+
+  // Growing the memory replaces its buffer.
+  #memory() {
+    const { buffer } = this.#exports.memory;
+    if (this.#bytes.buffer !== buffer) this.#bytes = new Uint8Array(buffer);
+    return this.#bytes;
+  }
+
+  #reserve(size) {
+    if (size > this.#capacity) {
+      this.#capacity = Math.max(size, LEAST_ROOM);
+      this.#room = this.#exports.input(this.#capacity);
+    }
+    return this.#room;
+  }
+
+  /** Write a text for the module to read; its size in bytes, or -1 if it is not well formed. */
+  #write(text) {
+    const length = text.length;
+    const room = this.#reserve(length * 3);
+    const bytes = this.#memory();
+    if (length <= MOST_COPIED) {
+      let at = 0;
+      for (; at < length; ++at) {
+        const code = text.charCodeAt(at);
+        if (code > 127) break;
+        bytes[room + at] = code;
+      }
+      if (at === length) return length;
+    }
+    if (!isWellFormed(text)) return -1;
+    return ENCODER.encodeInto(text, bytes.subarray(room, room + length * 3)).written;
+  }
+
+  #decoded(start, size) {
+    const bytes = this.#memory();
+    if (size <= MOST_COPIED) {
+      let text = "";
+      let at = start;
+      for (const end = start + size; at < end; ++at) {
+        const code = bytes[at];
+        if (code > 127) break;
+        text += String.fromCharCode(code);
+      }
+      if (at === start + size) return text;
+    }
+    return DECODER.decode(bytes.subarray(start, start + size));
+  }
+
+  #mapped(work, text, argument) {
+    const size = this.#write(text);
+    if (size < 0) return text;
+    const written = work(size, argument);
+    return written < 0 ? text : this.#decoded(this.#exports.answer(), written);
+  }
+
+  canonical(url) {
+    return this.#mapped(this.#exports.canonical, url);
+  }
+
+  key(url) {
+    return this.#mapped(this.#exports.key, url);
+  }
+
+  normalize(url, steps) {
+    return this.#mapped(this.#exports.normalize, url, steps);
+  }
+
+  /** The number of the outcome and a reader of all that led to it; nothing for half a surrogate pair. */
+  explain(url) {
+    const size = this.#write(url);
+    if (size < 0) return undefined;
+    return { outcome: this.#exports.explain(size), answer: this.#answer() };
+  }
+
+  /** Make the rule set of this instance; a reader of the problem, if there is one. */
+  compile(data) {
+    this.#exports.suffix_list(this.#write(suffixes));
+    const room = this.#reserve(data.length);
+    this.#memory().set(data, room);
+    const isDone = this.#exports.compile(data.length);
+    this.#capacity = 0;
+    return isDone ? undefined : this.#answer();
+  }
+
+  /** Read one line of text as a rule: whether it is one, and a reader of the rule or of the problem. */
+  parseRule(text) {
+    const size = this.#write(text);
+    if (size < 0) return undefined;
+    return { isRule: this.#exports.parse_rule(size) !== 0, answer: this.#answer() };
+  }
+
+  #answer() {
+    return new Answer(this.#memory(), this.#exports.answer());
+  }
+}
+
+/** Numbers and texts in a row, as the module wrote them. */
+class Answer {
+  #view;
+  #bytes;
+  #at;
+
+  constructor(bytes, at) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer);
+    this.#at = at;
+  }
+
+  number() {
+    const value = this.#view.getUint32(this.#at, true);
+    this.#at += 4;
+    return value;
+  }
+
+  text() {
+    const size = this.number();
+    if (size === ABSENT) return undefined;
+    const start = this.#at;
+    this.#at += size;
+    return DECODER.decode(this.#bytes.subarray(start, this.#at));
+  }
+
+  list(read) {
+    return Array.from({ length: this.number() }, read);
+  }
+}
+
+/** Bytes in a row, as the module reads them. */
+export class Message {
+  #bytes = new Uint8Array(1024);
+  #size = 0;
+
+  #room(size) {
+    const needed = this.#size + size;
+    if (needed > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+      larger.set(this.#bytes.subarray(0, this.#size));
+      this.#bytes = larger;
+    }
+  }
+
+  number(value) {
+    this.#room(4);
+    new DataView(this.#bytes.buffer).setUint32(this.#size, value, true);
+    this.#size += 4;
+  }
+
+  text(text) {
+    if (text === undefined) {
+      this.number(ABSENT);
+      return;
+    }
+    const encoded = ENCODER.encode(text);
+    this.number(encoded.length);
+    this.#room(encoded.length);
+    this.#bytes.set(encoded, this.#size);
+    this.#size += encoded.length;
+  }
+
+  texts(texts) {
+    this.number(texts.length);
+    for (const text of texts) this.text(text);
+  }
+
+  get bytes() {
+    return this.#bytes.subarray(0, this.#size);
+  }
+}

@@ -1,0 +1,26 @@
+"""How much memory this process ever held, as the system reports it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+STATUS = Path("/proc/self/status")
+
+
+def peak_memory_bytes() -> int:
+    """Return the most memory that this process ever held; 0 if the system does not report it.
+
+    What `getrusage` says has the memory of the parent in it, if that was larger when it started us.
+    """
+    try:
+        lines = dict(line.split(":", 1) for line in STATUS.read_text(encoding="utf-8").splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        if resource is None:
+            return 0
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

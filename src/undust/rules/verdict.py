@@ -1,0 +1,167 @@
+"""What a person should do with a rule: nothing, look at it, or take it for a risk; and the one reason why.
+
+    risky   it is known to merge different pages, or to lead to URLs that do not work
+    look    too little is known of it, or it does what is often a mistake
+    ok      the observations support it, or a person approved it
+
+The verdict follows from the rule and its evidence alone, so that a file means the same everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from undust.rules.needs import rules_in_effect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from undust.rules.language import Rule
+
+VerdictLevel = Literal["risky", "look", "ok", "proposed", "off"]
+LEVELS: tuple[VerdictLevel, ...] = get_args(VerdictLevel)
+"""From what needs a person most to what needs none."""
+
+_MOST_FALSE = 0.01
+_FEW_PAIRS = 10
+_LEAST_WORKING = 0.5
+_PAGING = frozenset({"page", "p", "pg", "paged", "start", "offset", "skip", "from", "limitstart", "cursor"})
+_NAMED = re.compile(r"[?&]([^={}&]+)=\{\*\*\}|\{\*\*:([^{}]*)\}")
+
+
+class RuleVerdict(NamedTuple):
+    """What to do with a rule, and why."""
+
+    level: VerdictLevel
+    reason: str
+
+
+class Leading(NamedTuple):
+    """Where the results of a rule lead, of those that were looked at."""
+
+    seen: int
+    redirected: int
+    unseen: int
+    wrong: int
+
+    @property
+    def total(self) -> int:
+        """How many results were looked at."""
+        return sum(self)
+
+    @property
+    def works(self) -> float:
+        """The share that was seen to work, or that the site itself leads to."""
+        return (self.seen + self.redirected) / self.total if self.total else 0.0
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        if not self.total:
+            return "unknown"
+        parts = (
+            (self.seen, "seen to work"),
+            (self.redirected, "by redirect"),
+            (self.unseen, "unseen"),
+            (self.wrong, "wrong"),
+        )
+        return ", ".join(f"{count / self.total:.0%} {name}" for count, name in parts if count)
+
+
+def leading(rule: Rule) -> Leading:
+    """Return where the results of a rule lead, as far as its evidence says."""
+    known = rule.targets or {}
+    return Leading(*(known.get(name, 0) for name in Leading._fields))
+
+
+def use_of(rule: Rule) -> str:
+    """Return what the results of a rule are good for.
+
+    >>> from undust.rules import Rule
+    >>> use_of(Rule("shop.test", "replace", "?sid", "", fetch=False))
+    'compare-only'
+    """
+    if rule.kind == "keep":
+        return "keep"
+    return "compare-only" if not rule.fetch or ":any}" in (rule.target or "") else "redirect-safe"
+
+
+def verdicts(rules: Iterable[Rule]) -> list[RuleVerdict]:
+    """Return the verdict of each rule, in the order of the set."""
+    given = list(rules)
+    acting = {rule.id for rule in rules_in_effect(given)}
+    return [verdict(rule, is_acting=rule.id in acting) for rule in given]
+
+
+def most_urgent_first(judged: Sequence[RuleVerdict]) -> list[int]:
+    """Return the places of rules, those that need a person first; of one level in their order."""
+    return sorted(range(len(judged)), key=lambda place: LEVELS.index(judged[place].level))
+
+
+def verdict(rule: Rule, *, is_acting: bool = True) -> RuleVerdict:
+    """Return what a person should do with one rule.
+
+    >>> from undust.rules import Rule
+    >>> verdict(Rule("shop.test", "replace", "?sid", "", support=120, false_positives=0)).level
+    'ok'
+    """
+    if rule.status == "proposed":
+        return RuleVerdict("proposed", "it is likely and not proven; `undust validate` asks the site")
+    if rule.status == "disabled":
+        return RuleVerdict("off", "it is switched off")
+    return _reviewed(rule) or _risk(rule) or _doubt(rule, is_acting=is_acting) or _fine(rule)
+
+
+def _reviewed(rule: Rule) -> RuleVerdict | None:
+    said = rule.review or {}
+    by = f" by {said['by']}" if said.get("by") else ""
+    if said.get("verdict") == "rejected":
+        return RuleVerdict("risky", f"it was rejected{by}, and is still active")
+    return RuleVerdict("ok", f"approved{by}") if said.get("verdict") == "approved" else None
+
+
+def _risk(rule: Rule) -> RuleVerdict | None:
+    false, support = rule.false_positives or 0, rule.support or 0
+    if false and false > _MOST_FALSE * support:
+        return RuleVerdict("risky", f"{false:,} of {support:,} pairs that it merges are different pages")
+    lead = leading(rule)
+    if rule.fetch and lead.wrong > _MOST_FALSE * lead.total:
+        return RuleVerdict("risky", f"{lead.wrong:,} of {lead.total:,} results show another page or nothing")
+    return None
+
+
+def _doubt(rule: Rule, *, is_acting: bool) -> RuleVerdict | None:
+    reason = None if is_acting else "it is out of effect, for a rule that it needs is"
+    if rule.kind != "keep":
+        reason = reason or _weakness(rule)
+    return None if reason is None else RuleVerdict("look", reason)
+
+
+def _weakness(rule: Rule) -> str | None:
+    """Return what is doubtful about a rule that no evidence refutes."""
+    lead, paging = leading(rule), sorted(_PAGING & _removed(rule))
+    weak = (
+        (rule.false_positives, f"{rule.false_positives} of {rule.support or 0:,} pairs are different pages"),
+        (paging, f"it removes `{(*paging, '')[0]}`, which often chooses what a page shows"),
+        (rule.support is None, "it has no evidence"),
+        ((rule.support or 0) < _FEW_PAIRS, f"it rests on {rule.support or 0:,} pairs of URLs"),
+        (
+            rule.fetch and lead.total and lead.works < _LEAST_WORKING,
+            f"only {lead.works:.0%} of its results were seen to work",
+        ),
+    )
+    return next((reason for applies, reason in weak if applies), None)
+
+
+def _fine(rule: Rule) -> RuleVerdict:
+    if rule.kind == "keep":
+        return RuleVerdict("ok", "it leaves URLs as they are")
+    return RuleVerdict("ok", f"{rule.support or 0:,} pairs of URLs agree, none differs")
+
+
+def _removed(rule: Rule) -> set[str]:
+    """Return the names of the parameters that a rule removes whatever their value."""
+    if rule.kind != "rewrite":
+        return set()
+    names = {name for found in _NAMED.findall(rule.source) for name in "|".join(found).split("|") if name}
+    return {name.lower() for name in names if f"{name}=" not in (rule.target or "")}

@@ -1,0 +1,138 @@
+"""The texts of a URL that an edit removes, and which of them look like the page of a list.
+
+A number above one is most likely a page of a list. What was seen to do nothing at 0 and 1, or as a word, says
+nothing of larger numbers: votes for those are counted by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from undust.edits import Named, Rewrite, Several, ShapeCapture, ShapeParameter
+from undust.proposing import parts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.edits import Edit
+    from undust.edits.shapes import Run
+    from undust.judging import EditEffect
+    from undust.proposing import SeenParts
+
+_MOST_VOTES = 300
+"""Votes of an edit that are looked at."""
+_LONGEST = 4
+"""Digits of a number that may be the page of a list."""
+_CLASSES = {"int": "[0-9]+", "hex": "[0-9a-fA-F]+", "alpha": "[A-Za-z]+"}
+
+
+class Excused(NamedTuple):
+    """Failures that guards leave out and that count all the same: as much is to be expected elsewhere."""
+
+    pages: float = 0.0
+    numbers: int = 0
+    """URLs in which a number above one was removed."""
+
+    def with_more(self, other: Excused) -> Excused:
+        """Return both together."""
+        return Excused(self.pages + other.pages, self.numbers + other.numbers)
+
+
+class NumberVotes(NamedTuple):
+    """Votes about URLs in which an edit removes a number above one."""
+
+    right: float
+    wrong: float
+    silent: float
+
+
+def number_votes(effect: EditEffect, supports: float) -> NumberVotes:
+    """Return how the votes of an edit speak where it removes the number of a page."""
+    count = len(effect.ratios)
+    if not effect.edit.forgets or not count:
+        return NumberVotes(0.0, 0.0, 0.0)
+    some = np.arange(0, count, 1 + count // _MOST_VOTES)
+    # What is wrong is rare, and all of it is heard.
+    wrong = np.flatnonzero(effect.ratios < 0)[:_MOST_VOTES]
+    sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
+    numbered = np.array([is_numbered(effect.edit, effect.texts[image]) for image in sides[some].tolist()])
+    share = count / len(some)
+    ratios = effect.ratios[some]
+    bad = sum(is_numbered(effect.edit, effect.texts[image]) for image in sides[wrong].tolist())
+    right = share * int((numbered & (ratios >= supports)).sum())
+    silent = share * int((numbered & (ratios >= 0) & (ratios < supports)).sum())
+    return NumberVotes(right, float(bad), silent)
+
+
+def is_numbered(edit: Edit, url: str) -> bool:
+    """Return whether an edit removes from a URL what may be the page of a list."""
+    return any(is_page_number(text) for text in texts_forgotten(edit, url))
+
+
+def is_page_number(text: str) -> bool:
+    """Return whether a text may say which page of a list is meant.
+
+    >>> [is_page_number(text) for text in ("2", "150", "1", "0", "1692491576736", "new")]
+    [True, True, False, False, False, False]
+    """
+    return text.isdigit() and text.isascii() and len(text) <= _LONGEST and int(text) > 1
+
+
+def texts_forgotten(edit: Edit, url: str) -> Iterator[str]:
+    """Yield the texts of a URL that an edit removes, as far as its shape shows them."""
+    if isinstance(edit, Several):
+        for part in edit.parts:
+            yield from texts_forgotten(part, url)
+    if isinstance(edit, Rewrite) and edit.forgets:
+        parts = parts_of(url)
+        kept = frozenset(capture.name for capture in edit.target.captures() if capture.form != "any")
+        yield from _of_path(edit.source.path, parts.segments, kept)
+        yield from _of_query(edit, parts, kept)
+
+
+def _of_path(path: tuple[Run, ...], segments: tuple[str, ...], kept: frozenset[str]) -> Iterator[str]:
+    """Yield what is removed from a path, from the end where its beginning is open."""
+    for run, segment in zip(reversed(path), reversed(segments), strict=False):
+        if any(isinstance(piece, ShapeCapture) and piece.is_many for piece in run):
+            return
+        yield from _of_run(run, segment, kept)
+
+
+def _of_query(edit: Rewrite, parts: SeenParts, kept: frozenset[str]) -> Iterator[str]:
+    named = {part.name: part for part in edit.source.query if isinstance(part, ShapeParameter)}
+    lists = [part for part in edit.source.query if isinstance(part, Named)]
+    is_rest_kept = any(
+        isinstance(part, ShapeCapture) and part.is_many and part.name in kept for part in edit.source.query
+    )
+    for parameter in parts.query:
+        name, _, value = parameter.partition("=")
+        held = next((each for each in lists if _is_in(name, each)), None)
+        if name in named:
+            yield from _of_run(named[name].value or (), value, kept)
+        elif held is not None:
+            yield from () if held.capture in kept else (value,)
+        elif not is_rest_kept:
+            yield value
+
+
+def _is_in(name: str, part: Named) -> bool:
+    return any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in part.names)
+
+
+def _of_run(run: Run, text: str, kept: frozenset[str]) -> Iterator[str]:
+    pattern, names = _compiled(run)
+    if found := pattern.fullmatch(text):
+        yield from (each for name, each in zip(names, found.groups(), strict=True) if name not in kept)
+
+
+@lru_cache(1 << 10)
+def _compiled(run: Run) -> tuple[re.Pattern[str], tuple[str, ...]]:
+    said = "".join(
+        re.escape(piece) if isinstance(piece, str) else f"({_CLASSES.get(piece.kind, '.+?')})"
+        for piece in run
+    )
+    return re.compile(said), tuple(piece.name for piece in run if isinstance(piece, ShapeCapture))

@@ -1,0 +1,105 @@
+"""When a rule that was only likely is decided: prior, evidence and answers together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import undust
+from undust.asking.belief import HOPELESS_LIKELY, Belief, belief_in, decide_likely
+from undust.asking.samples import SampleTrial, class_of, samples_from
+from undust.asking.sampling import Sampling
+from undust.judging.candidates import Candidate
+
+if TYPE_CHECKING:
+    from undust.asking.sampling import Answer, Sampled
+
+RULE = undust.Rule.parse("rewrite {s}://{h}/{p**}?{**:x}&{rest**} -> {s}://{h}/{p}?{rest}", site="a.test")
+
+
+def decided(said: list[Answer], true: float = 0.9, classes: int = 1, **bounds: float) -> Sampled:
+    """What comes of answers, one after the other; the trials are of so many classes in turn."""
+    trials = [
+        SampleTrial(f"http://a.test/{n}?x", f"http://a.test/{n}", str(n % classes), classes)
+        for n in range(len(said))
+    ]
+    answers = iter(said)
+    sampling = Sampling(**bounds)  # type: ignore[arg-type]
+    return decide_likely(
+        Candidate((RULE,), 0, "pairs"), trials, lambda *_: next(answers), sampling, Belief(true)
+    )
+
+
+@given(true=st.floats(0.05, 0.95), right=st.integers(0, 60), wrong=st.integers(0, 10))
+def test_answers_for_a_rule_lower_what_is_expected_and_answers_against_raise_it(
+    true: float, right: int, wrong: int
+) -> None:
+    """And so does what was believed before."""
+    belief = Belief(true)
+    assert belief.wrong_share(right + 1, wrong) <= belief.wrong_share(right, wrong) + 1e-12
+    assert belief.wrong_share(right, wrong + 1) >= belief.wrong_share(right, wrong) - 1e-12
+    assert (
+        Belief(min(0.96, true + 0.01)).wrong_share(right, wrong) <= belief.wrong_share(right, wrong) + 1e-12
+    )
+
+
+def test_a_likely_rule_needs_few_answers_and_a_doubtful_one_more() -> None:
+    """Each until the expected share of wrong merges is what a person asked for."""
+    likely, doubtful = (decided(["same"] * 60, true) for true in (0.95, 0.3))
+    assert likely.found == doubtful.found == "valid"
+    assert likely.positive < doubtful.positive
+    strict = decided(["same"] * 60, 0.95, max_fpr=0.003)
+    assert strict.positive > likely.positive
+
+
+def test_one_answer_against_a_rule_does_not_refute_it_and_two_do() -> None:
+    """One may be an accident; a rule with one stays undecided until very many speak for it."""
+    assert decided(["same", "different", "same", "same", "same"]).found == "undecided"
+    assert decided(["same", "different", "different", "same"]).found == "refuted"
+    most: list[Answer] = ["same"] * 60
+    assert decided([most[0], "different", *most], 0.95).found == "undecided"
+    many: list[Answer] = ["same"] * 8
+    assert decided([*many, "different"], max_fpr=0.0001).found == "undecided"
+
+
+def test_every_class_of_urls_is_asked_about() -> None:
+    """What holds for one part of a site may not for another."""
+    assert decided(["same"] * 60, 0.95, classes=7).positive == 7
+
+
+def test_what_cannot_be_compared_is_given_up() -> None:
+    """After some URLs, not after all of them."""
+    done = decided(["unknown"] * 60)
+    assert (done.found, done.unknown) == ("undecided", HOPELESS_LIKELY)
+
+
+def test_no_more_is_asked_than_a_person_wants() -> None:
+    """`--samples` is the most that a rule gets."""
+    assert decided(["same"] * 60, 0.3, samples=4).asked == 4
+
+
+@pytest.mark.parametrize("said", [None, "much", {"true": "yes"}, {"true": True}, {}, [1]])
+def test_what_is_no_number_counts_for_nothing(said: object) -> None:
+    """A rule file is written by anybody."""
+    assert belief_in(said) == Belief()
+
+
+def test_a_number_beyond_reason_is_brought_back() -> None:
+    """Nothing is certain."""
+    assert belief_in({"true": 7}).true < 1
+    assert belief_in({"true": -1}).true > 0
+
+
+def test_trials_take_each_class_in_turn() -> None:
+    """The largest first, and each before the second of any."""
+    urls = [f"http://a.test/c/{n}?x={n:08x}f&sort=price" for n in range(20)]
+    urls += [f"http://a.test/c/{n}?x={n:08x}f&sort=name" for n in range(5)] + ["http://a.test/about?x=1"]
+    samples = samples_from(pa.array(urls), pa.nulls(len(urls), pa.int64()), [RULE])
+    trials = list(samples.trials(RULE, 4))
+    assert [trial.of for trial in trials[:3]] == [class_of(url) for url in (urls[0], urls[20], urls[25])]
+    assert {trial.classes for trial in trials} == {3}
+    assert len(trials) == 4

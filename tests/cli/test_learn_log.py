@@ -1,0 +1,199 @@
+"""`undust learn` on a log: what is only likely is told apart, written as proposed, and never used."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import undust
+from bench.sites import site
+from bench.sites.output import log_lines
+from bench.sites.server import LOOPBACK, serving
+from tests.cli.command import run, sentence
+from undust.exchange.exports import EXPORTERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORUM = site("forum", 600, 3)
+URL = "http://www.forum3.test/story?id=105&sid=7"
+ACTIVE = undust.Rule.parse('replace ".php3?" → "?"', site="a.test")
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log of a forum."""
+    path = tmp_path_factory.mktemp("log") / "access.log"
+    path.write_bytes(b"".join(map(log_lines, FORUM.batches())))
+    return path
+
+
+@pytest.fixture(scope="module")
+def proposed(log: Path) -> Path:
+    """The rules that it makes likely."""
+    path = log.with_name("likely.json")
+    assert run("learn", log, "-o", path, "-q").code == 3
+    return path
+
+
+def test_a_log_gives_likely_rules_with_the_next_command(log: Path, tmp_path: Path) -> None:
+    """Exit code 3; no claim about pages that nobody saw."""
+    path = tmp_path / "rules.json"
+    done = run("learn", log, "-o", path, "--base", "https://www.forum3.test")
+    told = " ".join(done.out.decode().split())
+    assert done.code == 3
+    assert "Likely and unproven" in told
+    assert f"undust learn {log} --ask --base https://www.forum3.test" in told
+    assert "merged different pages" not in told
+    assert "no two URLs" not in told
+    assert {rule.status for rule in undust.load(path)} == {"proposed"}
+
+
+def test_machines_read_how_many_are_active_and_proposed(log: Path, tmp_path: Path) -> None:
+    """As counts beside the rules themselves."""
+    done = run("learn", log, "-o", tmp_path / "rules.json", "--json")
+    said = json.loads(done.out)
+    assert (done.code, said["active"], said["rules"]) == (3, 0, 0)
+    assert said["proposed"] == len(said["learned"]) > 3
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n"])
+@pytest.mark.parametrize("flags", [(), ("-q",), ("--json",)])
+def test_no_url_is_an_exit_code_of_its_own(data: bytes, flags: tuple[str, ...], tmp_path: Path) -> None:
+    """Told in one sentence, in silence too."""
+    empty = tmp_path / "empty.log"
+    empty.write_bytes(data)
+    done = run("learn", empty, "--format", "urls", "-o", tmp_path / "rules.json", *flags)
+    assert "there is no URL in the input" in sentence(done, code=4)
+
+
+def test_pages_that_are_all_different_are_no_error(tmp_path: Path) -> None:
+    """They were compared, and there is no rule to learn; without digests nothing could be compared."""
+    seen = tmp_path / "seen.jsonl"
+    rows = [{"url": f"http://a.test/{n}", "digest": str(n)} for n in range(30)]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert run("learn", seen, "-q").code == 0
+    bare = [{"url": row["url"]} for row in rows]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in bare), encoding="utf-8")
+    assert run("learn", seen, "-q").code == 4
+
+
+def test_active_rules_are_not_replaced_by_likely_ones(log: Path, tmp_path: Path) -> None:
+    """Unless a person says so; a file of proposed rules may be."""
+    path = tmp_path / "rules.json"
+    undust.RuleSet([ACTIVE]).save(path)
+    before = path.read_bytes()
+    done = run("learn", log, "-o", path, "-q")
+    assert "only likely rules were found, so" in sentence(done, code=1)
+    assert path.read_bytes() == before
+    assert run("learn", log, "-o", path, "-q", "--yes").code == 3
+    assert {rule.status for rule in undust.load(path)} == {"proposed"}
+    assert run("learn", log, "-o", path, "-q").code == 3
+
+
+def test_update_adds_what_is_likely(log: Path, tmp_path: Path) -> None:
+    """To the rules that are there."""
+    path = tmp_path / "rules.json"
+    undust.RuleSet([ACTIVE]).save(path)
+    assert run("learn", log, "--update", path, "-q").code == 0
+    statuses = [rule.status for rule in undust.load(path)]
+    assert (statuses.count("active"), statuses.count("disabled")) == (1, 0)
+    assert statuses.count("proposed") > 3
+
+
+def test_nothing_proposed_is_applied(proposed: Path) -> None:
+    """Neither as canonical form nor as key, by whatever command."""
+    listed = f"{URL}\n".encode()
+    assert run("apply", proposed, data=listed).out == listed
+    assert run("apply", "--key", proposed, data=listed).out == listed
+    assert run("explain", proposed, URL).out.decode().rstrip().endswith(f"canonical  {URL}")
+    assert undust.load(proposed).compile().key(URL) == URL
+
+
+@pytest.mark.parametrize("target", sorted(each.name for each in EXPORTERS))
+def test_nothing_proposed_is_exported(target: str, proposed: Path, tmp_path: Path) -> None:
+    """An export of nothing but proposed rules is that of no rules."""
+    empty = tmp_path / "none.json"
+    undust.RuleSet().save(empty)
+    of_proposed, of_none = (run("export", path, "--to", target) for path in (proposed, empty))
+    text = of_proposed.out.decode()
+    assert "sid" not in text
+    assert "forum3" not in text
+    assert of_proposed.code in {0, 1, of_none.code}
+
+
+@pytest.mark.parametrize("method", ["substring", "rewrite", "tree", "alignment"])
+def test_every_learner_proposes(method: str, log: Path, tmp_path: Path) -> None:
+    """Few, ranked, and none in effect."""
+    path = tmp_path / "rules.json"
+    done = run("learn", log, "--method", method, "-o", path, "-q")
+    rules = undust.load(path)
+    assert done.code == 3
+    assert 0 < len(rules) <= 200
+    assert {rule.learned_by for rule in rules} == {method}
+    assert {rule.status for rule in rules} == {"proposed"}
+    counts = [rule.extra["likely"]["urls"] for rule in rules]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_asking_needs_a_name(log: Path) -> None:
+    """A log's host may be forged, so that somebody has to say who is asked."""
+    assert "no host was named to fetch from" in sentence(run("learn", log, "--ask"), code=2)
+    assert "is not a host" in sentence(run("learn", log, "--ask", "--ask-host", "a/b"), code=2)
+    assert "which is not used; add --ask" in sentence(run("learn", log, "--delay", "3"), code=2)
+
+
+def test_asking_makes_likely_rules_active(log: Path, tmp_path: Path) -> None:
+    """In the same run, exit code 0; what is refuted is off, with the reason."""
+    path = tmp_path / "rules.json"
+    with serving(FORUM) as server:
+        hosts = [
+            f"--connect-to={host}={LOOPBACK}:{server.port}"
+            for host in ("www.forum3.test", "scifi.forum3.test")
+        ]
+        done = run("learn", log, "--ask", "--delay", "0", *hosts, "-o", path, "--json")
+        asked = len(server.requests)
+    said = json.loads(done.out)
+    assert done.code == 0
+    assert said["active"] > 3
+    assert said["asked"]["fetches"] == asked
+    rules = undust.load(path)
+    assert rules.compile()(URL) == "http://www.forum3.test/story?id=105"
+    for rule in rules:
+        assert rule.status != "disabled" or rule.validated or "retired" in rule.extra
+    assert path.with_name("rules.json.asked").exists()
+
+
+def test_validate_does_the_same_for_a_file(proposed: Path, log: Path, tmp_path: Path) -> None:
+    """Only hosts that were named are asked."""
+    path = tmp_path / "rules.json"
+    told = sentence(run("validate", proposed, "--sample", log, "-o", path), code=2)
+    assert "no host was named to fetch from" in told
+    with serving(FORUM) as server:
+        hosts = [f"--connect-to=www.forum3.test={LOOPBACK}:{server.port}"]
+        done = run("validate", proposed, "--sample", log, "--delay", "0", *hosts, "-o", path, "-q")
+        assert {request.url.split("/")[2] for request in server.requests} == {"www.forum3.test"}
+    assert done.code == 0
+    assert any(rule.status == "active" for rule in undust.load(path))
+
+
+def test_hostile_lines_of_a_log_are_bounded(tmp_path: Path) -> None:
+    """Endless lines, binary, forged hosts, private addresses: read over, and nobody is asked."""
+    head, tail = b'x.test 9.9.9.9 - - [15/Nov/2026:00:34:41 +0000] "GET ', b' HTTP/1.1" 200 512 "-" "-"\n'
+    lines = [head + b"/" + b"a" * (4 << 20) + tail, bytes(range(256)) * 40 + b"\n"]
+    lines += [head.replace(b"x.test", b"h%d.test" % n) + b"/p?sid=%d" % n + tail for n in range(300)]
+    lines += [
+        head.replace(b"x.test", host) + b"/p?sid=%d" % n + tail
+        for host in (b"127.0.0.1", b"169.254.169.254", b"[::1]", b"10.0.0.1")
+        for n in range(20)
+    ]
+    path = tmp_path / "hostile.log"
+    path.write_bytes(b"".join(lines))
+    with serving(FORUM) as server:
+        done = run(
+            "learn", path, "--format", "access-log", "--ask", "--delay", "0", "--ask-host", "x.test", "-q"
+        )
+        assert not server.requests
+    assert done.code in {3, 4}

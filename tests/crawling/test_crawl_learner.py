@@ -1,0 +1,271 @@
+"""The learner inside a crawl: what it skips, what it tests, and that nothing stays lost."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+import undust
+from tests.crawling.crawled_site import HOST, Crawl, page_by_id, row_of, sessions
+from undust.crawling.relearning import learn_in_a_crawl
+from undust.errors import UndustError
+from undust.rules import Rule, RuleSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from undust.crawling.relearning import ObservedSite
+
+DROP_SID = "rewrite {s}://{h}/{p**}?{**:sid}&{rest**} -> {s}://{h}/{p}?{rest}"
+DROP_ID = "rewrite {s}://{h}/{p**}?{**:id}&{rest**} -> {s}://{h}/{p}?{rest}"
+
+
+def one_rule(text: str, site: str = "shop.test", **known: int) -> RuleSet:
+    """Return a set of one rule."""
+    rule = Rule.parse(text, site=site)
+    return RuleSet([rule.to_json() | known])
+
+
+def test_session_ids_are_learned_while_crawling() -> None:
+    """Each of 200 items has ten URLs; all items are found with far fewer than 2,000 fetches."""
+    crawl = Crawl(undust.CrawlLearner())
+    crawl.ask(sessions(200, 10))
+    assert len(crawl.pages) == 200
+    assert len(crawl.fetched) < 500
+    key = crawl.learner.rules.compile().key
+    assert key(f"{HOST}/item?id=1&sid=new") == key(f"{HOST}/item?id=1&sid=newer")
+    assert key(f"{HOST}/item?id=1&sid=new") != key(f"{HOST}/item?id=2&sid=new")
+    assert crawl.learner.counts["skipped"] + len(crawl.fetched) == 2000
+    assert crawl.learner.counts["pages"] == 200
+
+
+def test_the_same_calls_give_the_same_decisions() -> None:
+    """Two learners with one seed decide alike; another seed tests the rules on other URLs."""
+    crawls = [Crawl(undust.CrawlLearner(seed=seed)) for seed in (1, 1, 2)]
+    for crawl in crawls:
+        crawl.ask(sessions(60, 8))
+    assert crawls[0].fetched == crawls[1].fetched
+    assert crawls[0].fetched != crawls[2].fetched
+    assert crawls[0].learner.rules.dumps() == crawls[1].learner.rules.dumps()
+
+
+def test_a_decision_says_what_to_do_and_why() -> None:
+    """A URL that is to be fetched may be asked about again; others of its key are skipped until then."""
+    learner = undust.CrawlLearner(rules=one_rule(DROP_SID), explore=0)
+    first = learner.decide(f"{HOST}/item?id=1&sid=a")
+    assert (first.action, first.canonical, first.key) == ("fetch", f"{HOST}/item?id=1", f"{HOST}/item?id=1")
+    assert learner.decide(first.url).action == "fetch"
+    second = learner.decide(f"{HOST}/item?id=1&sid=b")
+    assert (second.action, second.explore) == ("skip", False)
+    assert "same key" in second.reason
+    learner.observe(row_of(first.url, "1"))
+    assert learner.decide(first.url).reason == "it was fetched"
+    assert learner.decide("mailto:shop@shop.test").action == "fetch"
+
+
+def test_batches_decide_like_single_calls() -> None:
+    """`decide_many` and `observe_many` do what the single calls do."""
+    urls = list(sessions(20, 3))
+    single, batch = undust.CrawlLearner(), undust.CrawlLearner()
+    assert batch.decide_many(urls) == [single.decide(url) for url in urls]
+    rows = [row_of(url, page_by_id(url)) for url in urls]
+    batch.observe_many(rows)
+    for row in rows:
+        single.observe(row)
+    assert batch.rules == single.rules
+
+
+def test_an_error_gives_another_url_its_turn() -> None:
+    """A page whose first URL is gone is found under the next one; three errors are enough."""
+    learner = undust.CrawlLearner(rules=one_rule(DROP_SID), explore=0)
+    urls = [f"{HOST}/item?id=1&sid={name}" for name in "abcdefg"]
+    assert [each.action for each in learner.decide_many(urls)] == ["fetch", *["skip"] * 6]
+    asked = []
+    url = urls[0]
+    for _ in range(10):
+        asked.append(url)
+        learner.observe({"url": url, "status": 500})
+        handed = learner.returned()
+        if not handed:
+            break
+        (url,) = handed
+    assert asked == urls[:4]
+
+
+def test_the_target_of_a_redirect_is_fetched_though_its_key_is_known() -> None:
+    """A URL that redirects to its own canonical form does not hide the page."""
+    learner = undust.CrawlLearner(rules=one_rule(DROP_SID), explore=0)
+    url = f"{HOST}/item?id=1&sid=a"
+    learner.decide(url)
+    learner.observe({"url": url, "status": 301, "redirect": "/item?id=1"})
+    assert learner.decide(f"{HOST}/item?id=1").action == "fetch"
+    assert learner.decide(f"{HOST}/item?id=1&sid=b").action == "skip"
+
+
+def test_a_failing_rule_is_withdrawn_and_what_it_skipped_comes_back() -> None:
+    """A wrong rule from before is found out by the first test of it, and every page is fetched."""
+    crawl = Crawl(undust.CrawlLearner(rules=one_rule(DROP_ID, support=10), seed=4))
+    crawl.ask(f"{HOST}/list?id={number}" for number in range(300))
+    assert len(crawl.pages) == 300
+    assert len(crawl.fetched) == 300
+    assert crawl.learner.counts["returned"] > 0
+    assert not [rule for rule in crawl.learner.rules if rule.id == one_rule(DROP_ID)[0].id]
+
+
+def test_a_site_that_changes_its_scheme() -> None:
+    """When `sid` begins to name pages, the rule is withdrawn within 50 fetches, and no page stays lost."""
+    crawl = Crawl(undust.CrawlLearner())
+    crawl.ask(sessions(150, 8))
+    assert len(crawl.pages) == 150
+    withdrawn, before = crawl.learner.counts["withdrawn"], len(crawl.fetched)
+    crawl.page_of = str  # from now on every URL is a page of its own
+    new = list(sessions(100, 30, start=1000))
+    failures = 0
+    for url in new:
+        decision = crawl.learner.decide(url)
+        if decision.is_fetch:
+            crawl.fetch(url)
+            failures += decision.explore or failures > 0
+        if crawl.learner.counts["withdrawn"] > withdrawn:
+            break
+    assert crawl.learner.counts["withdrawn"] > withdrawn
+    assert 0 < failures <= 50
+    crawl.ask(crawl.learner.returned())
+    crawl.ask(new)
+    assert set(new) <= set(crawl.fetched[before:])
+
+
+def test_rules_for_all_sites_help_from_the_first_page() -> None:
+    """A rule for every site holds on a site that nobody has seen."""
+    learner = undust.CrawlLearner(rules=one_rule(DROP_SID, site="*"), explore=0)
+    urls = [f"http://new{number}.test/a?sid={sid}" for number in range(3) for sid in "ab"]
+    assert [each.action for each in learner.decide_many(urls)] == ["fetch", "skip"] * 3
+    assert len(learner.rules) == 1
+
+
+def test_what_a_person_switched_off_stays_off() -> None:
+    """A disabled rule is not learned again, however true it is."""
+    rules = one_rule(DROP_SID)
+    crawl = Crawl(undust.CrawlLearner(rules=rules.disable(rules[0].id)))
+    crawl.ask(sessions(60, 4))
+    assert len(crawl.fetched) == 240
+    assert [rule.status for rule in crawl.learner.rules] == ["disabled"]
+
+
+def test_young_rules_are_tested_more_than_old_ones() -> None:
+    """The share of skipped URLs that are fetched to test the rules falls as the crawl goes on."""
+    crawl = Crawl(undust.CrawlLearner())
+    explored = []
+    for start in (0, 400):
+        before = crawl.learner.counts["explored"]
+        crawl.ask(sessions(400, 6, start=start))
+        explored.append(crawl.learner.counts["explored"] - before)
+    assert explored[0] > explored[1] > 0
+    assert len(crawl.pages) == 800
+
+
+def test_no_decision_waits_for_learning() -> None:
+    """While another thread learns, `decide` answers."""
+    started, ends = Event(), Event()
+
+    def slow(evidence: ObservedSite) -> Sequence[Rule]:
+        started.set()
+        assert ends.wait(60)
+        return learn_in_a_crawl(evidence)
+
+    learner = undust.CrawlLearner(learn=slow)
+    urls = list(sessions(40, 3))
+    thread = Thread(target=Crawl(learner).ask, args=(urls,))
+    thread.start()
+    assert started.wait(60)
+    assert learner.decide("http://other.test/").action == "fetch"
+    assert learner.decide(f"{HOST}/another").action == "fetch"
+    ends.set()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_learning_in_the_background() -> None:
+    """A thread of its own learns the same rules; an error in it ends neither crawl nor thread."""
+    crawl = Crawl(undust.CrawlLearner(background=True, explore=0))
+    crawl.ask(sessions(60, 6))
+    crawl.learner.settle()
+    assert crawl.learner.decide(f"{HOST}/item?id=1&sid=new").action == "skip"
+    crawl.learner.close()
+
+
+def test_many_threads_share_a_learner() -> None:
+    """Whatever the order, every page is found and every URL is fetched or skipped once."""
+    learner = undust.CrawlLearner()
+    urls = list(sessions(100, 8))
+    crawls = [Crawl(learner) for _ in range(4)]
+    threads = [Thread(target=crawl.ask, args=(urls[place::4],)) for place, crawl in enumerate(crawls)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    fetched = [url for crawl in crawls for url in crawl.fetched]
+    assert len(fetched) == len(set(fetched))
+    assert set.union(*(crawl.pages for crawl in crawls)) == {str(item) for item in range(100)}
+
+
+def test_traps_are_reported_and_skipped_on_request() -> None:
+    """An endless calendar is reported after some fetches; skipping it is an option."""
+    calendar = [f"{HOST}/calendar?month={month}" for month in range(400)]
+    for skips in (False, True):
+        crawl = Crawl(undust.CrawlLearner(skip_traps=skips, learn=lambda _: ()), lambda _: "no events")
+        crawl.ask(calendar)
+        (trap,) = crawl.learner.traps
+        assert (trap.site, trap.place, trap.pages) == ("shop.test", "shop.test/calendar?month", 1)
+        assert len(crawl.fetched) == (60 if skips else 400)
+
+
+def test_real_pages_are_no_trap() -> None:
+    """A folder of pages that all differ is none."""
+    crawl = Crawl(undust.CrawlLearner(), lambda url: url)
+    crawl.ask(f"{HOST}/item/{number}" for number in range(300))
+    assert crawl.learner.traps == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"status": 200}, "no text as its url"),
+        ({"url": 7}, "no text as its url"),
+        ({"url": f"{HOST}/", "status": "fine"}, "not a number"),
+        ({"url": f"{HOST}/", "sketch": ["a"]}, "not a number"),
+        ({"url": f"{HOST}/", "digest": 5}, "not a text"),
+    ],
+)
+def test_a_wrong_row_is_one_sentence(row: dict[str, object], message: str) -> None:
+    """A row that cannot be one is refused, and the learner goes on."""
+    learner = undust.CrawlLearner()
+    with pytest.raises(UndustError, match=message):
+        learner.observe(row)
+    assert learner.decide(f"{HOST}/").action == "fetch"
+
+
+def test_wrong_options_are_one_sentence() -> None:
+    """A share is from 0 to 1, and only a folder can be followed."""
+    with pytest.raises(UndustError, match="explore is 2"):
+        undust.CrawlLearner(explore=2)
+    with pytest.raises(UndustError, match="no state to follow"):
+        undust.CrawlLearner(follow=True)
+
+
+def test_a_closed_learner_decides_nothing() -> None:
+    """What could not be written down any more is not decided."""
+    learner = undust.CrawlLearner()
+    learner.close()
+    with pytest.raises(UndustError, match="the learner is closed"):
+        learner.decide(f"{HOST}/")
+
+
+def test_urls_that_nobody_can_write_down() -> None:
+    """A lone surrogate and other oddities are fetched and never raise."""
+    learner = undust.CrawlLearner()
+    for url in ("http://shop.test/\ud800", "", "http://[", "http://shop.test/é", "http://" + "a" * 5000):
+        assert learner.decide(url).action == "fetch"
+        learner.observe({"url": url, "status": 200})

@@ -1,0 +1,112 @@
+"""Rules that are likely where nobody kept the pages: from sizes, from URLs alone, and from nothing."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from undust.edits import Rewrite, Several, ShapeCapture, making
+from undust.edits.shapes import Shape
+from undust.pages.clustering import SiteClusters, find_in_site
+from undust.reading.observations import table_of
+from undust.searching.likely import MOST_LIKELY, forgets_too_much, likely_of, likely_rules
+from undust.searching.sized_site import clusters_by_size, has_raw_digests
+
+SITE = "a.test"
+
+
+def clusters(sizes: dict[str, int | None], digests: list[str | None] | None = None) -> SiteClusters:
+    """A site with these URLs and sizes."""
+    columns = {"url": list(sizes), "size": pa.array(list(sizes.values()), pa.int64())}
+    return find_in_site(table_of(pa.table(columns | {"digest": digests or [None] * len(sizes)})), SITE)
+
+
+def shop(pages: int = 40) -> dict[str, int | None]:
+    """Articles with a session id that does nothing, and lists whose pages are pages of their own."""
+    sizes: dict[str, int | None] = {}
+    for n in range(pages):
+        for form in ("", f"?sid={n:06x}", f"?sid=f{n:05x}"):
+            sizes[f"http://a.test/article/{n}{form}"] = 4000 + 137 * n
+        for page in (1, 2, 3):
+            sizes[f"http://a.test/list/{n}?page={page}"] = 9000 + 211 * n + 3400 * page
+    return sizes
+
+
+def test_sizes_tell_what_is_likely() -> None:
+    """With the counts that speak for it; a page number whose pages have other sizes is not among it."""
+    found = likely_rules(clusters(shop()))
+    assert [rule.urls for rule in found] == sorted((rule.urls for rule in found), reverse=True)
+    (sid,) = [rule for rule in found if "sid" in rule.rule.source]
+    assert (sid.urls, sid.unlike) == (80, 0)
+    assert sid.alike >= 40
+    assert sid.examples[0][1].startswith("http://a.test/article/")
+    assert not any("page" in rule.rule.source for rule in found)
+    assert found == likely_rules(clusters(shop()))
+
+
+def test_what_the_site_refuted_is_not_proposed_again() -> None:
+    """Neither the rule nor, if it was too wide, its wide form."""
+    (sid,) = [rule for rule in likely_rules(clusters(shop())) if "sid" in rule.rule.source]
+    again = likely_rules(clusters(shop()), refuted=[sid.edit])
+    assert all(sid.edit not in {rule.edit, str(rule.rule)} for rule in again)
+    narrow = [rule for rule in likely_rules(clusters(shop()), too_wide=[sid.edit]) if "sid" in rule.edit]
+    assert all(str(rule.rule) != sid.edit for rule in narrow)
+
+
+def test_no_two_rules_undo_each_other() -> None:
+    """Of two forms of a page one is written, and not each of them as the other."""
+    sizes: dict[str, int | None] = {}
+    for n in range(30):
+        for form in (f"/story_{n}", f"/story?id={n}"):
+            sizes[f"http://a.test{form}"] = 4000 + 137 * n
+    found = likely_rules(clusters(sizes))
+    pairs = {(rule.rule.source, rule.rule.target) for rule in found}
+    assert pairs
+    assert not any((target, source) in pairs for source, target in pairs)
+
+
+def test_few_urls_give_nothing() -> None:
+    """And neither do pages that differ in everything."""
+    assert likely_rules(clusters({"http://a.test/": 5})) == []
+    assert likely_rules(clusters({f"http://a.test/p/{n}": 1000 + 37 * n for n in range(50)})) == []
+
+
+def test_rules_of_others_are_judged_and_thinned() -> None:
+    """What speaks against a rule keeps it out, and so does another that does the same."""
+    site = clusters(shop())
+    drop, again, false = (
+        making.dropped("sid").rules(SITE) or (),
+        making.dropped("sid", "nothing").rules(SITE) or (),
+        making.dropped("page").rules(SITE) or (),
+    )
+    found = likely_of(site, [*false, *drop, *again])
+    assert len(found) == 1
+    assert "sid" in found[0].rule.source
+    assert len(likely_of(site, drop * 3, most=MOST_LIKELY)) == 1
+
+
+def test_what_forgets_without_a_name_is_not_asked_about() -> None:
+    """Ten answers tell of one parameter, not of all that may ever come."""
+    assert forgets_too_much(making.only("id"))
+    assert not forgets_too_much(making.dropped("sid"))
+    a, b, c = (ShapeCapture(name) for name in "abc")
+    path = Shape(path=((a,), (b,), (c,)))
+    assert forgets_too_much(making.hidden(path, ["a", "c"]))
+    assert forgets_too_much(making.hidden(path, ["b"]))
+    assert not forgets_too_much(making.masked("sid"))
+    assert forgets_too_much(Several(parts=(Rewrite(), making.only("id"))))
+
+
+def test_digests_that_change_at_every_visit_tell_no_pages_apart() -> None:
+    """An index of raw bytes says of every visit that it is another page."""
+    urls = [f"http://a.test/{n}" for n in range(20)] * 2
+    raw = pa.table({"url": urls, "digest": [str(n) for n in range(40)]})
+    steady = pa.table({"url": urls, "digest": [str(n % 20) for n in range(40)]})
+    assert has_raw_digests(find_in_site(table_of(raw), SITE))
+    assert not has_raw_digests(find_in_site(table_of(steady), SITE))
+
+
+def test_clusters_by_size_are_clusters_for_any_learner() -> None:
+    """Numbers from 0 in the order of the URLs, one for URLs of one size."""
+    site = clusters_by_size(clusters({"http://a.test/a": 7, "http://a.test/b": 9, "http://a.test/c": 7}))
+    assert site.cluster_of_node.tolist() == [0, 1, 0]
+    assert site.label.tolist() == [0, 1, 0]

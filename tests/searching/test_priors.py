@@ -1,0 +1,72 @@
+"""Priors from a file of a person's own: they change what is learned, and a wrong file is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from tests.searching.test_search import shop
+from undust.cli import main
+from undust.errors import UndustError
+from undust.jobs.combined import learn_combined
+from undust.searching.priors import PRIORS, load_priors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def written(path: Path, **numbers: object) -> Path:
+    """Return a file with the shipped priors, some numbers of all kinds changed."""
+    kinds = {kind: asdict(prior) | numbers for kind, prior in PRIORS.items()}
+    path.write_text(json.dumps({"kinds": kinds}), encoding="utf-8")
+    return path
+
+
+def test_what_is_shipped_is_read_back(tmp_path: Path) -> None:
+    """A file with the numbers that undust ships says the same as they do."""
+    assert load_priors(written(tmp_path / "priors.json")) == PRIORS
+
+
+def test_priors_decide_what_is_believed(tmp_path: Path) -> None:
+    """Where edits are hardly ever true on other sites, the same pages prove too little."""
+    pages = shop(12)
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    timid = load_priors(written(tmp_path / "priors.json", true=0.000001, wrong=1.0, right=3.0))
+    assert len(learn_combined(table, edits=True).rules) == 1
+    assert len(learn_combined(table, edits=True, priors=timid).rules) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("no JSON", "is not JSON"),
+        ("[]", "has no object 'kinds'"),
+        ('{"kinds": {}}', "needs exactly true, noise, wrong, right"),
+    ],
+)
+def test_a_wrong_file_is_told(tmp_path: Path, text: str, told: str) -> None:
+    """The message names the file and what is missing there."""
+    path = tmp_path / "priors.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UndustError, match=told):
+        load_priors(path)
+
+
+@pytest.mark.parametrize("number", [0, 1, -0.5, "much", True, float("nan")])
+def test_a_share_that_is_none_is_told(tmp_path: Path, number: object) -> None:
+    """A share is above 0 and below 1."""
+    with pytest.raises(UndustError, match="write a number above 0 and below 1"):
+        load_priors(written(tmp_path / "priors.json", true=number))
+
+
+def test_other_methods_have_no_priors(tmp_path: Path) -> None:
+    """The option says for which method it is."""
+    path = written(tmp_path / "priors.json")
+    found = CliRunner().invoke(main, ["learn", "crawl.jsonl", "--priors", str(path)])
+    assert found.exit_code == 2
+    assert "add --method edits" in found.output

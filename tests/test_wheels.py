@@ -1,0 +1,74 @@
+"""Wheels for other systems: the hosted workflow is well-formed, and the tools know its targets."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from tools.wheels import TARGETS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def workflow(repository: Path) -> dict[str, Any]:
+    """Give the workflow; YAML reads its key `on` as a truth value."""
+    text = (repository / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    said: dict[Any, Any] = yaml.safe_load(text)
+    return {("on" if key is True else key): value for key, value in said.items()}
+
+
+def test_the_workflow_is_well_formed(workflow: dict[str, Any]) -> None:
+    """It runs on tags and by hand, may only read, and every job ends in time."""
+    assert set(workflow) == {"name", "on", "permissions", "jobs"}
+    assert set(workflow["on"]) == {"push", "workflow_dispatch"}
+    assert workflow["permissions"] == {"contents": "read"}
+    for name, job in workflow["jobs"].items():
+        assert set(job) <= {"name", "runs-on", "timeout-minutes", "strategy", "steps"}, name
+        assert 0 < job["timeout-minutes"] <= 90
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step), f"{name}: {step}"
+            assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+(\.\d+)*", step.get("uses", "a/b@v1"))
+            assert set(step) <= {"uses", "with", "run"}
+
+
+def test_each_matrix_value_is_used(workflow: dict[str, Any]) -> None:
+    """A name in an expression is one that the matrix has."""
+    job = workflow["jobs"]["wheels"]
+    for used in re.findall(r"matrix\.(\w+)", str(job)):
+        assert used in job["strategy"]["matrix"]
+    systems = " ".join(job["strategy"]["matrix"]["system"])
+    assert all(kind in systems for kind in ("ubuntu", "arm", "macos", "windows"))
+
+
+def test_targets_of_make_are_there(workflow: dict[str, Any], repository: Path) -> None:
+    """What a step calls in this repository exists."""
+    makefile = (repository / "Makefile").read_text(encoding="utf-8")
+    commands = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    for target in re.findall(r"make (\w+)", " ".join(commands)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_every_python_gets_a_wheel(repository: Path) -> None:
+    """From the oldest that undust supports to the newest, the free-threaded one too, tested in its wheel."""
+    said = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
+    oldest = said["project"]["requires-python"].removeprefix(">=3.")
+    built = said["tool"]["cibuildwheel"]["build"]
+    assert [f"cp3{minor}-*" for minor in range(int(oldest), 15)] == built[:-1]
+    assert built[-1] == "cp314t-*"
+    script = said["tool"]["cibuildwheel"]["test-command"].split("{project}/")[1]
+    assert (repository / script).exists()
+    assert "FREE_THREADED" in (repository / "CMakeLists.txt").read_text(encoding="utf-8")
+
+
+def test_targets_have_tags_of_wheels() -> None:
+    """As pip knows them; the systems that are built for elsewhere have none."""
+    for target in TARGETS:
+        if target.platform:
+            assert re.fullmatch(r"(manylinux|musllinux)_\d+_\d+_(x86_64|aarch64)", target.platform)
+            assert target.platform.endswith(target.suffix.split("-")[0])

@@ -1,0 +1,143 @@
+"""Builds the canonicalizer as WebAssembly for the npm package in js/.
+
+    python -m tools.wasm              # writes js/undust.wasm, inline.js and suffixes.js if out of date
+    python -m tools.wasm --output DIR # builds from scratch into another folder
+
+The compiler is Zig's clang (the package `ziglang`), which brings a C++ library for WebAssembly. That library
+comes without the part that throws exceptions. The reader of rules throws, so that part is compiled here from
+the sources in the same package. The same sources and the same compiler give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from undust.urls.site import suffix_list
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "js"
+STAMP = ".built-from"
+IDEAS = ("host", "idna", "pattern", "program", "punycode", "suffixes", "url")
+"""The files of the core that the canonicalizer is made of start with these words."""
+
+TARGET = (
+    "-target", "wasm32-wasi", "-mexec-model=reactor", "-mcpu=generic+exception_handling+simd128+bulk_memory",
+    "-fwasm-exceptions", "-O2", "-s",
+)  # fmt: skip
+LINKED = ("-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304")
+"""A megabyte of stack: the core does not recurse, and its largest frames are a few kilobytes."""
+RUNTIME = (
+    "-std=c++23", "-D_LIBCXXABI_BUILDING_LIBRARY", "-D_LIBCXXABI_HAS_NO_THREADS",
+    "-D_LIBCPP_BUILDING_LIBRARY", "-DLIBCXXABI_NON_DEMANGLING_TERMINATE", "-D__WASM_EXCEPTIONS__",
+)  # fmt: skip
+UNWINDER = (
+    "-std=c23", "-D_LIBUNWIND_HIDE_SYMBOLS", "-D_LIBUNWIND_HAS_NO_THREADS", "-D__WASM_EXCEPTIONS__",
+    "-fvisibility=hidden",
+)  # fmt: skip
+
+
+def core_sources(idea: str) -> list[Path]:
+    """Return the files of the core that carry out an idea, without their border to Python."""
+    found = sorted((ROOT / "cpp").glob(f"{idea}*.cpp"))
+    own = re.compile(rf"{idea}(?![a-z])(?!.*bindings)")
+    return [path for path in found if own.match(path.stem)]
+
+
+def plain_suffix_list() -> str:
+    """Return the public suffix list without its comments, which are most of it."""
+    lines = (line.split(None, 1)[:1] for line in suffix_list().decode("utf-8").splitlines())
+    rules = (words[0] for words in lines if words and not words[0].startswith("//"))
+    return "".join(f"{rule}\n" for rule in rules)
+
+
+def fingerprint() -> str:
+    """Return a hash of everything the result depends on."""
+    found = hashlib.sha256(plain_suffix_list().encode())
+    found.update(version("ziglang").encode())
+    for path in (*sorted((ROOT / "cpp").glob("*.?pp")), PACKAGE / "border.cpp", PACKAGE / "exception_tag.s"):
+        found.update(path.name.encode() + path.read_bytes())
+    found.update(Path(__file__).read_bytes())
+    return found.hexdigest()
+
+
+def build(output: Path) -> None:
+    """Write undust.wasm, the same as a module that holds it as text, and the public suffix list."""
+    library = compiler_folder() / "lib"
+    with tempfile.TemporaryDirectory(prefix="undust-wasm-") as folder:
+        made = Path(folder)
+        includes = [
+            f"-I{library / part}"
+            for part in ("libcxxabi/include", "libcxxabi/src", "libcxx/src", "libunwind/include")
+        ]
+        objects = [made / f"{number}.o" for number in range(4)]
+        for name, compiled in zip(("cxa_exception", "cxa_personality"), objects, strict=False):
+            source = library / "libcxxabi" / "src" / f"{name}.cpp"
+            _zig("c++", *TARGET, *RUNTIME, *includes, "-c", source, "-o", compiled)
+        unwinder = library / "libunwind" / "src" / "Unwind-wasm.c"
+        _zig("cc", *TARGET, *UNWINDER, *includes, "-c", unwinder, "-o", objects[2])
+        _zig(
+            "cc",
+            *TARGET,
+            "-Wno-unused-command-line-argument",
+            "-c",
+            PACKAGE / "exception_tag.s",
+            "-o",
+            objects[3],
+        )
+        sources = [PACKAGE / "border.cpp"]
+        for idea in IDEAS:  # compiled as one, as in CMakeLists.txt, which takes half the time
+            sources.append(made / f"all_of_{idea}.cpp")  # not the name of a file that it includes
+            included = "".join(f'#include "{path.name}"\n' for path in core_sources(idea))
+            sources[-1].write_text(included, encoding="ascii")
+        flags = ("-std=c++20", f"-I{ROOT / 'cpp'}")
+        _zig("c++", *TARGET, *flags, *LINKED, *sources, *objects, "-o", output / "undust.wasm")
+    text = base64.b64encode((output / "undust.wasm").read_bytes()).decode("ascii")
+    (output / "inline.js").write_text(f'export default "{text}";\n', encoding="ascii")
+    shutil.copy(ROOT / "LICENSE", output)
+    suffixes = plain_suffix_list().replace("\n", "\\n")
+    (output / "suffixes.js").write_text(f'export default "{suffixes}";\n', encoding="utf-8")
+
+
+def compiler_folder() -> Path:
+    """Return the folder of the package `ziglang`."""
+    found = importlib.util.find_spec("ziglang")
+    if found is None or found.origin is None:
+        sys.exit("the compiler is missing; pip install ziglang")
+    return Path(found.origin).parent
+
+
+def _zig(*words: str | Path) -> None:
+    subprocess.run([sys.executable, "-m", "ziglang", *map(str, words)], check=True)
+
+
+def is_current(folder: Path) -> bool:
+    """Return whether what was built into a folder is what would be built now."""
+    stamp = folder / STAMP
+    return stamp.exists() and stamp.read_text(encoding="ascii") == fingerprint()
+
+
+def main() -> None:
+    """Build what is out of date."""
+    parser = argparse.ArgumentParser(prog="python -m tools.wasm", description="Builds js/undust.wasm.")
+    parser.add_argument("--output", type=Path, default=PACKAGE, help="folder to write to (js/ by default)")
+    output = parser.parse_args().output
+    output.mkdir(parents=True, exist_ok=True)
+    if is_current(output):
+        return
+    build(output)
+    (output / STAMP).write_text(fingerprint(), encoding="ascii")
+    print(f"made {output / 'undust.wasm'}, {(output / 'undust.wasm').stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
