@@ -61,20 +61,15 @@ class _Entry(NamedTuple):
 
 
 def read_sitemap(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Give the pages of a sitemap with `<lastmod>` as their time; those of an index are counted.
-
-    A site lists the URLs that it prefers, so each of them is its own canonical URL.
-    """
+    """Give the pages of a sitemap with `<lastmod>` as their time; those of an index are counted."""
     entries = _entries(_as_utf8(blocks_of(file)), reading)
     while batch := list(islice(entries, BATCH_ROWS)):
         pages = [entry for entry in batch if entry.is_page]
         for entry in batch:
             if not entry.is_page:
                 reading.pass_over(INDEXED, f"offset {entry.offset}", (entry.url or "").encode())
-        listed = pa.array([page.url for page in pages], pa.string())
         raw = {
-            "url": listed,
-            "canonical": listed,
+            "url": pa.array([page.url for page in pages], pa.string()),
             "time": pa.array([page.time for page in pages], pa.string()),
         }
         yield batch_of(raw, partial(_place_of_entry, pages), reading)
