@@ -34,6 +34,7 @@ class Earlier(NamedTuple):
     """The row of the URL that was seen."""
     blocks: pa.Array
     title: pa.Array
+    language: Ints
 
 
 @dataclass(frozen=True, eq=False)

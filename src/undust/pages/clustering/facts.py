@@ -38,7 +38,9 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
             home=_homes(nodes),
             language=nodes.language,
             shapes=alike,
-            earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title),
+            earlier=Earlier(
+                nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language
+            ),
         )
     )
 
