@@ -30,7 +30,7 @@ JUDGED = 10_000
 MOST_GROWTH = 2.5
 MOST_ABOVE_A_MATCH = 50
 ATTEMPTS = 12
-"""How often a suspect is measured; its least times count, because other work on the machine only adds time."""
+"""How often a suspect is measured; its least times count, for other work on the machine only adds time."""
 
 NAMES = "abcdefgj"
 SHAPES = {
@@ -135,8 +135,8 @@ def too_slow(
 ) -> list[tuple[str, Case]]:
     """The cases whose time grows too fast, and how.
 
-    `timed` gives for each case the times of the sizes and of a match. The least of all attempts counts for each of
-    them, and only suspects are measured again.
+    `timed` gives for each case the times of the sizes and of a match. The least of all attempts counts for
+    each of them, and only suspects are measured again.
     """
     best = dict.fromkeys(cases, (float("inf"),) * (len(SIZES) + 1))
     slow: list[tuple[str, Case]] = []
@@ -145,7 +145,9 @@ def too_slow(
         for case, times in zip(waiting, timed(waiting), strict=True):
             best[case] = tuple(map(min, best[case], times))
         slow = [
-            (problem, case) for case in waiting if (problem := grows_too_fast(best[case][:-1], best[case][-1]))
+            (problem, case)
+            for case in waiting
+            if (problem := grows_too_fast(best[case][:-1], best[case][-1]))
         ]
         if not slow:
             break

@@ -98,6 +98,8 @@ class Nodes:
     """What the latest content is made of (`undust.reading.content.blocks`), null where unknown."""
     title: pa.Array
     language: Ints
+    listed: Bools
+    """In a sitemap of the site."""
     earlier: Ints
     """Nodes that were seen before with blocks, once for each such sighting, as far as they are looked at …"""
     earlier_blocks: pa.Array
@@ -176,6 +178,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
         blocks=rows.column("blocks").take(latest),
         title=rows.column("page_title").take(latest),
         language=_through(language, content.row),
+        listed=_marked(count, node[np.asarray(pc.fill_null(rows.column("listed"), _FALSE), np.bool_)]),
         earlier=node[earlier],
         earlier_blocks=rows.column("blocks").take(pa.array(earlier)),
         earlier_title=rows.column("page_title").take(pa.array(earlier)),
