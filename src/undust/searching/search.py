@@ -110,10 +110,11 @@ class Search:
         for _ in range(_KEEPS):
             some = (edit for propose in PROPOSERS[:2] for edit in propose(self._seen()))
             offered = [edit for edit in some if not edit.is_mask]
-            guard = self._guards.restless(self.state, effects(self.state, offered))
-            if guard is None:
+            found = self._guards.restless(self.state, effects(self.state, offered))
+            if not found:
                 return
-            self.state = self.state.with_edit(Keep(when=(guard,)))
+            for guard in found:
+                self.state = self.state.with_edit(Keep(when=(guard,)))
 
     def _try(self, propose: Propose) -> None:
         """Accept the best of what a proposer offers, then what holds under guards."""
