@@ -89,14 +89,14 @@ class EditEffect:
 
     @cached_property
     def wrong(self) -> float:
-        """The same, each as much as its vote says."""
-        bad = np.flatnonzero(self.ratios < 0)
+        """The same, each as likely as its vote says, with those that hardly say that it is one page."""
+        bad = np.flatnonzero((self.ratios < SUPPORTS) & (self.ratios != 0))
         if not len(bad):
             return 0.0
         order = bad[np.lexsort((self.ratios[bad], self.page[bad], self.group[bad]))]
         key = np.stack((self.group[order], self.page[order]))
         first = np.any(np.diff(key, axis=1, prepend=-1), axis=0)
-        return float((1.0 - 2.0 * self.share_right[order[first]]).sum())
+        return float((1.0 - self.share_right[order[first]]).sum())
 
     @cached_property
     def silent(self) -> int:

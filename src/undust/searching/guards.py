@@ -30,7 +30,8 @@ WHERE, EXCEPTIONS = 8, 3
 """Guards that are tried for where an edit holds, and exceptions that it has, at most."""
 WHERE_COST, EXCEPTION_COST, MANY_PAGES = 0.1, 0.5, 3
 """Pages that count as lost for a guard, and for an exception. An exception where an edit fails on at least
-this many pages is a class of pages; one of fewer names single pages, and counts for each of them."""
+this many pages is a class of pages; one of fewer names single pages, and each of them counts as lost: what
+failed there tells of others."""
 OTHER_VALUES = 10
 """An edit must hold so many times as often with other values of a parameter as it fails with one, for that
 value to be an exception. Else the next value may fail too, and each page counts."""
@@ -309,4 +310,4 @@ class _Sides:
         if pages >= MANY_PAGES and not is_one_value:
             return Excused(EXCEPTION_COST)
         numbers = sum(is_numbered(self._edit, self._urls[at]) for at in np.flatnonzero(covered).tolist())
-        return Excused(EXCEPTION_COST * pages, numbers)
+        return Excused(float(pages), numbers)
