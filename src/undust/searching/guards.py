@@ -274,8 +274,10 @@ class Guards:
 
 def _summed(counts: Ints, classes: Sequence[tuple[int, ...]]) -> Ints:
     """Return how many URLs are in each class of guards."""
+    flat = np.array([number for each in classes for number in each], np.int64)
+    owner = np.repeat(np.arange(len(classes)), [len(each) for each in classes])
     padded = np.pad(counts, (0, max(0, len(classes) - len(counts))))
-    return np.array([sum(padded[number] for number in each) for each in classes], np.int64)
+    return np.bincount(owner, padded[flat], len(classes)).astype(np.int64)
 
 
 class _Sides:
