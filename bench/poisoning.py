@@ -3,8 +3,9 @@
     python -m bench.poisoning                    2,000 honest rows and 20 of a stranger, five seeds
     python -m bench.poisoning --share 0.05
 
-The stranger owns a folder and a sub-domain of the site, and can put any pages there. What the site answers to honest URLs is not theirs to choose. Printed is the share of honest pages, none of
-which was in the input, that the learned rules lose. It ends with 1 if any are.
+The stranger owns a folder and a sub-domain of the site, and can put any pages there. What the site answers to
+honest URLs is not theirs to choose. Printed is the share of honest pages, none of which was in the input,
+that the learned rules lose. It ends with 1 if any are.
 """
 
 from __future__ import annotations
