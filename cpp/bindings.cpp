@@ -28,6 +28,7 @@ void bind_rewrite(nb::module_& m);
 void bind_sources(nb::module_& m);
 void bind_standing(nb::module_& m);
 void bind_substrings(nb::module_& m);
+void bind_tables(nb::module_& m);
 void bind_tree(nb::module_& m);
 
 namespace {
@@ -228,5 +229,6 @@ NB_MODULE(_core, m) {
   bind_sources(m);
   bind_standing(m);
   bind_substrings(m);
+  bind_tables(m);
   bind_tree(m);
 }

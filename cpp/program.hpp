@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,17 @@ class ProgramProblem : public RuleProblem {
   ProgramProblem(std::size_t rule, const RuleProblem& problem) : RuleProblem(problem), rule(rule) {}
   std::size_t rule;
 };
+
+// Why bytes are not the image of a program.
+class ImageProblem : public std::runtime_error {
+ public:
+  enum class Kind { kNotAnImage, kOtherVersion, kDamaged };
+  ImageProblem(Kind kind, const char* message) : std::runtime_error(message), kind(kind) {}
+  Kind kind;
+};
+
+// The first bytes of every image.
+inline constexpr std::string_view kImageMark("UNDUSTRP", 8);
 
 // Throws RuleProblem if the rule could not be part of a program.
 void check_source(const RuleSource& rule);
@@ -124,6 +136,14 @@ class Program {
  public:
   // Throws ProgramProblem. `suffixes` must outlive the program.
   Program(std::span<const RuleSource> rules, const SuffixList& suffixes);
+  // The program that image() wrote. Throws ImageProblem. `image` must outlive the program, unless it does not
+  // begin on a line of the cache and is copied.
+  Program(std::span<const std::byte> image, const SuffixList& suffixes);
+
+  // The program as bytes of a file, the same for the same rules, with texts that it does not read itself.
+  [[nodiscard]] std::string image(std::string_view texts) const;
+  // Where these texts are in the image of a program that was made of one.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> texts() const { return texts_; }
 
   [[nodiscard]] Result canonical(std::string_view url, Scratch& scratch) const;
   [[nodiscard]] Result key(std::string_view url, Scratch& scratch) const;
@@ -192,6 +212,8 @@ class Program {
   SiteTable sites_;
   std::vector<std::vector<std::string>> except_sites_;
   Block shared_;
+  FarMemory copy_;  // of an image, if it had to be copied
+  std::pair<std::size_t, std::size_t> texts_{0, 0};
 };
 
 // Many URLs through one program, in order; each lane is asked for its result before the next one.

@@ -1,6 +1,8 @@
 // The border of rules: dicts of a rule file in, a program out; one URL, a column or lines through it.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -128,6 +130,28 @@ void construct(Program* self, nb::list rules, const undust::SuffixList& suffixes
     const std::string_view text = text_of_field(sources[problem.rule], problem.field);
     raise_problem(problem, static_cast<std::int64_t>(problem.rule), characters_before(text, problem.column));
   }
+}
+
+using ImageBytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// ValueError with the kind and the reason, which Python makes a sentence of.
+Program* mapped(const ImageBytes& image, const undust::SuffixList& suffixes) {
+  constexpr const char* kKinds[] = {"not", "version", "damage"};
+  try {
+    return new Program(std::as_bytes(std::span(image.data(), image.size())), suffixes);
+  } catch (const undust::ImageProblem& problem) {
+    throw nb::value_error(undust::joined({kKinds[static_cast<std::size_t>(problem.kind)], ": ", problem.what()}).c_str());
+  }
+}
+
+nb::bytes image_of(const Program& program, nb::bytes texts) {
+  std::string image;
+  {
+    const std::string_view text(texts.c_str(), texts.size());
+    nb::gil_scoped_release unlocked;
+    image = program.image(text);
+  }
+  return nb::bytes(image.data(), image.size());
 }
 
 void check_rule(nb::dict rule) {
@@ -294,6 +318,7 @@ void bind_problem(nb::module_& m) {
       PyExc_ValueError, attributes.ptr());
   if (!rule_problem_type) throw nb::python_error();
   m.attr("RuleProblem") = nb::borrow(rule_problem_type);
+  m.attr("IMAGE_MARK") = nb::bytes(undust::kImageMark.data(), undust::kImageMark.size());
 }
 
 }  // namespace
@@ -311,6 +336,13 @@ void bind_program(nb::module_& m) {
   nb::class_<Program>(m, "Program", "A compiled rule set.")
       .def("__init__", &construct, "rules"_a, "suffixes"_a, nb::keep_alive<1, 3>(),
            nb::sig("def __init__(self, rules: list[dict[str, object]], suffixes: Suffixes) -> None"))
+      .def_static("mapped", &mapped, "image"_a, "suffixes"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
+                  nb::rv_policy::take_ownership,
+                  nb::sig("def mapped(image: memoryview, suffixes: Suffixes) -> Program"),
+                  "The program that `image` gave, used where it lies; ValueError if it is not whole.")
+      .def("image", &image_of, "texts"_a, "The program as the bytes of a file, with texts of the caller's in it.")
+      .def("__len__", &Program::size)
+      .def_prop_ro("texts", &Program::texts, "Where these texts are in the image: their place and size.")
       .def(
           "canonical", [](const Program& self, nb::str url) { return one_url(self, url, false); }, "url"_a,
           nb::sig("def canonical(self, url: str) -> str"), "The canonical form of a URL; what is none comes back as it is.")

@@ -33,7 +33,8 @@ struct RuleHead {
   bool keeps_normal : 1 = false;  // with the same authority its result is in normal form
   bool is_final : 1 = false;      // no rule of the site sees its result (see program_follow.hpp)
   bool is_compared : 1 = false;   // for comparing only: keys see it, canonical forms do not
-  std::uint8_t unused = 0;        // no byte of a rule is left to chance
+  std::uint8_t spare : 5 = 0;     // no bit of a rule is left to chance
+  std::uint8_t unused = 0;
 };
 
 // A rule, wherever it lies.
@@ -60,7 +61,9 @@ struct BlockHeader {
   std::uint32_t first_rule = 0;  // its place
   bool has_masks = false;
   bool has_compared = false;  // rules for comparing only
+  std::uint8_t unused[6] = {};
 };
+static_assert(std::has_unique_object_representations_v<BlockHeader> && std::has_unique_object_representations_v<RuleHead>);
 
 // The block at an address, or none. Places in it are counted in units.
 class Block {

@@ -7,6 +7,7 @@
 
 #include "host.hpp"
 #include "program.hpp"
+#include "program_image.hpp"
 #include "hash.hpp"
 #include "url.hpp"
 
@@ -126,12 +127,12 @@ class SiteCompiler {
   BlockBuilder block_;
 };
 
+}  // namespace
+
 std::uint64_t next_identity() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
 }
-
-}  // namespace
 
 void check_source(const RuleSource& rule) {
   Pieces pieces;

@@ -27,6 +27,7 @@ struct SiteIndex {
   std::uint32_t group_count = 0;  // groups of slots
   std::uint8_t segments_from_left = 0, segments_from_right = 0;  // how many places guards look at
   bool has_names = false, has_hosts = false, has_counts = false;
+  std::uint8_t unused[3] = {};  // no byte is left to chance: a program is written to files
 };
 
 // A guard, and where the rule under it lies in the block of the site; of a guard of several

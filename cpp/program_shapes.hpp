@@ -53,16 +53,28 @@ class ShapeTable {
     units_.resize(place + bytes_.size() / sizeof(Unit));
     std::memcpy(units_.data() + place, bytes_.data(), bytes_.size());
     slots_[at] = {hash, place + 1};
+    base_ = units_.data();
+    size_ = units_.size();
     return place;
   }
 
+  // Shapes that somebody else holds, as all() gave them; nothing can be added.
+  [[nodiscard]] static ShapeTable mapped(std::span<const std::byte> all) {
+    ShapeTable table;
+    table.base_ = reinterpret_cast<const Unit*>(all.data());
+    table.size_ = all.size() / sizeof(Unit);
+    return table;
+  }
+  [[nodiscard]] std::span<const std::byte> all() const { return std::as_bytes(std::span(base_, size_)); }
+
   [[nodiscard]] RuleShape operator[](std::uint32_t place) const {
-    return RuleShape(reinterpret_cast<const std::byte*>(units_.data() + place));
+    return RuleShape(reinterpret_cast<const std::byte*>(base_ + place));
   }
 
   // Gives back what only add needs.
   void finish() {
     units_.shrink_to_fit();
+    base_ = units_.data();
     slots_ = {};
     bytes_ = {};
   }
@@ -96,6 +108,8 @@ class ShapeTable {
     slots_ = std::move(larger);
   }
 
+  const Unit* base_ = nullptr;  // the units, here or in somebody else's memory
+  std::size_t size_ = 0;
   std::vector<Unit> units_;
   std::vector<Slot> slots_;
   std::size_t count_ = 0;

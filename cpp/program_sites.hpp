@@ -14,7 +14,15 @@ namespace undust {
 
 class SiteTable {
  public:
+  struct Slot {
+    std::uint32_t tag = 0;    // of the site's hash
+    std::uint32_t place = 0;  // in units, from 1 on; 0: empty
+  };
+
   SiteTable() = default;
+  // A table that somebody else holds, as slots() and blocks() gave it; the slots are a power of two.
+  SiteTable(std::span<const Slot> slots, std::span<const std::byte> blocks)
+      : slots_(slots.data()), blocks_(blocks.data()), last_(slots.size() - 1), block_bytes_(blocks.size()) {}
   // `sites`: the hash of each site and the place of its block in `blocks`.
   SiteTable(std::span<const std::pair<std::uint64_t, std::size_t>> sites, std::span<const std::byte> blocks) {
     std::size_t size = 2;
@@ -30,7 +38,11 @@ class SiteTable {
     slots_ = memory_.add(all);
     blocks_ = memory_.add(blocks);
     last_ = size - 1;
+    block_bytes_ = blocks.size();
   }
+
+  [[nodiscard]] std::span<const Slot> slots() const { return slots_ ? std::span(slots_, last_ + 1) : std::span<const Slot>(); }
+  [[nodiscard]] std::span<const std::byte> blocks() const { return {blocks_, block_bytes_}; }
 
   [[nodiscard]] Block block_at(std::size_t place) const { return Block(blocks_ + place); }
 
@@ -65,11 +77,6 @@ class SiteTable {
   }
 
  private:
-  struct Slot {
-    std::uint32_t tag = 0;    // of the site's hash
-    std::uint32_t place = 0;  // in units, from 1 on; 0: empty
-  };
-
   [[nodiscard]] static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   [[nodiscard]] std::size_t first(std::uint64_t hash) const { return hash & last_; }
   [[nodiscard]] std::size_t next(std::size_t at) const { return (at + 1) & last_; }
@@ -80,7 +87,7 @@ class SiteTable {
   FarMemory memory_;
   const Slot* slots_ = nullptr;
   const std::byte* blocks_ = nullptr;
-  std::size_t last_ = 0;
+  std::size_t last_ = 0, block_bytes_ = 0;
 };
 
 }  // namespace undust

@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "privacy": "",
     "statistics": "",
     "extras": "errors",
-    "files": "errors",
+    "files": "errors _core",
     "urls": "extras _core",
     "rules": "errors display privacy _core files urls",
     "reading": "errors display privacy _core files urls",

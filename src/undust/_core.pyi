@@ -111,6 +111,8 @@ class RuleProblem(ValueError):
 
     column: int = 0
 
+IMAGE_MARK: bytes = ...
+
 class Counts:
     """What happened to the URLs of a batch."""
 
@@ -136,6 +138,21 @@ class Program:
     """A compiled rule set."""
 
     def __init__(self, rules: list[dict[str, object]], suffixes: Suffixes) -> None: ...
+
+    @staticmethod
+    def mapped(image: memoryview, suffixes: Suffixes) -> Program:
+        """
+        The program that `image` gave, used where it lies; ValueError if it is not whole.
+        """
+
+    def image(self, texts: bytes) -> bytes:
+        """The program as the bytes of a file, with texts of the caller's in it."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def texts(self) -> tuple[int, int]:
+        """Where these texts are in the image: their place and size."""
 
     def canonical(self, url: str) -> str:
         """The canonical form of a URL; what is none comes back as it is."""
@@ -275,6 +292,59 @@ def parameter_supports(offsets: object, codes: object, evidence: object, sketche
     """
     Names of parameters whose values may not matter: the place of the name, of its most frequent value, in how many envelopes, whether it stands more often last than first, and how many pages have two URLs that differ in its value alone; `marks` are the codes of `?`, `&` and `=`.
     """
+
+class PlainRows:
+    """Rows of a table that is text, which are changed as bytes."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def cells(self) -> bytes:
+        """The URLs as lines."""
+
+    @property
+    def end(self) -> int:
+        """Where the first row is that is not among them."""
+
+    def write_objects(self, data: bytes, results: bytes, before: bytes, only_changed: bool) -> bytes | None:
+        """
+        The rows with their results; None if a result has a byte that JSON escapes.
+        """
+
+    def write_values(self, data: bytes, results: bytes, before: bytes, delimiter: str, has_quotes: bool, only_changed: bool) -> bytes:
+        """The rows with their results."""
+
+def plain_objects(data: bytes, at: int, read: bytes, written: bytes, has_key: bool) -> PlainRows:
+    """
+    The objects from a place on that are changed as bytes; names as JSON writes them.
+    """
+
+def plain_values(data: bytes, at: int, read: int, written: int, width: int, delimiter: str, has_quotes: bool) -> PlainRows:
+    """
+    The same for delimited text; a new value goes to the end if `written` is -1 or `width`.
+    """
+
+class Distinct:
+    """
+    How many different texts there were, in memory that does not grow with them.
+    """
+
+    def __init__(self, kept: int) -> None: ...
+
+    def add(self, text: bytes) -> None:
+        """Count one text."""
+
+    def add_lines(self, data: bytes) -> None:
+        """Count the lines of a text."""
+
+    def add_column(self, column: object) -> None:
+        """Count the texts of a column."""
+
+    @property
+    def is_exact(self) -> bool: ...
+
+    @property
+    def count(self) -> float: ...
 
 def shared_codes(left: object, right: object) -> int:
     """How many codes two ascending columns of different ones share."""

@@ -83,6 +83,22 @@ void check_batch(const Program& program, std::string_view url) {
   }
 }
 
+// What went through its bytes answers the same; a byte that changed is found.
+void check_image(const Program& program, std::string_view url, const SuffixList& suffixes) {
+  Scratch scratch, other;
+  std::string image = program.image(url);
+  const Program again(std::as_bytes(std::span(image)), suffixes);
+  promise(again.key(url, other).url == program.key(url, scratch).url, "an image answers what its program answers");
+  promise(again.image(url) == image, "an image is written in one way");
+  image[url.size() * 31 % image.size()] ^= 1;
+  try {
+    const Program damaged(std::as_bytes(std::span(image)), suffixes);
+    promise(false, "damage is found");
+  } catch (const ImageProblem& problem) {
+    promise(problem.what()[0] != '\0', "a refused image has a reason");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -106,6 +122,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const Program program(sources, suffixes);
       check(program, rest, suffixes, has_compared);
       check_batch(program, rest);
+      check_image(program, rest, suffixes);
       check(program, "http://www.example.com/a/b/index.html?sid=1&x=2;y&utm_a=b&&x", suffixes, has_compared);
     }
   }

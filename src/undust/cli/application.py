@@ -160,7 +160,7 @@ class Application:
             return b"".join(line + b"\n" for line in after)
         out = self._asked(data)
         if self.stats:
-            self.tally.add_texts(_lines_of(data), _lines_of(out))
+            self.tally.add_lines(data, out)
         return out
 
     def _asked(self, data: bytes) -> bytes:
@@ -198,13 +198,42 @@ class Application:
             from undust.files.change import TableChange  # noqa: PLC0415 -- for tables only
             from undust.reading.formats.rewriting import change_table  # noqa: PLC0415
 
-            work = self._cells_as_lines(write) if is_lines else self._cells
+            only_changed = self.output.only_changed
             # What is asked for as lines is written by the work; the table itself goes nowhere.
-            table_write = len if is_lines else write
-            drops = self.output.only_changed or is_lines
-            said = self.input.column
-            change = TableChange(looked.name, remembered, said, self.output.column, work, table_write, drops)
+            change = TableChange(
+                looked.name,
+                remembered,
+                self.input.column,
+                self.output.column,
+                work=self._cells_as_lines(write) if is_lines else self._cells,
+                write=len if is_lines else write,
+                drops_rows=only_changed or is_lines,
+                only_changed=only_changed,
+                work_lines=self._lines_as_lines(write) if is_lines else self._cell_lines,
+            )
             change_table(looked, source, change)
+
+    def _cell_lines(self, data: bytes) -> bytes:
+        """Return what becomes of a column of URLs, given as lines."""
+        asked = _LINE_WITH_PATH.sub(self._base + b"/", data) if self._base else data
+        out, count, happened = self.mapping.lines(asked)
+        self.tally.add(count, happened)
+        if happened.not_urls:
+            self.tally.look_at(_lines_of(asked))
+        if self.stats:
+            self.tally.add_lines(data, out)
+        return out
+
+    def _lines_as_lines(self, write: Write) -> Callable[[bytes], None]:
+        def work(data: bytes) -> None:
+            out = self._cell_lines(data)
+            if not self.output.only_changed:
+                write(out)
+                return
+            both = zip(_lines_of(data), _lines_of(out), strict=True)
+            write(b"".join(new + b"\n" for old, new in both if old != new))
+
+        return work
 
     def _cells(self, cells: Sequence[Cell]) -> tuple[Sequence[Cell], Sequence[bool] | None]:
         """Return what becomes of a column of URLs, and which rows are to be written."""
@@ -278,7 +307,7 @@ class Application:
         # A row without a value is neither a URL nor anything else.
         self.tally.absent += urls.null_count
         if self.stats:
-            self.tally.add_texts(_bytes_of(urls.to_pylist()), _bytes_of(results.to_pylist()))
+            self.tally.add_columns(urls, results)
 
     def _run_records(self, looked: LookedInto, source: Format, write_rows: WriteRows) -> None:
         """Write the URL of each record of a log, an archive or a sitemap."""

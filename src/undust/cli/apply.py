@@ -13,11 +13,11 @@ from undust.cli import options
 from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Canonicalizing, Surting
 from undust.cli.memory import require_held
+from undust.cli.rules_compile import rules_of, sites_option
 from undust.cli.stdout import destination, require_stdout_for_one
 from undust.cli.terminal import say, say_json
 from undust.cli.urls_input import UrlsInput, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
-from undust.rules import load
 
 if TYPE_CHECKING:
     from undust.rules.compiled import OrderedRules
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--stats", is_flag=True, help="Print on stderr the number of distinct URLs, and the effect of each rule."
 )
+@sites_option
 @options.threads
 @options.memory
 @options.json_of_lines
@@ -56,6 +57,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     surt: bool,
     only_changed: bool,
     stats: bool,
+    sites_file: str | None,
     threads: int,
     memory: int | None,
     as_json: bool,
@@ -87,9 +89,9 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust apply rules.json urls.txt --only-changed --output-format csv
     """  # noqa: D301 -- click keeps the lines behind a \b
     paths = files or (STANDARD,)
-    _require_sense(rules, paths, output, as_json=as_json)
-    require_readable((rules, *paths))
-    canonicalizer = load(rules).compile()
+    _require_sense(rules, (*paths, *([sites_file] if sites_file else [])), output, as_json=as_json)
+    require_readable((rules, *paths, *([sites_file] if sites_file else [])))
+    canonicalizer = rules_of(rules, sites_file).compile()
     job = Application(
         Surting(canonicalizer, threads, stats)
         if surt

@@ -7,49 +7,44 @@ there were, with a standard error of 0.4 %. The same texts give the same number 
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING
+
+from undust._core import Distinct as DistinctHashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pyarrow as pa
+
 _KEPT = 1 << 16
 STANDARD_ERROR = _KEPT**-0.5
-_HASHES = 1 << 64
 
 
 class Distinct:
     """A count of different texts."""
 
     def __init__(self, kept: int = _KEPT) -> None:
-        self._kept = kept
-        self._smallest: set[int] = set()
-        self._bound = _HASHES
+        self._hashes = DistinctHashes(kept)
 
     def add(self, texts: Iterable[bytes]) -> None:
         """Count some texts, in any order and as often as they come."""
-        for text in set(texts):
-            number = int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
-            if number < self._bound:
-                self._smallest.add(number)
-        if len(self._smallest) > 2 * self._kept:
-            self._forget()
+        for text in texts:
+            self._hashes.add(text)
 
-    def _forget(self) -> None:
-        kept = sorted(self._smallest)[: self._kept]
-        self._smallest = set(kept)
-        self._bound = kept[-1]
+    def add_lines(self, data: bytes) -> None:
+        """Count the lines of a text, without their line feeds."""
+        self._hashes.add_lines(data)
+
+    def add_column(self, column: pa.Array) -> None:
+        """Count the texts of a column."""
+        self._hashes.add_column(column)
 
     @property
     def is_exact(self) -> bool:
         """Whether the count is exact."""
-        return self._bound == _HASHES and len(self._smallest) <= self._kept
+        return self._hashes.is_exact
 
     @property
     def count(self) -> int:
         """How many different texts were added, or about how many."""
-        if self.is_exact:
-            return len(self._smallest)
-        if len(self._smallest) > self._kept:
-            self._forget()
-        return round((self._kept - 1) * _HASHES / self._bound)
+        return round(self._hashes.count)

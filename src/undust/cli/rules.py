@@ -8,6 +8,7 @@ import click
 
 from undust.cli.changing import cost_of, measured_change, out_of_effect, with_sample
 from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
+from undust.cli.rules_compile import compile_
 from undust.cli.stdout import require_stdout_for_one
 from undust.cli.terminal import say, say_json
 from undust.files.streams import require_readable
@@ -36,6 +37,7 @@ def command() -> None:
       undust rules check rules.json
       undust rules disable rules.json 5ad74dbb
       undust rules merge old.json new.json -o rules.json
+      undust rules compile rules.json -o rules.undust
     """  # noqa: D301 -- click keeps the lines behind a \b
 
 
@@ -48,8 +50,8 @@ def _objects(rules: Sequence[Rule]) -> list[dict[str, Any]]:
     return [rule.to_json() for rule in rules]
 
 
-for _review in (show_verdicts, approve, reject, keep_note):
-    command.add_command(_review)
+for _command in (show_verdicts, approve, reject, keep_note, compile_):
+    command.add_command(_command)
 
 
 @command.command("list", short_help="Show the rules in their order.")

@@ -10,6 +10,8 @@ from undust.cli.distinct import STANDARD_ERROR, Distinct
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pyarrow as pa
+
     from undust.cli.contract import Happened
     from undust.rules.compiled import OrderedRules
 
@@ -85,6 +87,16 @@ class Tally:
         """Count different texts."""
         self.before.add(before)
         self.after.add(after)
+
+    def add_lines(self, before: bytes, after: bytes) -> None:
+        """Count different lines."""
+        self.before.add_lines(before)
+        self.after.add_lines(after)
+
+    def add_columns(self, before: pa.Array, after: pa.Array) -> None:
+        """Count different texts of columns."""
+        self.before.add_column(before)
+        self.after.add_column(after)
 
     def used(self, rules: OrderedRules) -> list[tuple[int, str, int]]:
         """Return number, id and uses of the rules that did something."""

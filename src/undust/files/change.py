@@ -24,6 +24,8 @@ Cell = bytes | None
 Write = Callable[[bytes], object]
 Work = Callable[[Sequence[Cell]], tuple[Sequence[Cell], Sequence[bool] | None]]
 """A block of URLs to what becomes of them, and which rows to write; None: all of them."""
+WorkLines = Callable[[bytes], bytes | None]
+"""The same for URLs as lines, to as many lines; None: nothing of their rows is written."""
 Choose = Callable[[Sequence[str], Sequence[str]], str]
 """From the names of the columns, and of those that hold nothing but URLs, to the column of the URLs."""
 
@@ -42,6 +44,10 @@ class TableChange(NamedTuple):
     write: Write
     drops_rows: bool = False
     """Some rows are not written."""
+    only_changed: bool = False
+    """Only rows are written whose URL changes."""
+    work_lines: WorkLines | None = None
+    """What is done to URLs that hold no line break; without it they are cells like all others."""
 
 
 class Numbered(NamedTuple):

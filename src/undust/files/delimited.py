@@ -8,9 +8,10 @@ around a whole value of TSV are taken off.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from undust._core import plain_values
 from undust.errors import DamagedSource
 from undust.files.change import numbered_lines
 from undust.files.streams import LONGEST_LINE
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 LONGEST_RECORD_LINES = 1000
 OPEN_QUOTE = "a quote that is never closed"
+MOST_ODD_ROWS = 1 << 14
+"""Rows that are taken apart here before the core is asked again."""
 SNIFFED_ROWS = 20
 """Rows that are looked at to find a column of URLs."""
 _END = rb"(\r?\n|\Z)"
@@ -153,10 +156,35 @@ class _Rewriting:
             at = self._begin(data, number, is_last=is_last)
             if self._places is None:
                 return data[at:]
-        rows, at = self._rows(data, at, number, is_last=is_last)
-        if rows:
-            self._write(rows)
+        written: list[bytes] = []
+        odd_rows, is_whole = 1, True
+        while at < len(data) and is_whole:
+            start, at = at, self._plain(data, at, written)
+            odd_rows = 1 if at > start else min(2 * odd_rows, MOST_ODD_ROWS)
+            rows, at, is_whole = self._rows(data, at, number, odd_rows, is_last=is_last)
+            if rows:
+                written += self._written(rows)
+        if written:
+            self._change.write(b"".join(written))
         return data[at:]
+
+    def _plain(self, data: bytes, at: int, written: list[bytes]) -> int:
+        """Change the rows that the core takes apart, from a place on; return where they end."""
+        work, layout, places = self._change.work_lines, self._layout, self._places
+        if work is None or places is None:
+            return at
+        mark = layout.delimiter.decode("latin-1")
+        width = -1 if places.width is None else places.width
+        rows = plain_values(data, at, places.read, places.written, width, mark, layout.has_quotes)
+        if len(rows):
+            results = work(rows.cells)
+            if results is not None:
+                before = layout.delimiter if places.written in {-1, width} else b""
+                only_changed = self._change.only_changed
+                written.append(
+                    rows.write_values(data, results, before, mark, layout.has_quotes, only_changed)
+                )
+        return rows.end
 
     def _begin(self, data: bytes, number: int, *, is_last: bool) -> int:
         """Find the columns by the first record; return where the rows begin."""
@@ -227,26 +255,22 @@ class _Rewriting:
         self._row = re.compile(pattern + _END)
 
     def _rows(
-        self, data: bytes, at: int, number: int, *, is_last: bool
-    ) -> tuple[list[tuple[bytes, ...]], int]:
-        """Return the rows, each as the pieces that its pattern makes, and where they end."""
+        self, data: bytes, at: int, number: int, most: int, *, is_last: bool
+    ) -> tuple[list[tuple[bytes, ...]], int, bool]:
+        """Return some rows as the pieces of their pattern, where they end, and if all are whole."""
         rows: list[tuple[bytes, ...]] = []
         assert self._row is not None  # noqa: S101 -- a header was found
-        match_row, end = self._row.match, len(data)
-        while at < end:
-            while match := match_row(data, at):
-                pieces = match.groups()
-                if not (pieces[-1] or is_last) or match.end() == at:
-                    break
-                rows.append(pieces)
+        match_row, end, is_whole = self._row.match, len(data), True
+        while at < end and len(rows) < most and is_whole:
+            match = match_row(data, at)
+            if match and (match[match.re.groups] or is_last) and match.end() > at:
+                rows.append(match.groups())
                 at = match.end()
-            if at < end:
+            else:
                 row, at, is_whole = self._odd_row(data, at, number, is_last=is_last)
                 rows += row
-                if not is_whole:
-                    break
         # A blank line is a row of one empty value to the pattern of a table of one column.
-        return [row for row in rows if any(row[:-1])], at
+        return [row for row in rows if any(row[:-1])], at, is_whole
 
     def _odd_row(
         self, data: bytes, at: int, number: int, *, is_last: bool
@@ -273,7 +297,8 @@ class _Rewriting:
         assert match is not None  # noqa: S101
         return [match.groups()], record.end(), True
 
-    def _write(self, rows: list[tuple[bytes, ...]]) -> None:
+    def _written(self, rows: list[tuple[bytes, ...]]) -> list[bytes]:
+        """Return the lines of rows."""
         assert self._places is not None  # noqa: S101
         read, written, width = self._places
         if width is not None and 0 <= written < read:
@@ -287,9 +312,7 @@ class _Rewriting:
             if cell != result:
                 new[place] = self._quoted(result or b"", like=raw[place])
         lines = self._lines(rows, new)
-        if chosen is not None:
-            lines = [line for line, is_chosen in zip(lines, chosen, strict=True) if is_chosen]
-        self._change.write(b"".join(lines))
+        return lines if chosen is None else list(compress(lines, chosen))
 
     def _lines(self, rows: list[tuple[bytes, ...]], new: Sequence[bytes]) -> list[bytes]:
         assert self._places is not None  # noqa: S101

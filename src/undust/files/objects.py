@@ -1,25 +1,30 @@
 """JSON objects as bytes: one a line, in an array, or behind the key and time of a CDXJ line.
 
 An object gets a member more, or one of its values is replaced; every other byte stays as it is. Most
-objects are taken apart by one regular expression, which accepts valid JSON alone; those that it does not
-accept (deeply nested, an escaped name, a name twice, damage) go member by member through `json`.
+lines are taken apart by the core; other objects by one regular expression, which accepts valid JSON alone;
+those that it does not accept (deeply nested, an escaped name, a name twice, damage) go member by member
+through `json`.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from undust._core import plain_objects
 from undust.errors import DamagedSource
 from undust.files.change import numbered_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from undust.files.change import Cell, TableChange
+    from undust.files.change import Cell, Numbered, TableChange
 
+MOST_ODD_LINES = 1 << 12
+"""Lines that are taken apart here before the core is asked again."""
 SNIFFED_OBJECTS = 20
 NULL = b"null"
 _SPACE = rb"[ \t\r\n]*+"
@@ -57,7 +62,11 @@ class Finder:
     def __init__(self, read: str, written: str) -> None:
         self._read, self._written = read, written
         self._is_same = read == written
+        self.names = _dumped(read), _dumped(written)
+        """As JSON writes them."""
         self._added = b", " + _dumped(written) + b": "
+        self.before = b"" if self._is_same else self._added
+        """What stands before a result in an object that has the member that is read."""
         names = b"|".join(re.escape(_dumped(name)) for name in dict.fromkeys((read, written)))
         other = b"(?!(?:" + names + b")" + _SPACE + b":)" + _NAME + _SPACE + b":" + _SPACE + _VALUE
         wanted = re.escape(_dumped(read)) + _SPACE + b":" + _SPACE + b"(" + _STRING + b"|null)"
@@ -173,24 +182,18 @@ class JsonPlace(NamedTuple):
 
 def change_json_lines(blocks: Iterable[bytes], change: TableChange) -> None:
     """Write each object of JSON lines with the results in their member."""
-    ObjectChanges(change).run(_lines(change.name, blocks))
+    ObjectChanges(change).run(numbered_lines(change.name, blocks))
 
 
 def change_cdxj(blocks: Iterable[bytes], change: TableChange) -> None:
     """Write each line of CDXJ with the results in a member of its object."""
-    ObjectChanges(change, _after_time).run(_lines(change.name, blocks))
+    ObjectChanges(change, _after_time).run(numbered_lines(change.name, blocks))
 
 
-def _lines(name: str, blocks: Iterable[bytes]) -> Iterator[list[JsonPlace]]:
-    for lines in numbered_lines(name, blocks):
-        texts = lines.data.split(b"\n")
-        if not texts[-1]:
-            texts.pop()
-        yield [
-            JsonPlace(b"", text, b"\n", number)
-            for number, text in enumerate(texts, lines.first)
-            if text.strip()
-        ]
+def _places(data: bytes, number: int) -> list[JsonPlace]:
+    """Return the lines that are not blank; `number` is that of the first line."""
+    texts = data.removesuffix(b"\n").split(b"\n")
+    return [JsonPlace(b"", text, b"\n", line) for line, text in enumerate(texts, number) if text.strip()]
 
 
 def _after_time(place: JsonPlace) -> JsonPlace | None:
@@ -214,13 +217,61 @@ class ObjectChanges:
         self._is_seen = False
         self._keys: dict[str, None] = {}
 
-    def run(self, blocks: Iterable[list[JsonPlace]]) -> None:
-        """Write all objects."""
-        for places in blocks:
-            pieces = self.changed(places)
+    def run(self, blocks: Iterable[Numbered]) -> None:
+        """Write the objects of all lines."""
+        for lines in blocks:
+            pieces = self._changed_lines(lines.data, lines.first)
             if pieces:
                 self._change.write(b"".join(pieces))
         self.finish()
+
+    def _changed_lines(self, data: bytes, number: int) -> list[bytes]:
+        """Return the lines that are to be written."""
+        if self._finder is None and (objects := list(self._narrowed(_places(data, number)))):
+            self._begin([each for each in objects if each is not None][:SNIFFED_OBJECTS])
+        pieces: list[bytes] = []
+        at, odd_lines = 0, 1
+        while at < len(data):
+            lines, at = self._plain(data, at, number, pieces)
+            odd_lines = 1 if lines else min(2 * odd_lines, MOST_ODD_LINES)
+            number += lines
+            start = at
+            for _ in range(odd_lines):
+                at = data.find(b"\n", at) + 1 or len(data)
+            if start < at:
+                pieces += self.changed(_places(data[start:at], number))
+            number += odd_lines
+        return pieces
+
+    def _plain(self, data: bytes, at: int, number: int, pieces: list[bytes]) -> tuple[int, int]:
+        """Change the lines that the core takes apart, from a place on; return their number and end."""
+        work, finder = self._change.work_lines, self._finder
+        if work is None or finder is None:
+            return 0, at
+        rows = plain_objects(data, at, *finder.names, self._narrow is not None)
+        if len(rows):
+            self._is_seen = True
+            results = work(rows.cells)
+            if results is not None:
+                written = rows.write_objects(data, results, finder.before, self._change.only_changed)
+                pieces += (
+                    self._escaped(_places(data[at : rows.end], number), results)
+                    if written is None
+                    else [written]
+                )
+        return len(rows), rows.end
+
+    def _escaped(self, places: list[JsonPlace], results: bytes) -> list[bytes]:
+        """Return objects with results of which one cannot be written as it is."""
+        objects = [place for place in self._narrowed(places) if place is not None]
+        found = [self._find(place) for place in objects]
+        cells = [self._text(each[0], place) for each, place in zip(found, objects, strict=True)]
+        new = results.removesuffix(b"\n").split(b"\n")
+        chosen = list(map(operator.ne, cells, new)) if self._change.only_changed else None
+        return [text for text in _written(objects, found, cells, new, chosen) if text is not None]
+
+    def _narrowed(self, places: Sequence[JsonPlace]) -> Sequence[JsonPlace | None]:
+        return [self._narrow(place) for place in places] if self._narrow else places
 
     def finish(self) -> None:
         """Raise if no object had the column."""
@@ -233,7 +284,7 @@ class ObjectChanges:
 
     def changed(self, places: Sequence[JsonPlace]) -> list[bytes]:
         """Return the objects that are to be written, with what stands around them."""
-        narrowed = [self._narrow(place) for place in places] if self._narrow else places
+        narrowed = self._narrowed(places)
         objects = [place for place in narrowed if place is not None]
         if self._finder is None and objects:
             self._begin(objects[:SNIFFED_OBJECTS])
@@ -241,13 +292,7 @@ class ObjectChanges:
         cells: list[Cell] = [self._text(each[0], place) for each, place in zip(found, objects, strict=True)]
         self._is_seen = self._is_seen or any(each[0] is not None for each in found)
         results, chosen = self._change.work(cells)
-        written: list[bytes | None] = []
-        for row, (token, before, after) in enumerate(found):
-            result = results[row]
-            new = token if token is not None and result == cells[row] else token_of(result)
-            place = objects[row]
-            is_chosen = chosen is None or chosen[row]
-            written.append(place[0] + before + new + after + place[2] if is_chosen else None)
+        written = _written(objects, found, cells, results, chosen)
         if len(objects) == len(places):
             return [text for text in written if text is not None]
         others = iter(written)
@@ -291,6 +336,24 @@ class ObjectChanges:
             message = f"{self._change.name}: {what}; name the column of the URLs with --column"
             raise DamagedSource(message)
         return text
+
+
+def _written(
+    objects: Sequence[JsonPlace],
+    found: Sequence[Found],
+    cells: Sequence[Cell],
+    results: Sequence[Cell],
+    chosen: Sequence[bool] | None,
+) -> list[bytes | None]:
+    """Return objects with their results; None for those that are not written."""
+    written: list[bytes | None] = []
+    for row, (token, before, after) in enumerate(found):
+        result = results[row]
+        new = token if token is not None and result == cells[row] else token_of(result)
+        place = objects[row]
+        is_chosen = chosen is None or chosen[row]
+        written.append(place[0] + before + new + after + place[2] if is_chosen else None)
+    return written
 
 
 def _where(place: JsonPlace) -> str:

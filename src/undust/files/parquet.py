@@ -6,7 +6,8 @@ import re
 import shutil
 import tempfile
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,8 +22,20 @@ if TYPE_CHECKING:
 
     from undust.files.change import Choose, Write
 
+_DEFAULT_PACKING = "zstd"
+_PACKINGS = {
+    "UNCOMPRESSED": "none",
+    "SNAPPY": "snappy",
+    "GZIP": "gzip",
+    "BROTLI": "brotli",
+    "LZ4": "lz4",
+    "ZSTD": "zstd",
+}
+"""What a file calls its packing, and how it is asked for."""
 ROWS = 1 << 14
 """Rows with their sketches are large, and some of what is made of them is larger."""
+LOOKED_AT = 1 << 12
+"""Rows by which it is decided how columns are packed."""
 
 
 @contextmanager
@@ -89,15 +102,67 @@ def _place(parquet: pq.ParquetFile, name: str, choose: Choose) -> int:
 def change_parquet(file: BinaryIO, change: ColumnChange) -> None:
     """Write each batch of rows with the results in their column; all other columns keep their types."""
     with opened(file, change.name) as parquet:
-        schema = parquet.schema_arrow
         read = _place(parquet, change.name, change.choose)
-        empty = _with_column(schema.empty_table(), change.written, pa.array([], pa.string()))
-        with writing_parquet(empty.schema, change.write) as write_batch:
-            for batch in _batches(parquet, change.name):
-                results, chosen = change.work(_texts(batch.column(read)))
-                table = _with_column(pa.Table.from_batches([batch]), change.written, results)
-                for changed in (table if chosen is None else table.filter(chosen)).to_batches():
-                    write_batch(changed)
+        empty = _with_column(parquet.schema_arrow.empty_table(), change.written, pa.array([], pa.string()))
+        batches = _changed_batches(parquet, read, change)
+        first = next(batches, None)
+        packing: dict[str, Any] = {"compression": _compression(parquet, read, change.written)}
+        packing |= _helped_columns(first) if first else {}
+        with writing_parquet(empty.schema, change.write, **packing) as write_batch:
+            for batch in chain([first] if first else [], batches):
+                write_batch(batch)
+
+
+def _changed_batches(parquet: pq.ParquetFile, read: int, change: ColumnChange) -> Iterator[pa.RecordBatch]:
+    for batch in _batches(parquet, change.name):
+        results, chosen = change.work(_texts(batch.column(read)))
+        table = _with_column(pa.Table.from_batches([batch]), change.written, results)
+        yield from (table if chosen is None else table.filter(chosen)).to_batches()
+
+
+def _compression(parquet: pq.ParquetFile, read: int, written: str) -> str | dict[str, str]:
+    """Return how each column is packed: as in the file, and the new one like the URLs."""
+    metadata = parquet.metadata
+    if not metadata.num_row_groups:
+        return _DEFAULT_PACKING
+    group = metadata.row_group(0)
+    columns = [group.column(place) for place in range(group.num_columns)]
+    packings = {each.path_in_schema: _PACKINGS.get(each.compression, _DEFAULT_PACKING) for each in columns}
+    url = packings.get(parquet.schema_arrow.names[read], _DEFAULT_PACKING)
+    return {written: url} | packings
+
+
+def _helped_columns(batch: pa.RecordBatch) -> dict[str, list[str]]:
+    """Return the columns whose values repeat, which are worth a dictionary, and those worth statistics.
+
+    The least and the greatest text of some rows tell a reader something only if the texts are in order.
+    Both are looked up in the first rows; of nested columns nothing is known.
+    """
+    if any(pa.types.is_nested(field.type) for field in batch.schema):
+        return {}
+    some = batch.slice(0, LOOKED_AT)
+    columns = dict(zip(some.schema.names, some.columns, strict=True))
+    return {
+        "use_dictionary": [name for name, column in columns.items() if _repeats(column)],
+        "write_statistics": [
+            name for name, column in columns.items() if not _is_text(column.type) or _is_in_order(column)
+        ],
+    }
+
+
+def _repeats(column: pa.Array) -> bool:
+    if pa.types.is_dictionary(column.type):
+        return True
+    try:
+        return bool(2 * pc.count_distinct(column).as_py() <= len(column))
+    except pa.ArrowNotImplementedError:
+        return True
+
+
+def _is_in_order(column: pa.Array) -> bool:
+    if not pa.types.is_string(column.type) or column.null_count:
+        return bool(column.null_count < len(column))
+    return bool(pc.all(pc.less_equal(column[:-1], column[1:])).as_py())
 
 
 def _batches(

@@ -90,10 +90,19 @@ class _Sink(io.RawIOBase):
 
 @contextmanager
 def writing_parquet(
-    schema: pa.Schema, write: Callable[[bytes], object]
+    schema: pa.Schema,
+    write: Callable[[bytes], object],
+    **packing: Any,  # noqa: ANN401 -- options of Arrow's writer
 ) -> Iterator[Callable[[pa.RecordBatch], object]]:
-    """Write batches as one Parquet file; if something fails, the file has no end and is not Parquet."""
-    writer = pq.ParquetWriter(_Sink(write), schema, compression="zstd")
+    """Write batches as one Parquet file; if something fails, the file has no end and is not Parquet.
+
+    Args:
+        schema: Of the batches.
+        write: Takes the bytes.
+        packing: How columns are packed, as Arrow's writer takes it.
+
+    """
+    writer = pq.ParquetWriter(_Sink(write), schema, **{"compression": "zstd"} | packing)
     try:
         yield writer.write_batch
     except BaseException:

@@ -62,6 +62,11 @@ def limits_use(rule: Mapping[str, Any]) -> str | None:
     return "status" if rule.get("status") == "proposed" else None
 
 
+def may_limit_use(data: bytes) -> bool:
+    """Return whether the text of a rule file could have such a rule; most have none."""
+    return any(word in data for word in (b'"fetch"', b'"needs"', b'"proposed"', b"\\u"))
+
+
 def require_version(version: int, rules: Sequence[Mapping[str, Any]]) -> None:
     """Raise a `Problem` if a file of version 1 has a rule that readers of version 1 would apply wrongly."""
     if version == _VERSION_OF_USES:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from undust._core import Program
+from undust._core import IMAGE_MARK, Program
 from undust.display import drawn
 from undust.errors import RuleError
 from undust.files.streams import open_output, read_whole
-from undust.rules import files
+from undust.rules import files, image
 from undust.rules.compiled import Canonicalizer
-from undust.rules.language import RETIRED, Rule, Status, identity
+from undust.rules.language import ANY_SITE, RETIRED, Rule, Status, identity
 from undust.rules.needs import acting
 from undust.rules.problems import Problem, asked
 from undust.urls.site import suffixes
@@ -44,33 +44,53 @@ class RuleSet(Sequence[Rule]):
         files.require_unique(raw)
         self._start(dict(files.EMPTY_HEADER), raw, name)
 
-    def _start(self, header: dict[str, Any], raw: list[dict[str, Any]], name: str) -> None:
+    def _start(
+        self, header: dict[str, Any], raw: Sequence[dict[str, Any]], name: str, program: Program | None = None
+    ) -> None:
         self.name = name
         self._header = header
         self.raw = raw
-        self._program: Program | None = None
+        self._program = program
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Return the rules of a file; `-` is standard input, and it may be packed with gzip or zstd."""
-        return cls.loads(read_whole(str(path), files.MOST_FILE_BYTES), name=str(path))
+        """Return the rules of a file; `-` is standard input, and it may be packed with gzip or zstd.
+
+        A file that `compile_to` wrote is mapped and ready at once, however many rules it has.
+        """
+        name = str(path)
+        if image.is_image(name):
+            return cls._of_image(image.mapped(name), name)
+        return cls.loads(read_whole(name, files.MOST_FILE_BYTES), name=name)
+
+    @classmethod
+    def _of_image(cls, held: image.Image, name: str) -> Self:
+        rules = cls.__new__(cls)
+        rules._start(held.header, held.rules, name, held.program)  # noqa: SLF001 -- its own
+        return rules
 
     @classmethod
     def loads(cls, data: bytes | str, *, name: str = _MANY) -> Self:
         """Return the rules in the text of a rule file; `name` is what messages call it."""
         data = data.encode() if isinstance(data, str) else data
+        if data.startswith(IMAGE_MARK):
+            return cls._of_image(image.unpacked(memoryview(data), name), name)
         header, version, raw = files.read(data, name)
         rules = cls.__new__(cls)
         rules._start(header, raw, name)  # noqa: SLF001 -- its own
         try:
             _ = rules.program
-            files.require_version(version, raw)
+            if files.may_limit_use(data):
+                files.require_version(version, raw)
         except Problem as problem:
             raise files.located(problem, name, data) from None
         return rules
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file, whole or not at all; the same rules give the same bytes."""
+        if image.is_image(str(path)):
+            message = f"{path}: a compiled rule file is not changed; change its source and compile that again"
+            raise RuleError(message)
         with open_output(str(path)) as output:
             output.write(self.dumps())
 
@@ -86,6 +106,24 @@ class RuleSet(Sequence[Rule]):
         """
         return files.written(self._header, map(_with_id, self.raw))
 
+    def compile_to(self, path: str | PathLike[str]) -> None:
+        """Write the rules as a compiled file, which `load` maps: for many rules, or many processes.
+
+        It fits this version of undust and this kind of machine; keep the rule file as the source.
+        """
+        with open_output(str(path)) as output:
+            output.write(image.written(self.program, self._header, self.raw))
+
+    def of_sites(self, sites: Iterable[str]) -> Self:
+        """Return the rules of these sites, and those for all sites.
+
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> len(rules.of_sites(["shop.test"])), len(rules.of_sites(["other.test"]))
+        (1, 0)
+        """
+        wanted = {ANY_SITE, *map(str.lower, sites)}
+        return self._like([rule for rule in self.raw if rule["site"].lower() in wanted])
+
     def compile(self) -> Canonicalizer:
         """Return the function that these rules are."""
         return Canonicalizer(self)
@@ -94,7 +132,7 @@ class RuleSet(Sequence[Rule]):
     def program(self) -> Program:
         """The rules as the core runs them; made once."""
         if self._program is None:
-            self._program = asked(Program, acting(self.raw), suffixes())
+            self._program = asked(Program, acting(list(self.raw)), suffixes())
         return self._program
 
     def __getstate__(self) -> dict[str, Any]:
@@ -140,7 +178,7 @@ class RuleSet(Sequence[Rule]):
             numbered = Problem(problem.message, problem.field, problem.column, place + 1)
             raise files.located(numbered, self.name) from None
 
-    def _like(self, raw: list[dict[str, Any]]) -> Self:
+    def _like(self, raw: Sequence[dict[str, Any]]) -> Self:
         rules = type(self).__new__(type(self))
         rules._start(self._header, raw, self.name)  # noqa: SLF001 -- its own
         return rules
