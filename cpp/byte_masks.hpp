@@ -11,6 +11,8 @@
 #include <emmintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 namespace undust {
@@ -38,6 +40,14 @@ namespace mask_detail {
   const Bytes16 high = vpaddq_u8(kinds[2] & kPlaces, kinds[3] & kPlaces);
   const Bytes16 sums = vpaddq_u8(low, high);
   return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
+}
+#elif defined(__wasm_simd128__)
+[[nodiscard]] inline std::uint64_t bits_of(const Bytes16 (&kinds)[4]) {
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    mask |= std::uint64_t{static_cast<std::uint16_t>(wasm_i8x16_bitmask(reinterpret_cast<v128_t>(kinds[i])))} << (16 * i);
+  }
+  return mask;
 }
 #else
 [[nodiscard]] inline std::uint64_t bits_of(const Bytes16 (&kinds)[4]) {

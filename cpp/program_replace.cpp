@@ -59,6 +59,12 @@ bool is_same_path(const Replacement& rule, std::string_view path, std::size_t pl
   return result.size() == climbed.size() + old.size() && result.starts_with(climbed) && result.ends_with(old);
 }
 
+// Whether only the slashes behind the scheme change, and into slashes: however many there are, the URL is the same.
+bool is_about_slashes(const Replacement& rule, std::size_t host_at, std::size_t place) {
+  return place + 2 >= host_at && place + rule.from.size() <= host_at &&
+         rule.to.find_first_not_of("/\\") == std::string_view::npos;
+}
+
 constexpr ByteSet kPlainHost = kLower | kUpper | kDigit | bytes_of("-._");
 
 // Whether a host keeps its site, or becomes another host at all, when plain text `to` takes the
@@ -99,6 +105,7 @@ Reach reach_of(const Replacement& rule, const UrlView& url, std::string_view sit
   const std::size_t path_end = path_at + url.path.size();
   if (place > path_end) return Reach::kLittle;
   if (place <= path_at) {
+    if (is_about_slashes(rule, host_at, place)) return Reach::kNothing;
     const std::size_t start = place - host_at, end = start + rule.from.size();
     const bool is_in_host = place >= host_at && end <= url.host.size() && rule.has_plain_host;
     return is_in_host && !may_keep_site(url.host, site, rule.to, start, end) ? Reach::kNothing : Reach::kAuthority;

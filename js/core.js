@@ -4,7 +4,6 @@ import suffixes from "./suffixes.js";
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const ABSENT = 0xffffffff;
-const MOST_COPIED = 128; // up to this many characters a loop is faster than TextEncoder and TextDecoder
 const LEAST_ROOM = 4096;
 const NOT_WELL_FORMED = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
@@ -18,69 +17,38 @@ export function isWellFormed(text) {
 
 export class Core {
   #exports;
-  #bytes;
-  #room = 0; // where the module reads texts, and how long a text may be there
-  #capacity = 0;
+  #room = new Uint8Array(0); // where the module reads texts; empty if the memory grew, which detaches its buffer
 
   constructor(module) {
     this.#exports = new WebAssembly.Instance(module, IMPORTS).exports;
     this.#exports._initialize?.();
-    this.#bytes = new Uint8Array(this.#exports.memory.buffer);
   }
 
-  // Growing the memory replaces its buffer.
-  #memory() {
-    const { buffer } = this.#exports.memory;
-    if (this.#bytes.buffer !== buffer) this.#bytes = new Uint8Array(buffer);
-    return this.#bytes;
+  #bytes(start, size) {
+    return new Uint8Array(this.#exports.memory.buffer, start, size);
   }
 
   #reserve(size) {
-    if (size > this.#capacity) {
-      this.#capacity = Math.max(size, LEAST_ROOM);
-      this.#room = this.#exports.input(this.#capacity);
-    }
-    return this.#room;
+    const capacity = Math.max(size, LEAST_ROOM);
+    const start = this.#exports.input(capacity);
+    this.#room = this.#bytes(start, capacity);
   }
 
   /** Write a text for the module to read; its size in bytes, or -1 if it is not well formed. */
   #write(text) {
-    const length = text.length;
-    const room = this.#reserve(length * 3);
-    const bytes = this.#memory();
-    if (length <= MOST_COPIED) {
-      let at = 0;
-      for (; at < length; ++at) {
-        const code = text.charCodeAt(at);
-        if (code > 127) break;
-        bytes[room + at] = code;
-      }
-      if (at === length) return length;
-    }
     if (!isWellFormed(text)) return -1;
-    return ENCODER.encodeInto(text, bytes.subarray(room, room + length * 3)).written;
-  }
-
-  #decoded(start, size) {
-    const bytes = this.#memory();
-    if (size <= MOST_COPIED) {
-      let text = "";
-      let at = start;
-      for (const end = start + size; at < end; ++at) {
-        const code = bytes[at];
-        if (code > 127) break;
-        text += String.fromCharCode(code);
-      }
-      if (at === start + size) return text;
-    }
-    return DECODER.decode(bytes.subarray(start, start + size));
+    const most = text.length * 3;
+    if (most >= this.#room.length) this.#reserve(most);
+    return ENCODER.encodeInto(text, this.#room).written;
   }
 
   #mapped(work, text, argument) {
     const size = this.#write(text);
     if (size < 0) return text;
     const written = work(size, argument);
-    return written < 0 ? text : this.#decoded(this.#exports.answer(), written);
+    if (written < 0) return text;
+    const start = this.#exports.answer();
+    return DECODER.decode(this.#bytes(start, written));
   }
 
   canonical(url) {
@@ -105,10 +73,10 @@ export class Core {
   /** Make the rule set of this instance; a reader of the problem, if there is one. */
   compile(data) {
     this.#exports.suffix_list(this.#write(suffixes));
-    const room = this.#reserve(data.length);
-    this.#memory().set(data, room);
+    this.#reserve(data.length);
+    this.#room.set(data);
     const isDone = this.#exports.compile(data.length);
-    this.#capacity = 0;
+    this.#room = new Uint8Array(0); // the module gave that memory back
     return isDone ? undefined : this.#answer();
   }
 
@@ -120,7 +88,7 @@ export class Core {
   }
 
   #answer() {
-    return new Answer(this.#memory(), this.#exports.answer());
+    return new Answer(this.#bytes(0), this.#exports.answer());
   }
 }
 

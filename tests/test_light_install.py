@@ -127,6 +127,14 @@ def test_from_python(environment: Path) -> None:
         assert re.fullmatch(r"MissingExtra \w+ is not installed; pip install 'undust\[learn\]'", line)
 
 
+def test_importing_it_loads_next_to_nothing(environment: Path) -> None:
+    """A program that imports undust waits for no module that it did not ask for."""
+    loaded = "import sys; before = set(sys.modules); import undust; print(*sorted(set(sys.modules) - before))"
+    done = run(environment, "python", "-I", "-c", loaded)
+    assert done.stderr == ""
+    assert set(done.stdout.split()) <= {"__future__", "importlib", "undust", "undust.display", "warnings"}
+
+
 WITHOUT_LEARN = """
 import sys
 

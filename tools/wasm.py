@@ -34,6 +34,13 @@ TARGET = (
     "-target", "wasm32-wasi", "-mexec-model=reactor", "-mcpu=generic+exception_handling+simd128+bulk_memory",
     "-fwasm-exceptions", "-O2", "-s",
 )  # fmt: skip
+CORE = (
+    "-std=c++20", "-flto",
+    *("-Xclang", "-target-feature", "-Xclang", "-bulk-memory"),
+    *("-Xclang", "-target-feature", "-Xclang", "-bulk-memory-opt"),
+)  # fmt: skip
+"""Engines do not inline functions of WebAssembly, so the linker has to. Copies are calls of js/memory.cpp:
+the instruction that copies memory costs more than copying a URL."""
 LINKED = ("-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304")
 """A megabyte of stack: the core does not recurse, and its largest frames are a few kilobytes."""
 RUNTIME = (
@@ -64,7 +71,8 @@ def fingerprint() -> str:
     """Return a hash of everything the result depends on."""
     found = hashlib.sha256(plain_suffix_list().encode())
     found.update(version("ziglang").encode())
-    for path in (*sorted((ROOT / "cpp").glob("*.?pp")), PACKAGE / "border.cpp", PACKAGE / "exception_tag.s"):
+    own = (PACKAGE / name for name in ("border.cpp", "exception_tag.s", "memory.cpp"))
+    for path in (*sorted((ROOT / "cpp").glob("*.?pp")), *own):
         found.update(path.name.encode() + path.read_bytes())
     found.update(Path(__file__).read_bytes())
     return found.hexdigest()
@@ -79,28 +87,23 @@ def build(output: Path) -> None:
             f"-I{library / part}"
             for part in ("libcxxabi/include", "libcxxabi/src", "libcxx/src", "libunwind/include")
         ]
-        objects = [made / f"{number}.o" for number in range(4)]
+        objects = [made / f"{number}.o" for number in range(5)]
         for name, compiled in zip(("cxa_exception", "cxa_personality"), objects, strict=False):
             source = library / "libcxxabi" / "src" / f"{name}.cpp"
             _zig("c++", *TARGET, *RUNTIME, *includes, "-c", source, "-o", compiled)
         unwinder = library / "libunwind" / "src" / "Unwind-wasm.c"
         _zig("cc", *TARGET, *UNWINDER, *includes, "-c", unwinder, "-o", objects[2])
-        _zig(
-            "cc",
-            *TARGET,
-            "-Wno-unused-command-line-argument",
-            "-c",
-            PACKAGE / "exception_tag.s",
-            "-o",
-            objects[3],
-        )
+        tag = PACKAGE / "exception_tag.s"
+        _zig("cc", *TARGET, "-Wno-unused-command-line-argument", "-c", tag, "-o", objects[3])
+        memory = PACKAGE / "memory.cpp"
+        _zig("c++", *TARGET, "-std=c++20", "-fno-builtin", "-c", memory, "-o", objects[4])
         sources = [PACKAGE / "border.cpp"]
         for idea in IDEAS:  # compiled as one, as in CMakeLists.txt, which takes half the time
             sources.append(made / f"all_of_{idea}.cpp")  # not the name of a file that it includes
             included = "".join(f'#include "{path.name}"\n' for path in core_sources(idea))
             sources[-1].write_text(included, encoding="ascii")
-        flags = ("-std=c++20", f"-I{ROOT / 'cpp'}")
-        _zig("c++", *TARGET, *flags, *LINKED, *sources, *objects, "-o", output / "undust.wasm")
+        flags = (*CORE, f"-I{ROOT / 'cpp'}", *LINKED)
+        _zig("c++", *TARGET, *flags, *sources, *objects, "-o", output / "undust.wasm")
     text = base64.b64encode((output / "undust.wasm").read_bytes()).decode("ascii")
     (output / "inline.js").write_text(f'export default "{text}";\n', encoding="ascii")
     shutil.copy(ROOT / "LICENSE", output)

@@ -1,30 +1,36 @@
 """Builds wheels on this machine for it and for others, and checks them.
 
-    python -m tools.wheels dist                                    # for this system
-    python -m tools.wheels dist --target x86_64-linux-musl         # for another one; may be repeated
-    python -m tools.wheels dist --check                            # does the core compile for every target?
+    python -m tools.wheels dist                                # for this system
+    python -m tools.wheels dist --python python3.12            # for this system, with another Python
+    python -m tools.wheels dist --target x86_64-linux-musl     # for another one; may be repeated
+    python -m tools.wheels dist --target x86_64-linux-gnu.2.28 --run "qemu-x86_64 -L DIR DIR/bin/python3"
+    python -m tools.wheels dist --check                        # does the core compile for every target?
 
 Other Linux systems are built for with Zig's clang (the package `ziglang`) and the headers of the Python that
-runs this: those are the same on all 64-bit Linux systems. A wheel for this system is installed into an empty
-environment, where the conformance file must hold. Wheels for macOS and Windows, and for other versions of
-Python, are made by .github/workflows/wheels.yml; here only the core itself is compiled for them.
+runs this: those are the same on all 64-bit Linux systems. The package `auditwheel` says whether a wheel fits
+its tag. A wheel for this system is installed apart from all else, where the conformance file must hold; so is
+one for another system if `--run` says how to run a Python of that system here. Wheels for macOS and Windows,
+and for other versions of Python, are made by .github/workflows/wheels.yml; here only the core itself is
+compiled for them.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+import shlex
 import subprocess
 import sys
 import sysconfig
 import tempfile
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 import nanobind
 
 from tools.built_wheel import write_wheel
+from tools.wasm import core_sources
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -54,38 +60,69 @@ def zig(*words: str | Path) -> None:
     subprocess.run([sys.executable, "-m", "ziglang", "c++", *map(str, words)], check=True)
 
 
-def own_wheel(folder: Path) -> Path:
-    """Return a wheel for this system, made as pip makes it."""
+def own_wheel(folder: Path, python: str) -> Path:
+    """Return a wheel for this system and a Python, made as pip makes it."""
     words = ["--quiet", "--no-deps", "--build-constraint", ROOT / "constraints.txt", "--wheel-dir", folder]
-    subprocess.run([sys.executable, "-m", "pip", "wheel", *map(str, words), str(ROOT)], check=True)
+    words += ["--config-settings=cmake.define.CMAKE_UNITY_BUILD=ON"]
+    subprocess.run([python, "-m", "pip", "wheel", *map(str, words), str(ROOT)], check=True)
     return max(folder.glob("undust-*.whl"), key=os.path.getmtime)
+
+
+def joined_sources(folder: Path) -> list[Path]:
+    """Return the sources of the core, those of one idea as one file, which takes half the time to compile."""
+    found = sorted((ROOT / "cpp").glob("*.cpp"))
+    bindings = [path for path in found if path.stem.endswith("bindings")]
+    ideas = dict.fromkeys(re.split("[^a-z]", path.stem)[0] for path in found if path not in bindings)
+    for idea in ideas:
+        included = "".join(f'#include "{path.name}"\n' for path in core_sources(idea))
+        (folder / f"all_of_{idea}.cpp").write_text(included, encoding="ascii")
+    return [*(folder / f"all_of_{idea}.cpp" for idea in ideas), *bindings]
 
 
 def other_wheel(target: WheelTarget, folder: Path) -> Path:
     """Return a wheel for another Linux system, with a core that Zig compiled."""
     home = Path(nanobind.__file__).parent
-    includes = [
-        sysconfig.get_path("include"),
-        home / "include",
-        home / "ext" / "robin_map" / "include",
-        ROOT / "cpp",
-    ]
+    places = (
+        sysconfig.get_path("include"), home / "include", home / "ext" / "robin_map" / "include", ROOT / "cpp",
+    )  # fmt: skip
+    includes = [f"-I{path}" for path in places]
     flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG", "-s"]
-    sources = [*sorted((ROOT / "cpp").glob("*.cpp")), home / "src" / "nb_combined.cpp"]
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
     with tempfile.TemporaryDirectory(prefix="undust-wheel-") as made:
         core = Path(made) / f"_core.cpython-{tag[2:]}-{target.suffix}.so"
-        zig(
-            "-target",
-            target.zig,
-            "-shared",
-            *flags,
-            *(f"-I{path}" for path in includes),
-            *sources,
-            "-o",
-            core,
-        )
+        sources = [*joined_sources(Path(made)), home / "src" / "nb_combined.cpp"]
+        zig("-target", target.zig, "-shared", *flags, *includes, *sources, "-o", core)
         return write_wheel(folder, core, f"{tag}-{tag}-{target.platform}")
+
+
+def audit(wheel: Path) -> None:
+    """Print what auditwheel says about a wheel; exit if its tag promises more than that."""
+    done = subprocess.run(
+        [sys.executable, "-m", "auditwheel", "show", wheel], capture_output=True, text=True, check=False
+    )
+    said = " ".join(done.stdout.split())
+    found = re.search(r'platform tag: "(\w+)"', said)
+    if done.returncode or found is None:
+        sys.exit(f"auditwheel refuses {wheel.name}: {said or done.stderr}")
+    print(f"audited   {wheel.name}: {found[1]}", flush=True)
+    platform = wheel.stem.split("-")[-1]
+    if not platform.startswith("linux_") and not is_within(found[1], platform):
+        sys.exit(f"{wheel.name} needs {found[1]}")
+
+
+def is_within(needed: str, promised: str) -> bool:
+    """Return whether a wheel that needs one system runs on all that its tag promises.
+
+    >>> is_within("manylinux_2_17_x86_64", "manylinux_2_28_x86_64")
+    True
+    >>> is_within("manylinux_2_34_x86_64", "manylinux_2_28_x86_64")
+    False
+    """
+    tag = re.compile(r"(\w+?)_(\d+)_(\d+)_(\w+)")
+    one, other = tag.fullmatch(needed), tag.fullmatch(promised)
+    if one is None or other is None or (one[1], one[4]) != (other[1], other[4]):
+        return False
+    return (int(one[2]), int(one[3])) <= (int(other[2]), int(other[3]))
 
 
 def check(target: WheelTarget) -> None:
@@ -98,20 +135,22 @@ def check(target: WheelTarget) -> None:
     print(f"compiles  {len(sources)} files of the core for {target.zig}", flush=True)
 
 
-def try_out(wheel: Path) -> None:
-    """Install a wheel of this system into an empty environment and run the conformance file there."""
+def try_out(wheel: Path, python: list[str]) -> None:
+    """Install a wheel into an empty folder and run the conformance file with a Python of its system."""
+    _, _, version, _, platform = wheel.stem.split("-")
+    kind, machine = platform.partition("_")[0], re.sub(r"^[a-z]+_(\d+_\d+_)?", "", platform)
+    others = (
+        ("musllinux_1_1",) if kind == "musllinux" else ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+    )
+    platforms = dict.fromkeys([platform, *(f"{other}_{machine}" for other in others)])
     with tempfile.TemporaryDirectory(prefix="undust-try-") as folder:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-        python = Path(folder) / "bin" / "python"
-        words = [
-            "--quiet",
-            "--disable-pip-version-check",
-            "--constraint",
-            f"{ROOT / 'constraints.txt'}",
-            str(wheel),
-        ]
-        subprocess.run([sys.executable, "-m", "pip", "--python", python, "install", *words], check=True)
-        subprocess.run([python, ROOT / "tools" / "conformance.py"], check=True, cwd=folder)
+        words = ["--quiet", "--disable-pip-version-check", "--constraint", f"{ROOT / 'constraints.txt'}"]
+        words += ["--only-binary=:all:", "--python-version", version[2:], "--implementation", "cp"]
+        words += [*(f"--platform={each}" for each in platforms), "--target", folder, str(wheel)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True)
+        alone = {"PATH": os.environ["PATH"], "PYTHONPATH": folder, "PYTHONNOUSERSITE": "1"}
+        script = str(ROOT / "tools" / "conformance.py")
+        subprocess.run([*python, script], check=True, cwd=folder, env=alone)
 
 
 def main() -> None:
@@ -120,6 +159,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.wheels", description="Builds wheels.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", action="append", choices=[each.zig for each in TARGETS if each.platform])
+    parser.add_argument("--python", default=sys.executable, help="for a wheel of this system")
+    parser.add_argument("--run", default="", help="command that runs a Python of the target on this machine")
     parser.add_argument("--check", action="store_true", help=f"compile the core for {', '.join(names)}")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -128,15 +169,18 @@ def main() -> None:
             check(target)
         return
     if not asked.target:
-        wheel = own_wheel(asked.folder)
-        print(f"made      {wheel.name}", flush=True)
-        try_out(wheel)
+        finish(own_wheel(asked.folder, asked.python), [asked.python])
     for target in TARGETS:
         if target.zig in (asked.target or ()):
-            wheel = other_wheel(target, asked.folder)
-            with zipfile.ZipFile(wheel) as packed:
-                packed.testzip()
-            print(f"made      {wheel.name}", flush=True)
+            finish(other_wheel(target, asked.folder), shlex.split(asked.run))
+
+
+def finish(wheel: Path, python: list[str]) -> None:
+    """Check a wheel that was made, and try it where there is a Python for it."""
+    print(f"made      {wheel.name}, {wheel.stat().st_size:,} bytes", flush=True)
+    audit(wheel)
+    if python:
+        try_out(wheel, python)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import undust
 from undust.asking.belief import HOPELESS_LIKELY, Belief, belief_in, decide_likely
-from undust.asking.samples import SampleTrial, class_of, samples_from
+from undust.asking.samples import SampleTrial, class_of, removed_by, samples_from
 from undust.asking.sampling import Sampling
 from undust.judging.candidates import Candidate
 
@@ -66,6 +67,12 @@ def test_one_answer_against_a_rule_does_not_refute_it_and_two_do() -> None:
     assert decided([*many, "different"], max_fpr=0.0001).found == "undecided"
 
 
+def test_a_choice_of_few_values_needs_more_answers_than_any_value() -> None:
+    """An order does nothing on most pages, and is a mistake on the others."""
+    assert Belief(0.5, is_choice=True).wrong_share(8, 0) > 0.01 >= Belief(0.5).wrong_share(8, 0)
+    assert Belief(0.5, is_choice=True).wrong_share(20, 0) <= 0.01
+
+
 def test_every_class_of_urls_is_asked_about() -> None:
     """What holds for one part of a site may not for another."""
     assert decided(["same"] * 60, 0.95, classes=7).positive == 7
@@ -103,3 +110,32 @@ def test_trials_take_each_class_in_turn() -> None:
     assert [trial.of for trial in trials[:3]] == [class_of(url) for url in (urls[0], urls[20], urls[25])]
     assert {trial.classes for trial in trials} == {3}
     assert len(trials) == 4
+
+
+def test_each_removed_value_comes_before_any_comes_twice() -> None:
+    """A default value, however frequent, says nothing of the other ones."""
+    urls = [f"http://a.test/c/{n}?x=any" for n in range(30)] + [f"http://a.test/c/{n}?x=red" for n in (3, 5)]
+    samples = samples_from(pa.array(urls), pa.nulls(len(urls), pa.int64()), [RULE])
+    trials = list(samples.trials(RULE, 6))
+    values = [removed_by(trial.url, trial.target) for trial in trials]
+    assert sorted(values[:2]) == sorted(values[2:4]) == [("x=any",), ("x=red",)]
+    assert all(trial.is_choice for trial in trials)
+    ids = pa.array([f"http://a.test/c/{n}?x={n:08x}" for n in range(30)])
+    many = samples_from(ids, pa.nulls(len(ids), pa.int64()), [RULE])
+    assert not any(trial.is_choice for trial in many.trials(RULE, 6))
+
+
+def test_what_the_log_contradicts_in_other_forms_is_tried_first() -> None:
+    """The sizes of URLs that another rule makes equal count too: a log seldom has both URLs of a pair."""
+    sid = undust.Rule.parse(
+        "rewrite {s}://{h}/{p**}?sid={**}&{rest**} -> {s}://{h}/{p}?{rest}", site="a.test"
+    )
+    sizes = {f"http://a.test/c/{n}?sid=f{n}": 1000 + 100 * n for n in range(30)}
+    sizes |= {f"http://a.test/c/{n}?x={n:08x}": 1000 + 100 * n + 5000 * (n == 17) for n in range(30)}
+    urls = pa.array(sorted(sizes))
+    plain = samples_from(urls, pa.nulls(len(urls), pa.int64()), [RULE, sid])
+    seen = replace(plain, sizes=sizes)
+    first = next(seen.trials(RULE, 1))
+    assert first.url == "http://a.test/c/17?x=00000011"
+    alone = replace(seen, rules=(RULE,))
+    assert [trial.url for trial in alone.trials(RULE, 3)] == [trial.url for trial in plain.trials(RULE, 3)]

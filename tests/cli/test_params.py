@@ -64,13 +64,19 @@ def test_what_rules_save_is_told_by_day_and_by_who_asks(log: Path, tmp_path: Pat
     path = tmp_path / "rules.json"
     text = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
     undust.RuleSet([undust.Rule.parse(text, site="shop.test")]).save(path)
-    everybody, robot, *_ = table(log, "--rules", str(path))["savings"]
+    everybody, robot, *others = table(log, "--rules", str(path))["savings"]
     assert (everybody["crawler"], everybody["saved_requests"]) == ("all", 80)
     assert everybody["saved_requests_per_day"] == 40.0
     assert robot["crawler"] == "Googlebot"
     assert 0 < robot["saved_bytes"] <= everybody["saved_bytes"]
     told = run("params", log, "--base", "https://shop.test", "--rules", path).out.decode()
     assert "the rules make 80 of the 280 requests redundant" in told
+    base = ("--base", "https://shop.test", "--json")
+    evaluated = json.loads(run("evaluate", path, log, *base).out)
+    page = tmp_path / "report.html"
+    reported = json.loads(run("report", path, log, "-o", page, *base).out)
+    assert reported["savings"] == evaluated["savings"] == [everybody, robot, *others]
+    assert '"saved_requests":80' in page.read_text(encoding="utf-8")
 
 
 def test_the_table_is_csv_too(log: Path) -> None:

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.conftest import NO_DATA, REPOSITORY
+from tests.conftest import REPOSITORY
 from tests.js.package import PACKAGE, built, run
 from tests.servers import free_port
 from undust.rules import Rule, RuleSet, load
@@ -113,7 +113,7 @@ def test_in_an_edge_worker(tmp_path: Path) -> None:
     """In workerd, which imports the compiled module and lets nobody compile one."""
     found = sorted((PACKAGE / "node_modules").glob("@cloudflare/workerd-*/bin/workerd"))
     if not found:
-        pytest.skip(f"{NO_DATA}: workerd is not installed; npm install --prefix js --no-save workerd")
+        pytest.skip("workerd is not installed; npm install --prefix js --no-save workerd")
     for name in (
         "api.js",
         "core.js",
@@ -178,7 +178,7 @@ def test_the_crawl_with_crawlee(tmp_path: Path) -> None:
     """The example fetches each article once; Crawlee alone would fetch it three times."""
     installed = PACKAGE / "node_modules"
     if not (installed / "@crawlee" / "http").exists():
-        pytest.skip(f"{NO_DATA}: Crawlee is not installed; npm install --prefix js --no-save @crawlee/http")
+        pytest.skip("Crawlee is not installed; npm install --prefix js --no-save @crawlee/http")
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules" / "undust").symlink_to(built())
     (tmp_path / "node_modules" / "@crawlee").symlink_to(installed / "@crawlee")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 from time import process_time
 from typing import TYPE_CHECKING
@@ -38,11 +39,17 @@ def seconds(kind: str, rows: int = ROWS) -> float:
     return process_time() - started
 
 
+@cache
+def usual_seconds() -> float:
+    """Processor time that ordinary rows take: the best of two, for the first one loads modules."""
+    return min(seconds("ordinary", ORDINARY) for _ in range(2))
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"ordinary", "parameters"}])
 def test_learning_from_hostile_rows_is_bounded(kind: str) -> None:
-    """In processor time; the best of two, for the first one loads modules."""
-    usual = min(seconds("ordinary", ORDINARY) for _ in range(2))
-    assert min(seconds(kind) for _ in range(2)) <= MOST * usual
+    """In processor time; measured again only if the first time is too long."""
+    most = MOST * usual_seconds()
+    assert any(seconds(kind) <= most for _ in range(2))
 
 
 def test_the_text_that_is_learned_from_is_bounded() -> None:

@@ -136,6 +136,48 @@ def test_the_language_tells_translations_apart() -> None:
     assert ratio([*shop(), *known], *urls) < ratio([*shop(), *alike], *urls) - 2
 
 
+def test_a_site_whose_pages_name_any_language_is_no_witness_of_it() -> None:
+    """Where one URL names another language at every fetch, two languages say little about two URLs."""
+    urls = ["http://s.test/p?id=7&hl=de", "http://s.test/p?id=7&hl=en"]
+    body, title = f"<p>{text_of(7)}<p>Price 7 EUR<p>x", f"Product {text_of(7, 2)}"
+    known = [row(url, body, title, page_language=url[-2:]) for url in urls]
+
+    def twice(*languages: str) -> list[dict[str, object]]:
+        return [
+            each | {"page_language": language, "time": f"2026-11-1{day}T00:00:00Z"}
+            for each in shop()
+            for day, language in enumerate(languages)
+        ]
+
+    assert ratio([*twice("de", "de"), *known], *urls) < ratio([*twice("de", "en"), *known], *urls) - 2
+
+
+def variants(**more: object) -> list[dict[str, object]]:
+    """Two forms of one product that show nearly the same."""
+    body = f"<p>{text_of(7)}<p>Price 7 EUR"
+    title = f"Product {text_of(7, 2)}"
+    return [
+        row(f"http://s.test/p?id=7&color={color}", f"{body}<p>x{color}", title, **more) for color in (1, 2)
+    ]
+
+
+def test_a_sitemap_names_each_page_once() -> None:
+    """Two URLs of the sitemap are two pages, however alike they are."""
+    urls = [str(each["url"]) for each in variants()]
+    plain = [each | {"listed": True} for each in shop()]
+    listed = ratio([*plain, *variants(listed=True)], *urls)
+    assert listed < ratio([*plain, *variants()], *urls) - 2
+
+
+def test_a_sitemap_that_lists_copies_is_no_witness() -> None:
+    """Where equal pages are listed under several URLs, two listed URLs say little."""
+    urls = [str(each["url"]) for each in variants()]
+    plain = [each | {"listed": True} for each in shop()]
+    copies = [each | {"url": f"{each['url']}&sid=1"} for each in plain]
+    listed = [*plain, *variants(listed=True)]
+    assert ratio([*listed, *copies], *urls) > ratio(listed, *urls) + 2
+
+
 def test_a_reliable_canonical_is_a_witness() -> None:
     """Where pages of one rel=canonical look alike, two more of them are likelier one page."""
     copies = [

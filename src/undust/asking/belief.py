@@ -9,7 +9,7 @@ asked for, and refuted when enough answers are against it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING
 
@@ -26,13 +26,16 @@ USUAL = 0.5
 """The prior probability of a rule without one."""
 _NOISE = 0.002
 """The share of pages that even a true rule seems to merge wrongly."""
-_WRONG, _RIGHT = 0.9, 0.5
-"""What is expected of a false one: a beta distribution of the share of pages that it merges wrongly."""
+_OF_ANY, _OF_CHOICE = (0.9, 0.5), (1.0, 4.0)
+"""What is expected of a false one: a beta distribution of the share of pages that it merges wrongly. A false
+rule that removes one of few values is wrong less often: the order of a single row does nothing."""
 LEAST_AGAINST = 2
 """Answers against a rule without which it is not refuted: one may be an accident."""
 HOPELESS_LIKELY = 12
 """URLs after which a rule stays proposed if none of them could be compared."""
 MOST_TRIES = 60
+_AFTER_WRONG = 20
+"""URLs that are tried after an answer against a rule: no more can make up for it, and another refutes it."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,17 @@ class Belief:
     """
 
     true: float = USUAL
+    is_choice: bool = False
+    """Whether the rule removes one of few values."""
 
     def wrong_share(self, right: int, wrong: int) -> float:
         """Return the expected share of false merges after some answers."""
         odds = log(self.true / (1.0 - self.true))
         if_true = wrong * log(_NOISE) + right * log(1.0 - _NOISE)
-        if_false = _beta(wrong + _WRONG, right + _RIGHT) - _beta(_WRONG, _RIGHT)
+        first, second = _OF_CHOICE if self.is_choice else _OF_ANY
+        if_false = _beta(wrong + first, right + second) - _beta(first, second)
         false = 1.0 / (1.0 + exp(min(500.0, odds + if_true - if_false)))
-        rate = (wrong + _WRONG) / (right + wrong + _WRONG + _RIGHT)
+        rate = (wrong + first) / (right + wrong + first + second)
         return false * rate + (1.0 - false) * _NOISE
 
 
@@ -82,18 +88,22 @@ def decide_likely(
     said = Counter[str]()
     seen: set[str] = set()
     found: Found = "undecided"
+    left = MOST_TRIES
     for trial in trials:
         answer = judge(trial.url, trial.target)
         said[answer] += 1
         if answer != "unknown":
             seen.add(trial.of)
         right, wrong = said["same"], said["different"]
+        belief = replace(belief, is_choice=trial.is_choice)
         is_seen = len(seen) >= trial.classes or said.total() >= 3 * trial.classes
         if wrong >= LEAST_AGAINST and wrong >= bounds.epsilon * (right + wrong):
             found = "refuted"
         elif right >= bounds.least and is_seen and _is_sure(belief, right, wrong, bounds.max_fpr):
             found = "valid"
-        is_hopeless = said.total() == said["unknown"] == HOPELESS_LIKELY
+        is_open = wrong <= bounds.max_fpr * min(bounds.samples, MOST_TRIES)
+        left = left - 1 if is_open else min(left, _AFTER_WRONG) - 1
+        is_hopeless = said.total() == said["unknown"] == HOPELESS_LIKELY or not left
         if found != "undecided" or is_hopeless or right + wrong >= bounds.samples:
             break
     return Sampled(candidate, found, said["same"], said["different"], said["unknown"])

@@ -15,6 +15,7 @@ from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely
 from undust.asking.outcome import RuleOutcome, is_tried
 from undust.asking.sampling import Sampled, decide
 from undust.judging.candidates import Candidate
+from undust.rules import RuleSet
 from undust.rules.proposed import LIKELY, is_proposed
 from undust.rules.reasoning.algebra import refines
 from undust.rules.reasoning.inverses import reversed_rule
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 VERDICTS: dict[str, Verdict] = {"valid": "confirmed", "refuted": "refuted"}
+_LOOKED_AT = 3
+"""Results of a rule that was turned round, of which none may be changed by it once more."""
 HOPELESS = 30
 """URLs after which a rule is left undecided if none of them could be compared."""
 
@@ -80,11 +83,19 @@ class SiteProof:
             if (
                 other is not None
                 and other.id not in ids
+                and self._ends(other)
                 and (tried := self._tried(other)).verdict == "confirmed"
             ):
                 done[rule.id].append(tried)
             valid += [each.rule for each in done[rule.id] if each.verdict == "confirmed"]
         return done
+
+    def _ends(self, rule: Rule) -> bool:
+        """Return whether a rewrite leaves its own result alone; one that adds a parameter does not."""
+        if rule.kind != "rewrite":
+            return True
+        step = RuleSet([rule.with_status("active")]).compile().program.step
+        return all(step(target)[1] == target for _, target in self.samples.pairs(rule, _LOOKED_AT))
 
     def _tried(self, rule: Rule) -> RuleOutcome:
         self.watch(rule)

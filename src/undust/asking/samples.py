@@ -9,6 +9,7 @@ decide.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +22,7 @@ from undust.rules import RuleSet
 from undust.urls import Url, normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,6 +47,9 @@ MOST_CLASSES = 8
 """Classes of URLs that a rule is tried on before it is believed, those with most URLs."""
 _SMALL_CLASS = 0.02
 """The share of a rule's URLs below which a class need not be asked about."""
+_CHOICE = 0.5
+"""Distinct values that a rule removes, as a share of its URLs, up to which they are a choice of few; the
+values of a session id are nearly as many as its URLs."""
 _WORD, _DIGITS = 12, 2
 """Characters of a value that may be a word of the site's scheme, or one of few numbers."""
 
@@ -59,6 +63,9 @@ class SampleTrial(NamedTuple):
     """Its class: URLs of one class are likely to be made by one part of the site."""
     classes: int
     """How many classes there are to ask about."""
+    is_choice: bool = False
+    """Whether what the rule removes is one of few values, such as an order or a colour: most of them may do
+    nothing, and one show another page."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,8 @@ class Samples:
     """Its own place in the shuffled order of all URLs."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Of URLs, if a log or an index has them."""
+    rules: tuple[Rule, ...] = ()
+    """That are tried on them, or hold beside those."""
     doubtful: frozenset[str] = frozenset()
     """URLs that showed another page than one that some rule made of them."""
 
@@ -91,29 +100,49 @@ class Samples:
             yield url, canonicalizer.program.step(url)[1]
 
     def trials(self, rule: Rule, attempts: int) -> Iterator[SampleTrial]:
-        """Yield what `pairs` does, but of each class of URLs in turn: what differs is found early."""
+        """Yield what `pairs` does, but each removed value and each class of URLs in turn.
+
+        What differs is found early: one value may be the default, and one part of the site ignore it.
+        """
         every = list(self.pairs(rule, len(self.urls)))
         classes = [class_of(url) for url, _ in every]
         counts = Counter(classes)
         large = sum(count >= _SMALL_CLASS * len(every) for count in counts.values())
-        turn: Counter[str] = Counter()
-        order: list[tuple[int, int, str, int]] = []
-        for place, of in enumerate(classes):
-            order.append((turn[of], -counts[of], of, place))
-            turn[of] += 1
-        order.sort()
+        removed = [removed_by(url, target) for url, target in every]
+        is_choice = 1 < len(set(removed)) <= _CHOICE * len(every)
+        order = sorted(range(len(every)), key=lambda place: (-counts[classes[place]], classes[place], place))
+        order = _in_turn(_in_turn(order, classes), removed)
         # What contradicts the rule comes first: it decides most.
-        first = [each for each in order if self._is_doubtful(*every[each[-1]])][:MOST_DOUBTFUL]
-        order = first + [each for each in order if each not in first]
-        for _, _, of, place in order[:attempts]:
-            yield SampleTrial(*every[place], of, min(large or len(counts), MOST_CLASSES))
+        doubtful = self._doubtful_of(rule, every)
+        first = [place for place in order if place in doubtful][:MOST_DOUBTFUL]
+        order = first + [place for place in order if place not in first]
+        asked = min(large or len(counts), MOST_CLASSES)
+        for place in order[:attempts]:
+            yield SampleTrial(*every[place], classes[place], asked, is_choice)
 
-    def _is_doubtful(self, url: str, target: str) -> bool:
-        """Return whether a URL and what becomes of it had far sizes, or one was another page before."""
-        if url in self.doubtful or target in self.doubtful:
-            return True
-        one, other = self.sizes.get(url, -1), self.sizes.get(target, -1)
-        return min(one, other) >= 0 and abs(one - other) > FAR * max(one, other)
+    def _doubtful_of(self, rule: Rule, every: Sequence[tuple[str, str]]) -> set[int]:
+        """Return the places of pairs that may be two pages, by their sizes or because one was another before.
+
+        A log seldom has both URLs of a pair as they are. So the sizes of all URLs count that the other rules
+        make equal to one of the two, or that this rule makes equal to the target.
+        """
+        found = {place for place, pair in enumerate(every) if any(url in self.doubtful for url in pair)}
+        if not self.sizes or not every:
+            return found
+        beside = RuleSet(other.with_status("active") for other in self.rules if other.id != rule.id)
+        key = beside.compile().batch
+        known = pa.array(list(self.sizes), pa.large_string())
+        sizes: dict[str, set[int]] = {}
+        for form, size in zip(key(known, keys=True).to_pylist(), self.sizes.values(), strict=True):
+            sizes.setdefault(form, set()).add(size)
+        forms = [
+            key(pa.array(side, pa.large_string()), keys=True).to_pylist() for side in zip(*every, strict=True)
+        ]
+        for place, (left, right) in enumerate(zip(*forms, strict=True)):
+            own = sizes.get(left, set())
+            if own and not _is_near(own, sizes.setdefault(right, own)):
+                found.add(place)
+        return found
 
     def _masked(self, canonicalizer: Canonicalizer, attempts: int) -> Iterator[tuple[str, str]]:
         """Yield neighbours among URLs that have one key and are not the same."""
@@ -165,6 +194,34 @@ def _shown(parameter: str) -> str:
     return parameter if is_word or (value.isdigit() and len(value) <= _DIGITS) else name
 
 
+def _is_near(some: set[int], others: set[int]) -> bool:
+    return any(abs(one - other) <= FAR * max(one, other) for one in some for other in others)
+
+
+def removed_by(url: str, target: str) -> tuple[str, ...]:
+    """Return the parts of a URL that are not in what a rule makes of it.
+
+    >>> removed_by("http://a.test/c/17?sort=price&page=2", "http://a.test/c/17?page=2")
+    ('sort=price',)
+    """
+    left = Counter(_parts(url)) - Counter(_parts(target))
+    return tuple(sorted(left))
+
+
+def _parts(url: str) -> list[str]:
+    return [part for part in re.split(r"[/?&;#]", url) if part]
+
+
+def _in_turn(places: Iterable[int], kinds: Sequence[Hashable]) -> list[int]:
+    """Return places with the first of each kind before the second of any, else in their order."""
+    turn: Counter[Hashable] = Counter()
+    order: list[tuple[int, int, int]] = []
+    for number, place in enumerate(places):
+        order.append((turn[kinds[place]], number, place))
+        turn[kinds[place]] += 1
+    return [place for *_, place in sorted(order)]
+
+
 def samples_from(urls: pa.Array, statuses: pa.Array, rules: Sequence[Rule], seed: int = 0) -> Samples:
     """Return the URLs of one site to try its rules on: those listed, and those of the rules' examples."""
     of_rules = [url for rule in rules for pair in rule.examples for url in pair[:1] if _HIDDEN not in url]
@@ -183,4 +240,4 @@ def samples_from(urls: pa.Array, statuses: pa.Array, rules: Sequence[Rule], seed
     code = canonical.dictionary_encode().indices.to_numpy()
     first = np.full(len(every), len(every))
     np.minimum.at(first, code, place)
-    return Samples(every, promise, first[code], place)
+    return Samples(every, promise, first[code], place, rules=tuple(rules))

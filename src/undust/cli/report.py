@@ -54,7 +54,8 @@ def command(  # noqa: PLR0913 -- one argument per option
 
     The page is one file that loads nothing from anywhere: what the rules remove and lose, each rule
     with examples and counter-examples, the URL scheme of the site, the duplicates that are left.
-    The figures are those of 'undust evaluate'. What learning rejected is known to
+    The figures are those of 'undust evaluate'. Of a log the page also shows the requests and bytes
+    per day that the rules remove, by client. What learning rejected is known to
     'undust learn --report' alone.
 
     \b
@@ -79,6 +80,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         output,
         site=site,
         compared=comparison,
+        traffic=inputs.traffic(),
         keep_values=keep_values,
         threads=inputs.threads,
     )

@@ -149,12 +149,13 @@ class AskingRounds:
         return found
 
     def _beside_others(self, site: str) -> list[Rule]:
-        """Return refuted rules without the URLs of one that holds, where only those spoke against them."""
+        """Return rules that failed, without the URLs of one that holds, if only those contradicted them."""
         outcomes = self._of_site(site)
         held = [each.rule for each in outcomes if each.verdict == "confirmed"]
         urls = self._sites[site].clusters.node_urls
         found = []
-        for rule in (each.rule for each in outcomes if each.verdict == "refuted" and not each.rule.unless):
+        failed = [each.rule for each in outcomes if each.verdict != "confirmed" and each.negatives]
+        for rule in (rule for rule in failed if not rule.unless):
             against = pa.array(sorted(set(self._asking.against.get(rule.id, []))), pa.large_string())
             for other in held:
                 rows = RuleSet([other]).compile().touched(against)[0].to_pylist()

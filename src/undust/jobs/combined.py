@@ -77,7 +77,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
         stages: Counts where the time goes.
         keep_refused: Return the refused candidates one by one, and not only their counts.
         watch: Called with what there is to do, and each site that is done.
-        edits: Search among typed edits instead, site by site.
+        edits: Search among typed edits of each site instead.
         priors: What is known of kinds of edits, instead of what undust brings along.
 
     """
@@ -87,7 +87,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     by_site = {site: tuple(rules) for site, rules in before.items()}
     task = LearningTask(
         requirements or Requirements(),
-        is_across=across and not edits,
+        is_across=across,
         before=by_site,
         today=today,
         declared=declared_in(seen),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from undust.jobs.judged_input import Input
 from undust.jobs.learn_result import LearnResult
 from undust.measuring.judged import require_overlap
+from undust.measuring.traffic import savings
 from undust.privacy.masking import Masks
 from undust.rules.language import ANY_SITE
 from undust.showing.report import (
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
+    import pyarrow as pa
+
     from undust.learning import Outcome
     from undust.learning.single import MethodOutcome
     from undust.measuring import Labelled
@@ -46,6 +49,7 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
     site: str | None = None,
     compared: Mapping[str, Any] | None = None,
     refusals: Mapping[str, ShownRefusals] | None = None,
+    traffic: pa.Table | None = None,
     keep_values: bool = False,
     threads: int = 1,
 ) -> Report:
@@ -58,6 +62,7 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
         site: The one site to show, instead of all.
         compared: What `undust compare --json` printed, to show methods side by side.
         refusals: What learning did not take, by site; `undust learn --report` knows it.
+        traffic: The requests of a log, as `undust.jobs.traffic` adds them up, to show what the rules save.
         keep_values: Show what looks secret, instead of `***1`.
         threads: How many to use; the result is the same.
 
@@ -65,7 +70,8 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
     if isinstance(rules, LearnResult):
         refusals = refusals_of_result(rules) if refusals is None else refusals
         rules = rules.rules
-    made = ReportInput(rules, seen, site, dict(refusals or {}), keep_values, threads).report(compared)
+    gathered = ReportInput(rules, seen, site, dict(refusals or {}), keep_values, threads, traffic)
+    made = gathered.report(compared)
     if path is not None:
         made.save(path)
     return made
@@ -81,6 +87,7 @@ class ReportInput:
     refusals: dict[str, ShownRefusals] = field(default_factory=dict)
     keep_values: bool = False
     threads: int = 1
+    traffic: pa.Table | None = None
 
     @cached_property
     def input(self) -> Input:
@@ -167,6 +174,7 @@ class ReportInput:
             "unlabelled": self.input.labelled[1] if self.labelled else self.duplicates.summary.urls,
             "rules": list(self.rules),
             "elsewhere": [rule for rule in self.rules if rule.site not in names],
+            "savings": [] if self.traffic is None else savings(self.rules, self.traffic),
             "is_masked": not self.keep_values,
         }
 

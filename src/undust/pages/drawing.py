@@ -62,11 +62,10 @@ def _different(facts: SiteFacts, pairs: Pairs) -> Pairs:
     return left[kept], right[kept]
 
 
-def home_pairs(facts: SiteFacts, rows: Ints) -> Pairs:
-    """Return pairs of rows that the site sends to one place: the first of each place with each other one."""
-    known = rows[facts.home[rows] >= 0]
-    order = known[np.lexsort((known, facts.home[known]))]
-    home = facts.home[order]
-    is_first = np.diff(home, prepend=-1) != 0
+def equal_pairs(column: Ints, rows: Ints) -> Pairs:
+    """Return pairs of rows with one value of a column: the first of each value with each other one."""
+    known = rows[column[rows] >= 0]
+    order = known[np.lexsort((known, column[known]))]
+    is_first = np.diff(column[order], prepend=-1) != 0
     first = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]] if len(order) else order
     return first[~is_first], order[~is_first]

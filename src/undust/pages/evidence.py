@@ -19,7 +19,7 @@ import pyarrow as pa
 from undust._core import Evidence
 from undust.pages.calibration import bin_ratios, corrected, share_ratio
 from undust.pages.composition import Composition, composition_of
-from undust.pages.drawing import home_pairs, other_pairs
+from undust.pages.drawing import equal_pairs, other_pairs
 from undust.pages.prior import EVIDENCE_MOST, EvidencePrior, shipped
 from undust.reading.content.blocks import KEY_SHIFT, WORDS_MASK
 
@@ -40,8 +40,8 @@ HOME_SAME, HOME_OTHER = 0.95, 0.05
 """Usual share of the copies of a page, and of different pages, that a site sends to one place."""
 UNSTABLE = -1.0
 """Ratio of two fetches of one URL up to which it shows another page every time."""
-OTHER_LANGUAGE = -3.0
-"""Ratio of two pages in two languages."""
+LANGUAGE_SAME, LANGUAGE_OTHER = 0.03, 0.6
+"""Usual share of the fetches of one page, and of translations, that name two languages."""
 RELIABLE = 0.8
 """Share of the pairs that the site sends to one place which must look alike, before it is a witness."""
 STEEP = 1.03
@@ -185,7 +185,7 @@ class SiteEvidence:
         again = facts.earlier.row, len(facts) + np.arange(len(facts.earlier.row))
         changes = model.usual(again)
         shows[again[0][changes <= UNSTABLE]] = False
-        home = home_pairs(facts, rows)
+        home = equal_pairs(facts.home, rows)
         alike = model.usual(home)
         judged = alike[alike != 0]
         reliable = float((judged > 0).mean()) if len(judged) else 1.0
@@ -197,7 +197,7 @@ class SiteEvidence:
             list(prior.edges),
             bin_ratios(prior.edges, prior.same, prior.other, same, model.others).tolist(),
             self._by_agreement(home, random, near),
-            [*self._by_digest(), self._by_home(judged), 0.0, OTHER_LANGUAGE],
+            [*self._by_digest(), self._by_home(judged), self._by_other_home(rows), self._by_language()],
             LEAST_WORDS,
             EVIDENCE_MOST,
         )
@@ -229,6 +229,29 @@ class SiteEvidence:
         """Return what it weighs that the site sends two pages to one place, given how such pages look."""
         wrong = corrected(HOME_OTHER, float((judged < 0).sum()), float(len(judged)))
         return max(share_ratio(HOME_SAME, wrong), 0.0)
+
+    def _by_other_home(self, rows: Ints) -> float:
+        """Return what it weighs that two pages are at home in two places, given how often equal pages are.
+
+        Without a sitemap it weighs nothing: many sites name every form of a page its own canonical form.
+        """
+        facts = self.facts
+        if not facts.has_list:
+            return 0.0
+        left, right = equal_pairs(facts.digest, rows[facts.home[rows] >= 0])
+        apart = float((facts.home[left] != facts.home[right]).sum())
+        wrong = corrected(1 - HOME_SAME, apart, float(len(left)))
+        return min(share_ratio(wrong, 1 - HOME_OTHER), 0.0)
+
+    def _by_language(self) -> float:
+        """Return what it weighs that two pages name two languages, given how often one URL does.
+
+        What the pages show does not count: a translation that is missing shows the text of another language.
+        """
+        now, before = self.facts.language[self.facts.earlier.row], self.facts.earlier.language
+        known = (now >= 0) & (before >= 0)
+        wrong = corrected(LANGUAGE_SAME, float((now != before)[known].sum()), float(known.sum()))
+        return min(share_ratio(wrong, LANGUAGE_OTHER), 0.0)
 
 
 class Scale(NamedTuple):

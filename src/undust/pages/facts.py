@@ -34,6 +34,7 @@ class Earlier(NamedTuple):
     """The row of the URL that was seen."""
     blocks: pa.Array
     title: pa.Array
+    language: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,9 @@ class SiteFacts:
     title: pa.Array
     """The title of each row's page, null where unknown."""
     home: Ints
-    """Where the site says that the page of a row is at home: by rel=canonical, by a redirect."""
+    """Where the site says that the page of a row is at home: by rel=canonical, a redirect, its sitemap."""
+    has_list: bool
+    """Whether a sitemap of the site is known, which names each page once."""
     language: Ints
     shapes: Callable[[], UrlShapes]
     """Asked for when pairs of different pages are drawn."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.pages.drawing import home_pairs, other_pairs
+from undust.pages.drawing import equal_pairs, other_pairs
 from undust.reading.content.blocks import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def samples(evidence: SiteEvidence, together: Pairs, cluster: Ints) -> Iterator[
     different = left[apart], right[apart]
     kinds = {
         FETCHED_TWICE: again,
-        ONE_HOME: home_pairs(facts, rows),
+        ONE_HOME: equal_pairs(facts.home, rows),
         ONE_CLUSTER: together,
         TWO_PAGES: different,
     }

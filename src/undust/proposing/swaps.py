@@ -19,6 +19,8 @@ _TOKENS, _LETTERS = 6, 32
 """Longer pieces are names of pages."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
 _AFTER_SCHEME = 4
+_SIGNS = "/?&;="
+"""A URL without any of these is another URL, or none."""
 _NUMBER = re.compile(r"[0-9]{3,}")
 
 
@@ -31,7 +33,7 @@ def swaps(seen: SeenSite) -> Iterator[Edit]:
             found[new, old].add(page)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), len(item[0][1]), item[0]))
     for (old, new), pages in ranked[:_MOST]:
-        if len(pages) >= LEAST_PAGES and old and not old.isalnum():
+        if len(pages) >= LEAST_PAGES and old and not old.isalnum() and (new or old not in _SIGNS):
             yield making.swapped(old, new)
 
 

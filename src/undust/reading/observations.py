@@ -32,6 +32,7 @@ SCHEMA = pa.schema(
         pa.field("blocks", pa.list_(pa.int64())),
         pa.field("page_title", pa.string()),
         pa.field("page_language", pa.string()),
+        pa.field("listed", pa.bool_()),
     ]
 )
 

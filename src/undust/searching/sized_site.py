@@ -53,7 +53,9 @@ def site_of_clusters(
     site = Site.of(found, evidence, seed=seed)
     rows = np.searchsorted(np.flatnonzero(found.cluster_of_node >= 0), nodes)
     urls = found.node_urls.take(pa.array(nodes)).cast(pa.large_string())
-    return replace(site, urls=urls, page=page, is_labelled=proposable, preferred=site.preferred[rows])
+    # A sitemap, or a page's own rel=canonical, names the URL that the site prefers.
+    preferred = site.preferred[rows] | (found.evidence_of_pairs.facts.home[nodes] == nodes)
+    return replace(site, urls=urls, page=page, is_labelled=proposable, preferred=preferred)
 
 
 def has_raw_digests(found: SiteClusters) -> bool:

@@ -13,22 +13,21 @@ import pytest
 
 from tests.exchange.exports.in_servers import configured
 from tests.exchange.exports.test_linear_time import (
-    ATTEMPTS,
     JUDGED,
     SHAPES,
     SIZES,
-    grows_too_fast,
     hostile,
     matching,
     repeated,
     rule_text,
+    too_slow,
 )
 from tests.servers import serving
 from undust import Rule, RuleSet
 from undust.exchange.exports import export
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from tests.exchange.exports.test_linear_time import Case
 
 REPEATS = 12
 """Requests for a URL, of which the quickest counts: other work on the machine only adds time."""
@@ -64,29 +63,12 @@ def quickest(connection: http.client.HTTPConnection, url: str) -> tuple[int, flo
     return status, best
 
 
-def too_slow(
-    ask: Callable[[str], tuple[int, float]], cases: Sequence[tuple[str, str, tuple[str, str, str]]]
-) -> list[tuple[str, tuple[str, str, tuple[str, str, str]]]]:
-    """The cases whose time grows too fast, and how."""
-    found = []
-    for case in cases:
-        shape, host, (start, unit, end) = case
-        own = start.replace("shop.test", host)
-        answers = [ask(repeated(own, unit, end, size)) for size in SIZES]
-        assert 301 not in [status for status, _ in answers], case
-        status, match = ask(matching(shape, JUDGED).replace("shop.test", host))
-        assert status == 301, case
-        if problem := grows_too_fast([spent for _, spent in answers], match):
-            found.append((problem, case))
-    return found
-
-
 @pytest.mark.parametrize(("name", "target"), [("nginx", "nginx"), ("apache2", "apache")])
 def test_time_grows_with_the_length(name: str, target: str) -> None:
     """Twice the length takes at most 2.5 times as long, and failing is hardly slower than matching."""
     exported = export(rules(), target)
     assert exported.refused == ()
-    waiting = [
+    cases = [
         (shape, site_of(shape, count), kind)
         for shape in SHAPES
         for count in COUNTS
@@ -97,10 +79,15 @@ def test_time_grows_with_the_length(name: str, target: str) -> None:
         serving(name, partial(configured, name, exported.text)) as server,
         closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=200)) as connection,
     ):
-        slow: list[tuple[str, tuple[str, str, tuple[str, str, str]]]] = []
-        for _ in range(ATTEMPTS):
-            slow = too_slow(partial(quickest, connection), waiting)
-            waiting = [case for _, case in slow]
-            if not waiting:
-                return
-    pytest.fail(f"{len(slow)} cases: {slow[:3]}")
+
+        def timed(case: Case) -> list[float]:
+            shape, host, (start, unit, end) = case
+            own = start.replace("shop.test", host)
+            answers = [quickest(connection, repeated(own, unit, end, size)) for size in SIZES]
+            assert 301 not in [status for status, _ in answers], case
+            status, match = quickest(connection, matching(shape, JUDGED).replace("shop.test", host))
+            assert status == 301, case
+            return [*(spent for _, spent in answers), match]
+
+        slow = too_slow(cases, lambda waiting: list(map(timed, waiting)))
+    assert not slow, f"{len(slow)} cases: {slow[:3]}"

@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
 
 from tests.cli.command import run
-from tests.conftest import NO_DATA
 from tests.servers import free_port
 from undust import Rule, RuleSet
 
@@ -42,6 +44,11 @@ KINDS = {
     "an older address": "http://shop.test/product.php?id={}",
     "a session and a campaign": "http://www.shop.test/p/{}?utm_source=mail&sid=abc",
 }
+OTHERS = {
+    **KINDS,
+    "the canonical form": "http://shop.test/p/{}",
+    "as captured": "http://shop.test/p/{0}?sid=s{0}",
+}
 CONFIG = "collections_root: collections\nrules_file: rules.yaml\nenable_auto_fetch: false\n"
 
 
@@ -50,15 +57,20 @@ def programs() -> Path:
     """Give the folder with pywb's programs."""
     found = os.environ.get("UNDUST_PYWB")
     if not found or not (Path(found) / "wayback").exists():
-        pytest.skip(f"{NO_DATA}: set UNDUST_PYWB to the bin folder of an environment that has pywb")
+        pytest.skip("set UNDUST_PYWB to the bin folder of an environment that has pywb")
     return Path(found)
+
+
+def body_of(text: str) -> str:
+    """Return the page with a text, as it is captured."""
+    return f"<html><body><p>{text}</p></body></html>"
 
 
 def write_archive(path: Path, urls: dict[str, str]) -> None:
     """Write captures of pages, each with a text of its own."""
     with path.open("wb") as file:
         for number, (url, text) in enumerate(urls.items()):
-            body = f"<html><body><p>{text}</p></body></html>"
+            body = body_of(text)
             answer = (
                 f"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n{body}"
             )
@@ -81,7 +93,8 @@ def collection(programs: Path, folder: Path, urls: dict[str, str]) -> Path:
 @contextmanager
 def replaying(programs: Path, folder: Path) -> Iterator[str]:
     """Run pywb on loopback; give where it replays pages as they were captured."""
-    (folder / "config.yaml").write_text(CONFIG, encoding="utf-8")
+    if not (folder / "config.yaml").exists():
+        (folder / "config.yaml").write_text(CONFIG, encoding="utf-8")
     port = free_port()
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
@@ -129,7 +142,7 @@ def test_pages_are_replayed_under_their_other_urls(programs: Path, tmp_path: Pat
     with replaying(programs, tmp_path) as address:
         for kind, url in KINDS.items():
             shown = [replayed(address, url.format(n)) for n in range(PAGES)]
-            assert [f"page {n}." in text for n, text in enumerate(shown)] == [True] * PAGES, kind
+            assert shown == [body_of(f"page {n}.") for n in range(PAGES)], kind
         for other in (
             "/p/any-title/99",
             "/product.php?id=99",
@@ -148,12 +161,36 @@ def test_a_rekeyed_index_finds_captures_of_other_urls(programs: Path, tmp_path: 
     rules = rule_file(tmp_path)
     assert run("rekey", rules, tmp_path / "old.cdxj", "-o", indexes / "index.cdxj").code == 0
     assert run("export", rules, "--to", "pywb", "-o", tmp_path / "rules.yaml").code == 0
-    asked = {
-        **KINDS,
-        "the canonical form": "http://shop.test/p/{}",
-        "as captured": "http://shop.test/p/{0}?sid=s{0}",
-    }
     with replaying(programs, tmp_path) as address:
-        for kind, url in asked.items():
+        for kind, url in OTHERS.items():
             shown = [replayed(address, url.format(n)) for n in range(PAGES)]
-            assert [f"page {n}." in text for n, text in enumerate(shown)] == [True] * PAGES, kind
+            assert shown == [body_of(f"page {n}.") for n in range(PAGES)], kind
+
+
+def test_the_documented_steps(programs: Path, tmp_path: Path, repository: Path) -> None:
+    """The commands and the setting of docs/archives.md, as they stand there, replay pages of three kinds."""
+    page = (repository / "docs" / "archives.md").read_text(encoding="utf-8")
+    section = page.partition("## The lookup in pywb\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^ *```(\w+)\n(.*?)^ *```$", section, re.MULTILINE | re.DOTALL)
+    assert [kind for kind, _ in blocks] == ["sh", "text", "sh"]
+    exporting, setting, rekeying = (dedent(text) for _, text in blocks)
+    captured = {f"http://shop.test/p/{n}?sid=s{n}": f"page {n}." for n in range(PAGES)}
+    collection(programs, tmp_path, captured)
+    rule_file(tmp_path)
+    [installed] = programs.parent.glob("lib/python*/site-packages")
+    (tmp_path / "config.yaml").write_text(f"collections_root: collections\n{setting}", encoding="utf-8")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for text in (exporting.replace(".../site-packages", str(installed)), rekeying):
+        done = subprocess.run(
+            ["/bin/sh", "-ec", text],
+            cwd=tmp_path,
+            env=os.environ | {"PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    with replaying(programs, tmp_path) as address:
+        for kind, url in OTHERS.items():
+            shown = [replayed(address, url.format(n)) for n in range(PAGES)]
+            assert shown == [body_of(f"page {n}.") for n in range(PAGES)], kind

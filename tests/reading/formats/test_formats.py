@@ -38,7 +38,9 @@ CRAWL = [
     for number in range(300)
 ]
 MORE = [
-    row | {"sketch": [number, 1 << 20], "canonical": "http://shop.test/c", "cluster": str(number)}
+    row
+    | {"sketch": [number, 1 << 20], "canonical": "http://shop.test/c", "cluster": str(number)}
+    | {"listed": (True, False, None)[number % 3]}
     for number, row in enumerate(CRAWL)
 ]
 
@@ -165,6 +167,16 @@ def test_blocks_make_no_difference(name: str, block: int, monkeypatch: pytest.Mo
     source = named_format(name.partition(".")[2])
     table = pa.Table.from_batches(source.read(io.BytesIO(data), Reading(name)), SCHEMA)
     assert table["url"].to_pylist() == [row["url"] for row in crawl]
+
+
+def test_words_and_numbers_say_whether_a_url_is_listed(tmp_path: Path) -> None:
+    """Whatever a spreadsheet writes for true and false; anything else is counted."""
+    path = tmp_path / "crawl.csv"
+    words = ("yes", "No", " TRUE", "0", "1.0", "", "maybe")
+    path.write_text("url,listed\n" + "".join(f"http://a.test/{at},{word}\n" for at, word in enumerate(words)))
+    seen = undust.read(path)
+    assert seen.table["listed"].to_pylist() == [True, False, True, False, True, None, None]
+    assert "1 lost: listed is neither true nor false" in seen.report()
 
 
 def test_columns_are_mapped_as_the_person_says(tmp_path: Path) -> None:

@@ -36,17 +36,23 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
             blocks=nodes.blocks,
             title=nodes.title,
             home=_homes(nodes),
+            has_list=bool(nodes.listed.any()),
             language=nodes.language,
             shapes=alike,
-            earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title),
+            earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language),
         )
     )
 
 
 def _homes(nodes: Nodes) -> Ints:
-    """Return where the site says that each node belongs: the target of its redirect or its rel=canonical."""
+    """Return where the site says that each node belongs: the target of its redirect or its rel=canonical.
+
+    A node of the sitemap that has neither is where it belongs.
+    """
     home = np.where(nodes.redirects, nodes.redirect, nodes.canonical)
     targets = np.unique(home[home >= 0])
     unknown = targets[home[targets] < 0]
     home[unknown] = unknown
+    listed = np.flatnonzero(nodes.listed & (home < 0))
+    home[listed] = listed
     return home

@@ -98,10 +98,13 @@ class Nodes:
     """What the latest content is made of (`undust.reading.content.blocks`), null where unknown."""
     title: pa.Array
     language: Ints
+    listed: Bools
+    """In a sitemap of the site."""
     earlier: Ints
     """Nodes that were seen before with blocks, once for each such sighting, as far as they are looked at …"""
     earlier_blocks: pa.Array
     earlier_title: pa.Array
+    earlier_language: Ints
     """… and what they showed."""
     gone: pa.Array
     """Normal forms that were asked for, and never were a page; they are not nodes."""
@@ -144,6 +147,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
     last = _latest(count, node, rows.status != _NOT_MODIFIED, time, is_redirect, redirect)
     digest, digests = _coded(rows.column("digest"))
     label, _ = _coded(rows.column("cluster"))
+    language, _ = _coded(rows.column("page_language"))
     content = _Content.of(count, node, is_page, time=time, digest=digest, sketch=rows.column("sketch"))
     last_canonical = _latest(count, node, is_page & (canonical >= 0), time, canonical)
     last_label = _latest(count, node, label >= 0, time, label)
@@ -173,10 +177,12 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
         is_changing=content.is_changing,
         blocks=rows.column("blocks").take(latest),
         title=rows.column("page_title").take(latest),
-        language=_through(_coded(rows.column("page_language"))[0], content.row),
+        language=_through(language, content.row),
+        listed=_marked(count, node[np.asarray(pc.fill_null(rows.column("listed"), _FALSE), np.bool_)]),
         earlier=node[earlier],
         earlier_blocks=rows.column("blocks").take(pa.array(earlier)),
         earlier_title=rows.column("page_title").take(pa.array(earlier)),
+        earlier_language=language[earlier],
         gone=_without(normalize(_coded(missing)[1], threads=threads), normal) if len(missing) else _EMPTY,
         counts=SightingCounts(
             sightings=len(kept),

@@ -71,6 +71,7 @@ def read_sitemap(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         raw = {
             "url": pa.array([page.url for page in pages], pa.string()),
             "time": pa.array([page.time for page in pages], pa.string()),
+            "listed": pa.array([True] * len(pages), pa.bool_()),
         }
         yield batch_of(raw, partial(_place_of_entry, pages), reading)
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 MOST_LINKS, LONGEST_LINK = 2_000, 2_048
 """Links of one page, and characters of one, that are taken."""
-_ANCHOR = re.compile(r"""(?i)<a\s[^<>]{0,4096}?href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""")
+_TAG = r"""(?i)<%s\s[^<>]{0,4096}?href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))"""
+_ANCHOR, _BASE = re.compile(_TAG % "a"), re.compile(_TAG % "base")
 _SCHEMES = ("http://", "https://")
 _OK = 200
 
@@ -74,16 +75,28 @@ def _links_of(record: ArchiveRecord) -> _LinkedPage:
 def links_in(text: str, url: str) -> Iterator[str]:
     """Yield the URLs that a page links, absolute and without fragments, each once.
 
+    They are relative to the first `<base href>` of the page, or to its own URL.
+
     >>> list(links_in('<a href="/b?x=1&amp;y=2#top">b</a> <A class=c HREF=c>c</A>', "http://a.test/d/e"))
     ['http://a.test/b?x=1&y=2', 'http://a.test/d/c']
+    >>> list(links_in('<base href="/f/"><a href="c">c</a>', "http://a.test/d/e"))
+    ['http://a.test/f/c']
     """
     seen: set[str] = set()
+    declared = _BASE.search(text)
+    base = (_target(declared, url) if declared else None) or url
     for found in islice(_ANCHOR.finditer(text), MOST_LINKS):
-        href = html.unescape(next(part for part in found.groups() if part is not None)).strip()
-        try:
-            target = urljoin(url, href).partition("#")[0]
-        except ValueError:
-            continue
-        if target.lower().startswith(_SCHEMES) and len(target) <= LONGEST_LINK and target not in seen:
+        target = _target(found, base)
+        if target is not None and target not in seen:
             seen.add(target)
             yield target
+
+
+def _target(found: re.Match[str], base: str) -> str | None:
+    """Return the URL of a tag; None if it is not one that can be fetched."""
+    href = html.unescape(next(part for part in found.groups() if part is not None)).strip()
+    try:
+        target = urljoin(base, href).partition("#")[0]
+    except ValueError:
+        return None
+    return target if target.lower().startswith(_SCHEMES) and len(target) <= LONGEST_LINK else None

@@ -18,7 +18,7 @@ from undust.reading.formats.minima import sketches
 from undust.reading.formats.naming import METHOD
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
 from undust.reading.formats.times import times
-from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, urls
+from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, truths, urls
 from undust.reading.observations import SCHEMA
 from undust.urls import are_site_names, site_of
 
@@ -46,6 +46,7 @@ CONVERTERS: dict[str, Callable[[pa.Array], Converted]] = {
     "blocks": block_lists,
     "page_title": lambda column: (texts(column), no_rows()),
     "page_language": lambda column: (texts(column), no_rows()),
+    "listed": truths,
 }
 """How each column of the one table but `url` is made from what was found."""
 
@@ -55,6 +56,7 @@ UNREADABLE = {
     "sketch": "sketch is not a list of whole numbers",
     "time": "time is in no form that is known",
     "blocks": "blocks is not an ascending list of at most 256 whole numbers",
+    "listed": "listed is neither true nor false",
 }
 """What is wrong with a value that could not be converted."""
 

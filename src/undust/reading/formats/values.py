@@ -16,6 +16,8 @@ from undust.files.change import text_from_bytes as text_from_bytes  # noqa: PLC0
 _WHOLE = r"^\s*[0-9]{1,18}(\.0*)?\s*$"  # 200.0 is how a table with gaps writes 200
 _DIGEST_KIND = r"^(?i:sha1|sha256|sha512|md5):"
 
+_TRUE, _FALSE = ("true", "1", "1.0", "yes"), ("false", "0", "0.0", "no")
+
 Converted = tuple[pa.Array, pa.Array]
 """A column, and the numbers of the rows whose value could not be read."""
 
@@ -100,6 +102,17 @@ def integers(column: pa.Array, lowest: int = 0, highest: int = 10**18) -> Conver
         numbers = _whole_numbers(wanted)
     is_inside = pc.and_(pc.greater_equal(numbers, lowest), pc.less_equal(numbers, highest))
     return checked(wanted, pc.if_else(is_inside, numbers, pa.scalar(None, pa.int64())))
+
+
+def truths(column: pa.Array) -> Converted:
+    """Return true and false, also from 1 and 0 and from words."""
+    column = plain(column)
+    if pa.types.is_boolean(column.type):
+        return column, no_rows()
+    wanted = present(pc.utf8_lower(pc.utf8_trim_whitespace(decoded(column, "backslashes"))))
+    is_true = pc.is_in(wanted, pa.array(_TRUE))
+    is_known = pc.or_(is_true, pc.is_in(wanted, pa.array(_FALSE)))
+    return checked(wanted, pc.if_else(is_known, is_true, pa.scalar(None, pa.bool_())))
 
 
 def without_nan(column: pa.Array) -> pa.Array:

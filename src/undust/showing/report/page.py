@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from undust.measuring import Measures
+    from undust.measuring.traffic import Savings
     from undust.pages.clustering import Summary
     from undust.rules import Rule
 
@@ -56,6 +57,7 @@ class Report:
         rules: Sequence[Rule],
         elsewhere: Sequence[Rule],
         methods: Mapping[str, Any] | None,
+        savings: Sequence[Savings],
         is_masked: bool,
     ) -> Report:
         """Return a report of these parts."""
@@ -78,6 +80,7 @@ class Report:
             "overview": rows,
             "sites": sites,
             "methods": methods,
+            "savings": [each.to_json() for each in savings],
         }
         return cls(made_visible(facts), totals)
 

@@ -77,3 +77,11 @@ function fetchesSection(found) {
   return section("fetches", "Two fetches of one page", intro, table("How alike pages are, by pairs", heads, rows),
     examples.length ? [el("h3", {}, "Examples of what changes"), el("div", { class: "card" }, examples)] : null);
 }
+
+function savingsSection(found) {
+  if (!found || !found.length) return null;
+  const heads = [["Client"], ["Requests", true], ["Removed", true], ["Removed a day", true], ["MB a day", true]];
+  const rows = found.map((row) => [row.crawler === "all" ? "all requests" : row.crawler, count(row.requests), count(row.saved_requests), count(row.saved_requests_per_day), (row.saved_bytes_per_day / 1e6).toFixed(1)]);
+  return section("savings", "Requests of the log", "Of the URLs that the rules make equal, the one that is requested most is needed. Removed are the requests for the others, if every client used one URL.",
+    table("Requests that the rules remove, by client", heads, rows));
+}

@@ -6,11 +6,12 @@ function sectionsOfSite(facts) {
   return [
     headline(facts),
     trySection(), rulesSection(facts), curveSection(facts.curve), schemeSection(facts.tree), unexplainedSection(facts.unexplained),
-    distrustedSection(facts.distrusted), refusedSection(facts.refused), evidenceSection(facts), fetchesSection(facts.fetches), (FACTS.site_count > 1) ? null : methodsSection(FACTS.methods),
+    distrustedSection(facts.distrusted), refusedSection(facts.refused), evidenceSection(facts), fetchesSection(facts.fetches),
+    ...(FACTS.site_count > 1 ? [] : [savingsSection(FACTS.savings), methodsSection(FACTS.methods)]),
   ];
 }
 function sectionsOfAll() {
-  return [headline(FACTS), FACTS.site_count ? overview(FACTS.overview) : null, trySection(), methodsSection(FACTS.methods)];
+  return [headline(FACTS), FACTS.site_count ? overview(FACTS.overview) : null, savingsSection(FACTS.savings), trySection(), methodsSection(FACTS.methods)];
 }
 function show(site) {
   STATE.site = site ? FACTS.sites[site] : null;
