@@ -1,4 +1,4 @@
-"""A rule from before as an edit: it is done as it is written, and nobody changes it."""
+"""A rule from before as an edit: it is done as it is written, and stays unchanged."""
 
 from __future__ import annotations
 

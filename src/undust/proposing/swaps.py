@@ -52,8 +52,14 @@ def _pieces(left: str, right: str) -> Iterator[tuple[str, str]]:
     last = ours[len(ours) - behind] if behind else "$"
     contexts = {("", ""), (first, ""), ("", last), (first, last)}
     for start, end in sorted(contexts):
-        if _is_scheme(start) and _is_scheme(end):
+        is_bounded = _is_bounded(f"{start}{old}{end}") and _is_bounded(f"{start}{new}{end}")
+        if _is_scheme(start) and _is_scheme(end) and is_bounded:
             yield f"{start}{old}{end}", f"{start}{new}{'' if end == '$' else end}"
+
+
+def _is_bounded(text: str) -> bool:
+    """Return whether a text neither begins nor ends inside a word: `20_` is part of `220_` too."""
+    return not text[:1].isalnum() and not text[-1:].isalnum()
 
 
 def _is_scheme(context: str) -> bool:
