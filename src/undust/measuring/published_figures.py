@@ -1,7 +1,7 @@
-"""What the papers report of the methods that `compare` runs, to stand beside what it measures.
+"""What the papers report of the methods that `compare` runs, for the table with both.
 
 Figures of one site are means: totals of tables by the number of sites. Only what is printed is here; a figure
-that a paper does not have is None. The papers count on other sites and with other bounds, so these figures
+that a paper does not have is left out. The papers count on other sites and with other bounds, so these figures
 say what to expect, not what to reach.
 """
 
