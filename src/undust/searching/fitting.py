@@ -11,8 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from undust.edits import MASK, Rewrite, Several, ShapeCapture
-from undust.privacy import is_random, names_a_person
+from undust.edits import MASK, Rewrite, Several, ShapeCapture, is_somebodys
 from undust.proposing import parts_of
 from undust.searching.forgotten import compiled
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.edits.shapes import Piece, Run
 
-LISTED = 8
+MOST_WORDS = 8
 """Words of a list, at most."""
 UNHEARD = 0.05
 """The share of URLs with a word that no other URL has, up to which the words are taken to be all."""
@@ -96,7 +95,7 @@ def _fitted_run(edit: Rewrite, at: int, kept: set[str], urls: Iterable[str]) -> 
 def _narrowed(piece: ShapeCapture, texts: Counter[str], *, is_mask: bool) -> list[Piece]:
     """Return a capture of texts: a list of words where all were seen, else what all have in common."""
     singles = sum(count == 1 for count in texts.values())
-    is_closed = len(texts) <= LISTED and singles <= UNHEARD * texts.total()
+    is_closed = len(texts) <= MOST_WORDS and singles <= UNHEARD * texts.total()
     if is_closed and all(map(_is_public_word, texts)):
         if len(texts) > 1:
             return [replace(piece, kind="|".join(sorted(texts)))]
@@ -130,7 +129,7 @@ def _to_joint(text: str) -> str:
 
 
 def _is_public_word(text: str) -> bool:
-    return bool(_WORDS.fullmatch(text)) and not is_random(text) and not names_a_person(text)
+    return bool(_WORDS.fullmatch(text)) and not is_somebodys(text)
 
 
 def _joined(pieces: list[Piece]) -> Run:
