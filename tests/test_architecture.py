@@ -281,6 +281,7 @@ PLATFORM_HEADERS = {
     "#include <arm_neon.h>": "sixteen bytes compared at once, where the processor can",
     "#include <emmintrin.h>": "the same on the other processor",
     "#include <malloc.h>": "aligned memory on Windows",
+    "#include <wasm_simd128.h>": "the same in WebAssembly",
     "#include <sys/mman.h>": "large pages for large rule sets, where the system has them",
 }
 """What the compiler and the system bring along, used behind an #if only; with the reason."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.edits.shapes import Piece, Run
 
-MOST_WORDS = 8
+MOST_LISTED = 8
 """Words of a list, at most."""
 UNHEARD = 0.05
 """The share of URLs with a word that no other URL has, up to which the words are taken to be all."""
@@ -95,7 +95,7 @@ def _fitted_run(edit: Rewrite, at: int, kept: set[str], urls: Iterable[str]) -> 
 def _narrowed(piece: ShapeCapture, texts: Counter[str], *, is_mask: bool) -> list[Piece]:
     """Return a capture of texts: a list of words where all were seen, else what all have in common."""
     singles = sum(count == 1 for count in texts.values())
-    is_closed = len(texts) <= MOST_WORDS and singles <= UNHEARD * texts.total()
+    is_closed = len(texts) <= MOST_LISTED and singles <= UNHEARD * texts.total()
     if is_closed and all(map(_is_public_word, texts)):
         if len(texts) > 1:
             return [replace(piece, kind="|".join(sorted(texts)))]
