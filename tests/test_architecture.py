@@ -282,6 +282,7 @@ PLATFORM_HEADERS = {
     "#include <emmintrin.h>": "the same on the other processor",
     "#include <malloc.h>": "aligned memory on Windows",
     "#include <sys/mman.h>": "large pages for large rule sets, where the system has them",
+    "#include <wasm_simd128.h>": "sixteen bytes compared at once in WebAssembly",
 }
 """What the compiler and the system bring along, used behind an #if only; with the reason."""
 
