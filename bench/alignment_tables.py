@@ -32,7 +32,9 @@ METHODS: Mapping[str, Mapping[str, object]] = {
     "rewrite": {"rewrite.fanout": 10},
     "tree": {"tree.selection": "all"},
     "alignment": {},
-    "alignment, pairs": {"alignment.sample": 2, "alignment.samples": 20},
+    "alignment, no word runs": {"alignment.word_runs": False},
+    "alignment, pairs": {"alignment.sample": 2, "alignment.samples": 20, "alignment.word_runs": False},
+    "alignment, whole clusters": {"alignment.sample": 1_000},
 }
 PUBLISHED = {
     "rewrite": (31_565, 1_985, 0.0629, 0.2630),

@@ -2,6 +2,7 @@
 
     python -m bench.false_rules                          14 kinds, 20 seeds, a row for each kind
     python -m bench.false_rules --kinds forum --seeds 3 --noise 0.2 --json
+    python -m bench.false_rules --method edits           another learner
 
 Every generated site states rules that tempt and do harm: page numbers, languages, sorts. One counts as taken
 if the learned rules bring together more than a tenth of the URLs of different pages that it would. Ends with
@@ -21,6 +22,7 @@ import undust
 from bench.common import machine
 from bench.sites import KINDS, Crawl, site
 from undust.learning import learn_site
+from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 TAKEN = 0.1
+
+
+LEARNERS = {"undust": learn_site, "edits": learn_edits}
+"""The learners that can be tried, by name."""
 
 
 class Trial(NamedTuple):
@@ -49,10 +55,11 @@ class Trial(NamedTuple):
         return self.done > TAKEN * self.harm
 
 
-def trials_of(made: Site, crawl: Crawl, kind: str, seed: int) -> Iterable[Trial]:
+def trials_of(made: Site, crawl: Crawl, kind: str, seed: int, method: str) -> Iterable[Trial]:
     """Yield every false rule of a site with the harm it would do and what the learned rules do of it."""
     seen = made.observations(crawl).drop_columns("cluster")
-    rules = undust.RuleSet(rule for found in undust.find_duplicates(seen) for rule in learn_site(found).rules)
+    learn = LEARNERS[method]
+    rules = undust.RuleSet(rule for found in undust.find_duplicates(seen) for rule in learn(found).rules)
     truth = made.truth()
     page = dict(zip(truth["url"].to_pylist(), truth["page"].to_pylist(), strict=True))
     for false in made.false_rules:
@@ -82,6 +89,7 @@ def main() -> int:
     ask.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     ask.add_argument("--seeds", type=int, default=20)
     ask.add_argument("--urls", type=int, default=3000)
+    ask.add_argument("--method", default="undust", choices=list(LEARNERS))
     ask.add_argument("--noise", type=float, default=0.02)
     ask.add_argument("--json", action="store_true")
     told = ask.parse_args()
@@ -93,7 +101,7 @@ def main() -> int:
         found = [
             trial
             for seed in range(told.seeds)
-            for trial in trials_of(site(kind, urls=told.urls, seed=seed), crawl, kind, seed)
+            for trial in trials_of(site(kind, urls=told.urls, seed=seed), crawl, kind, seed, told.method)
         ]
         harmful = [trial for trial in found if trial.harm]
         taken += [trial for trial in harmful if trial.is_taken]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.sites.fields import Listed, Number, Title
-from bench.sites.model import Extra, Family, Form, Kind, Manners
+from bench.sites.fields import MAIN, Listed, Number, Title
+from bench.sites.model import SOFT, Extra, Family, Form, Kind, Manners
 from bench.sites.text import PRINTED
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ _RUBRICS = (
 def _copied(digits: Digits) -> Digits:
     # The last lecture of a course is written anew every term, the others are copied.
     return {"term": np.where(digits["lecture"] == _LECTURES - 1, digits["term"], 0)}
+
+
+def _one_for_all(digits: Digits) -> Digits:
+    # Whoever has the file, it is the same one.
+    return {MAIN: np.zeros_like(digits[MAIN])}
 
 
 def _stories(name: str, host: str | None, share: int) -> Family:
@@ -83,13 +88,13 @@ PUBLISHED_FORUM = Kind(
 
 PUBLISHED_DEPARTMENT = Kind(
     name="published-department",
-    about="people's own folders, index pages, courses copied from term to term",
+    about="people's own folders, index pages, courses, images and manuals copied, soft errors",
     like="documentation",
     pages_per_address=0.8,
     families=(
         Family(
             "home",
-            share=1,
+            share=2,
             fields={"user": Title(joint=".")},
             forms=(
                 Form("/~{user}/", 3),
@@ -100,7 +105,7 @@ PUBLISHED_DEPARTMENT = Kind(
         ),
         Family(
             "publication",
-            share=6,
+            share=12,
             fields={"user": Title(joint="."), "paper": Number("paper", width=2)},
             small={"paper": 6},
             forms=(
@@ -110,7 +115,7 @@ PUBLISHED_DEPARTMENT = Kind(
         ),
         Family(
             "lecture",
-            share=6,
+            share=12,
             fields={
                 "n": Number(start=44101),
                 "term": Listed("term", _TERMS),
@@ -122,6 +127,27 @@ PUBLISHED_DEPARTMENT = Kind(
                 Form("/undergraduate/courses/0{n}/{term}/lectures/lecture{lecture}.html", 3),
                 Form("/teaching/courses/0{n}/{term}/lectures/lecture{lecture}.html"),
             ),
+        ),
+        Family(
+            "image",
+            share=5,
+            fields={"user": Title(joint="."), "image": Number("image", width=2)},
+            small={"image": 24},
+            same=_one_for_all,
+            forms=(Form("/~{user}/images/icon{image}.gif"),),
+        ),
+        Family(
+            "file",
+            share=4,
+            fields={
+                "user": Title(joint="."),
+                "file": Number("file", width=3),
+                "slug": Title(None, of=MAIN),
+            },
+            small={"file": 400},
+            same=_one_for_all,
+            shows={SOFT: 0.15},
+            forms=(Form("/~{user}/docs/node{file}-{slug}.html"),),
         ),
     ),
     extras=(Extra(host="", weight=0.4), Extra(query="visit={click}", weight=0.2)),

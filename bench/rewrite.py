@@ -1,7 +1,7 @@
 """Rewrite rules by generalization: speed beside the plain algorithm, growth, a giant cluster, the tables.
 
-    python -m bench.rewrite                        all of it, a quarter of an hour
-    python -m bench.rewrite speed growth           only these parts
+    python -m bench.rewrite                        the tables of the paper and the curve of fan-outs
+    python -m bench.rewrite speed growth giant     beside the plain algorithm, and large sites
     python -m bench.rewrite tables --urls 40000    the tables of the paper on larger sites
     python -m bench.rewrite variants               what their figures depend on, one property at a time
 
@@ -27,6 +27,7 @@ import pyarrow as pa
 
 import undust
 from bench.common import machine
+from bench.rewrite_curve import curve, show_curve
 from bench.rewrite_tables import tables
 from bench.rewrite_variants import variants
 from bench.sites import KINDS, site
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.rewrite.qualified import LearnedCodes
 
-PARTS = ("speed", "growth", "giant", "tables", "variants")
+PARTS = ("speed", "growth", "giant", "tables", "curve", "variants")
+BY_DEFAULT = ("tables", "curve")
+"""What the paper has; the rest is asked for by name. Some minutes on two cores."""
 KIND, SEED = "mirrors", 1
 FASTER, SLOWER, LARGER, GIANT_BYTES = 30, 5.0, 4.5, 2 << 30
 """What is to be reached: times the oracle; time and memory from n to 4n; the memory of the giant."""
@@ -157,9 +160,11 @@ def show_table(rows: dict[str, dict[str, str]]) -> None:
 def main() -> None:
     """Run the parts that were asked for; fail if a bound was not kept."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("parts", nargs="*", help=f"some of {', '.join(PARTS)}; without any, all")
     ask.add_argument(
-        "--urls", type=int, default=24_000, help="of each site for the tables; a quarter for the variants"
+        "parts", nargs="*", help=f"some of {', '.join(PARTS)}; without any, {' and '.join(BY_DEFAULT)}"
+    )
+    ask.add_argument(
+        "--urls", type=int, default=12_000, help="of each site for the tables; a quarter for the variants"
     )
     ask.add_argument("--kinds", nargs="*", default=list(KINDS), help="of generated sites, for the tables")
     ask.add_argument("--json", action="store_true")
@@ -175,12 +180,13 @@ def main() -> None:
         return
     if unknown := set(told.parts) - set(PARTS):
         ask.error(f"there is no part called {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
-    parts = told.parts or PARTS
+    parts = told.parts or BY_DEFAULT
     ways: dict[str, Callable[[], dict[str, Any]]] = {
         "speed": lambda: speed(70_000),
         "growth": lambda: growth(100_000),
         "giant": lambda: alone("shop", 1_000_000, 300_000) | {"to reach": GIANT_BYTES},
         "tables": lambda: tables(told.urls, told.kinds),
+        "curve": curve,
         "variants": lambda: variants(told.urls // 4, told.kinds),
     }
     figures: dict[str, Any] = {}
@@ -189,7 +195,8 @@ def main() -> None:
     for name in (name for name in PARTS if name in parts):
         part = figures[name] = ways[name]()
         if not told.json:
-            show_table(part) if name in {"tables", "variants"} else show(name, part)
+            shown = {"tables": show_table, "variants": show_table, "curve": show_curve}
+            shown[name](part) if name in shown else show(name, part)
             sys.stdout.flush()
     if told.json:
         print(json.dumps(figures))

@@ -3,6 +3,7 @@
     python -m bench.substring                       70,000 URLs beside the twin and beside a quarter of them
     python -m bench.substring --growth              70,000 URLs beside a quarter, on every kind of site
     python -m bench.substring --tables              the tables of the paper, on four sites of its sizes
+    python -m bench.substring --logs                precision@k on the real logs that a crawl can judge
     python -m bench.substring --million             1,000,000 URLs of one site; time, memory and disk
 
 The twin is the plain Python of the paper's figures in tests/oracles. It is measured on sizes that it can
@@ -27,7 +28,8 @@ import undust
 from bench.common import ROOT, machine
 from bench.sites import KINDS
 from bench.sites import site as generated
-from bench.substring_tables import tables
+from bench.substring_logs import precision
+from bench.substring_tables import beside, tables
 from undust.engines.budget import bytes_of
 from undust.proposing.papers.method_options import options_from
 from undust.proposing.papers.resources import Resources
@@ -172,6 +174,7 @@ def main() -> None:
     """Measure what was asked for, and tell."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--tables", action="store_true")
+    ask.add_argument("--logs", action="store_true")
     ask.add_argument("--growth", action="store_true")
     ask.add_argument("--million", action="store_true")
     ask.add_argument("--kind", action="append")
@@ -182,6 +185,8 @@ def main() -> None:
     told = ask.parse_args()
     if told.tables:
         results = tables(told.urls)
+    elif told.logs:
+        results = list(precision())
     elif told.million:
         kind = told.kind[0] if told.kind else "forum"
         results = [million(kind, told.urls or 1_035_000, told.memory, told.threads)]
@@ -195,6 +200,9 @@ def main() -> None:
     print(machine())
     for result in results:
         print()
+        if told.tables:
+            print("\n".join(beside(result)))
+            continue
         for name, value in result.items():
             print(f"{name:28} {value:,}" if isinstance(value, int) else f"{name:28} {value}")
 

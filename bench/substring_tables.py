@@ -7,6 +7,7 @@ university are access logs, where only sizes are known; the news sites are crawl
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ from undust.rules import RuleSet
 from undust.urls.views import TokenView
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from bench.sites.model import Kind
     from undust.asking.sampling import Answer, Judge, Sampled
     from undust.judging.candidates import Candidate
@@ -66,21 +69,26 @@ class Published:
 SITES = (
     Published(
         "forum", PUBLISHED_FORUM, "forum.co.test", 15_608, LOG, 38_816 / 15_608,
-        figures={"likely": 402, "left": 37, "valid": 7, "reduction": 0.047, "precision": "> 0.8 of 40-50"},
+        figures={"urls": 15_608, "likely": 402, "left": 37, "eliminated": 0.91, "valid": 7,
+                 "same_after_40": 1.0, "directions_tried": "19 of 56", "reduction": 0.047,
+                 "precision": "> 0.8 of 40-50"},
     ),
     Published(
         "academic", PUBLISHED_DEPARTMENT, "ee.university.ac.test", 17_742, LOG, 344_266 / 17_742,
-        figures={"likely": 26_899, "left": 2_041, "valid": 52, "reduction": 0.18, "coverage": 0.471,
+        figures={"urls": 17_742, "likely": 26_899, "left": 2_041, "eliminated": 0.92, "valid": 52,
+                 "reduction": 0.18, "coverage": 0.471,
+                 "duplicates_left_by_family": "images 25.7%, files 17.9%, errors 7.5%",
                  "precision": "> 0.8 of 100; half without sizes"},
     ),
     Published(
         "large news", PUBLISHED_LARGE_NEWS, "largenews.test", 11_883, CRAWL,
-        figures={"likely": 12_144, "left": 1_243, "valid": 62, "reduction": 0.06,
-                 "precision": "0.42 of 50; 0.24 without sketches"},
+        figures={"urls": 11_883, "likely": 12_144, "left": 1_243, "eliminated": 0.90, "valid": 62,
+                 "reduction": 0.06, "precision": "0.42 of 50; 0.24 without sketches"},
     ),
     Published(
         "small news", PUBLISHED_SMALL_NEWS, "smallnews.test", 9_456, CRAWL, 1.0, 0.10, 0.5,
-        figures={"likely": 4_220, "left": 96, "valid": 5, "reduction": 0.26},
+        figures={"urls": 9_456, "likely": 4_220, "left": 96, "eliminated": 0.98, "valid": 5,
+                 "reduction": 0.26},
     ),
 )  # fmt: skip
 
@@ -101,7 +109,8 @@ def _figures(wanted: Published, urls: int) -> dict[str, Any]:
     without = _detected(detection, SubstringOptions(evidence="none"), judge, proof, sampling)
     proposal = propose_substrings(detection, options)
     done = validate(proposal.candidates, urls_of(proof), judge, sampling)
-    rules = RuleSet([each.candidate.rules[0] for each in done if each.found == "valid"])
+    valid = [rule for each in done if each.found == "valid" for rule in each.candidate.rules]
+    rules = RuleSet({rule.id: rule for rule in valid}.values())
     few = {
         each.candidate.text
         for each in done
@@ -109,7 +118,7 @@ def _figures(wanted: Published, urls: int) -> dict[str, Any]:
         and validate_rule(each.candidate, urls_of(proof), judge, Sampling(FEW, wanted.epsilon)).found
         == each.found
     }
-    reduction, coverage = _saved(rules, test, site)
+    reduction, coverage, left_by = _saved(rules, test, site)
     return {
         "site": wanted.name,
         "urls": len(np.flatnonzero(detection.cluster_of_node >= 0)),
@@ -128,6 +137,7 @@ def _figures(wanted: Published, urls: int) -> dict[str, Any]:
         "same_after_40": round(len(few) / max(1, sum(each.asked > 0 for each in done)), 3),
         "reduction": round(reduction, 3),
         "coverage": round(coverage, 3),
+        "duplicates_left_by_family": left_by,
         **{f"published_{name}": value for name, value in wanted.figures.items()},
     }
 
@@ -216,11 +226,37 @@ def _pairs_tried(done: tuple[Sampled, ...]) -> str:
     return f"{len(tried):,} of {len(_pairs_of(tuple(each.candidate for each in done))):,}"
 
 
-def _saved(rules: RuleSet, urls: pa.Array, site: Site) -> tuple[float, float]:
-    """Return the discovered redundancy and the coverage of the paper, by the true pages."""
+def _saved(rules: RuleSet, urls: pa.Array, site: Site) -> tuple[float, float, str]:
+    """Return the discovered redundancy and the coverage of the paper, by the true pages, and what is left.
+
+    What is left is a share of all duplicates, by the first folder below a person's, which tells copied
+    images and files (`images`, `docs`) from the rest.
+    """
     truth = site.truth()
     page = dict(zip(truth.column("url").to_pylist(), truth.column("page").to_pylist(), strict=True))
     before = urls.to_pylist()
-    after = len(set(rules.compile().batch(urls).to_pylist()))
+    images = rules.compile().batch(urls).to_pylist()
+    after = len(set(images))
     pages = len({page[url] for url in before})
-    return 1 - after / len(before), (len(before) - after) / max(1, len(before) - pages)
+    duplicates = max(1, len(before) - pages)
+    sorts: Counter[str] = Counter()
+    of_page: set[Any] = set()
+    for image, url in dict(zip(images, before, strict=True)).items():
+        sorts[_folder(image)] += page[url] in of_page
+        of_page.add(page[url])
+    left = ", ".join(f"{name} {count / duplicates:.1%}" for name, count in sorts.most_common(4) if count)
+    return 1 - after / len(before), (len(before) - after) / duplicates, left
+
+
+def _folder(url: str) -> str:
+    parts = url.split("/")[3:-1]
+    return parts[1] if len(parts) > 1 and parts[0].startswith("~") else "other"
+
+
+def beside(result: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the figures of one site, a line each, with the published one behind ours."""
+    for name, value in result.items():
+        if not name.startswith("published_"):
+            published = result.get(f"published_{name}", "")
+            told = f"(published: {published})" if published != "" else ""
+            yield f"{name:28} {value!s:>34}  {told}".rstrip()

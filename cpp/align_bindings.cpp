@@ -56,7 +56,7 @@ std::tuple<Column, Column, Column> align_groups(const Numbers<std::int64_t>& off
 std::tuple<Column, Column, Column, Column, Column, Column, Column, Column> group_forms(
     const Numbers<std::int64_t>& offsets, const Numbers<std::uint32_t>& codes, const Numbers<std::int64_t>& groups,
     nb::object vocabulary, const Numbers<std::int32_t>& columns, const Numbers<std::int32_t>& widths,
-    std::size_t max_forms, bool across_hosts, bool whole_parts) {
+    std::size_t max_forms, bool across_hosts, bool whole_parts, bool word_runs) {
   const BorrowedColumn borrowed(vocabulary);
   nb::gil_scoped_release unlocked;
   const auto kinds = kinds_of(borrowed.texts());
@@ -64,7 +64,7 @@ std::tuple<Column, Column, Column, Column, Column, Column, Column, Column> group
   alignment.columns.assign(columns.data(), columns.data() + columns.size());
   alignment.widths.assign(widths.data(), widths.data() + widths.size());
   auto forms = undust::group_forms({span_of(offsets), span_of(codes), span_of(groups), kinds}, alignment,
-                                   borrowed.texts(), {max_forms, across_hosts, whole_parts});
+                                   borrowed.texts(), {max_forms, across_hosts, whole_parts, word_runs});
   return {number_column("l", forms.skeleton_offsets), number_column("i", forms.skeletons),
           number_column("i", forms.skeleton_of),      number_column("i", forms.row_form),
           number_column("i", forms.text_group),       number_column("i", forms.text_unit),
@@ -81,9 +81,9 @@ void bind_alignment(nb::module_& m) {
         "The column of each token in the consensus of its group, how many columns each consensus has, and the score "
         "of the last two sequences that were aligned in each group. A `band` of 0 is none.");
   m.def("group_forms", &group_forms, "offsets"_a, "codes"_a, "groups"_a, "vocabulary"_a, "columns"_a, "widths"_a,
-        nb::kw_only(), "max_forms"_a, "across_hosts"_a, "whole_parts"_a,
+        nb::kw_only(), "max_forms"_a, "across_hosts"_a, "whole_parts"_a, "word_runs"_a,
         nb::sig("def group_forms(offsets: object, codes: object, groups: object, vocabulary: object, columns: object, "
-                "widths: object, *, max_forms: int, across_hosts: bool, whole_parts: bool) "
+                "widths: object, *, max_forms: int, across_hosts: bool, whole_parts: bool, word_runs: bool) "
                 "-> tuple[Column, Column, Column, Column, Column, Column, Column, Column]"),
         "The skeletons of aligned groups: offsets, elements, the skeleton of each group (-1: too many forms, -2: no "
         "URLs), the form of each row; and the texts of units: group, unit, form, text.");

@@ -30,7 +30,7 @@ struct Fixed {
 class Forms {
  public:
   Forms(const TokenGroups& groups, const Alignment& alignment, const TextColumn& tokens, const FormOptions& options)
-      : groups_(groups), alignment_(alignment), tokens_(tokens), options_(options) {}
+      : groups_(groups), widths_(alignment.widths), column_of_(alignment.columns), tokens_(tokens), options_(options) {}
 
   [[nodiscard]] GroupForms run() && {
     for (std::size_t group = 0; group + 1 < groups_.groups.size(); ++group) {
@@ -48,21 +48,51 @@ class Forms {
   std::int32_t read_rows(std::size_t group) {
     first_ = static_cast<std::size_t>(groups_.groups[group]);
     count_ = static_cast<std::size_t>(groups_.groups[group + 1]) - first_;
-    columns_.assign(static_cast<std::size_t>(alignment_.widths[group]), {});
-    for (std::size_t row = 0; row < count_; ++row) {
-      const auto [start, end] = tokens_of(row);
-      words_.clear();
-      for (std::size_t i = start; i < end; ++i) words_.push_back(text(groups_.codes[i]));
-      if (!reading_.read(words_)) return kNoUrls;
-      for (std::size_t i = start; i < end; ++i) add_token(i, i - start);
-    }
+    if (!read_columns(group)) return kNoUrls;
+    if (options_.word_runs && slide_left()) read_columns(group);
     mark_hosts();
     if (options_.whole_parts) mark_whole_parts();
     return 0;
   }
 
+  bool read_columns(std::size_t group) {
+    columns_.assign(static_cast<std::size_t>(widths_[group]), {});
+    for (std::size_t row = 0; row < count_; ++row) {
+      const auto [start, end] = tokens_of(row);
+      words_.clear();
+      for (std::size_t i = start; i < end; ++i) words_.push_back(text(groups_.codes[i]));
+      if (!reading_.read(words_)) return false;
+      for (std::size_t i = start; i < end; ++i) add_token(i, i - start);
+    }
+    return true;
+  }
+
+  // Of equally good alignments the one in which what follows a shared number is shared too: in `7-a` and
+  // `7-b-c` either hyphen may meet the first. True if a token has moved.
+  bool slide_left() {
+    bool is_changed = false;
+    for (std::size_t c = 0; c + 1 < columns_.size(); ++c) {
+      const Spot& next = columns_[c + 1];
+      if (columns_[c].is_literal || !is_same(c) || kind(c) != kDigitRun) continue;
+      if (next.is_literal || next.rows == 0 || !next.is_single || !is_optional(c + 1) || !is_punctuation(next.token)) continue;
+      followers_.clear();
+      for (std::size_t row = 0; row < count_; ++row) {
+        const auto [start, end] = tokens_of(row);
+        const std::int32_t* columns = column_of_.data();
+        const auto* found = std::upper_bound(columns + start, columns + end, static_cast<std::int32_t>(c));
+        const auto i = static_cast<std::size_t>(found - columns);
+        if (i == end || static_cast<std::int32_t>(groups_.codes[i]) != next.token) break;
+        followers_.push_back(i);
+      }
+      if (followers_.size() < count_) continue;
+      for (const std::size_t i : followers_) column_of_[i] = static_cast<std::int32_t>(c + 1);
+      is_changed = true;
+    }
+    return is_changed;
+  }
+
   void add_token(std::size_t i, std::size_t at) {
-    auto& column = columns_[static_cast<std::size_t>(alignment_.columns[i])];
+    auto& column = columns_[column_of(i)];
     const auto code = static_cast<std::int32_t>(groups_.codes[i]);
     column.is_single = column.is_single && (column.rows == 0 || column.token == code);
     column.token = code;
@@ -107,16 +137,67 @@ class Forms {
         has_same |= is_same(c);
         has_variant |= is_variant(c);
       }
-      const bool is_mixed = has_optional && (has_variant || (!has_same && all_rows_have(start, end)));
-      for (std::size_t c = start; is_mixed && c < end; ++c) columns_[c].is_whole = true;
+      if (has_variant && options_.word_runs) {
+        mark_runs(start, end);
+      } else if (has_optional && (has_variant || (!has_same && all_rows_have(start, end)))) {
+        mark_whole(start, end);
+      }
       start = end;
     }
+  }
+
+  void mark_whole(std::size_t start, std::size_t end) {
+    for (std::size_t c = start; c < end; ++c) columns_[c].is_whole = true;
+  }
+
+  // The runs of a stretch. Between them stand numbers that all rows share, with punctuation around them, and
+  // shared punctuation that does not join words.
+  void mark_runs(std::size_t start, std::size_t end) {
+    std::size_t first = start;
+    for (std::size_t c = start; c <= end; ++c) {
+      const bool is_border = c == end || is_shared_number(c, start, end) || (is_same_punctuation(c) && !joins(c));
+      if (!is_border) continue;
+      mark_run(first, c);
+      first = c + 1;
+    }
+  }
+
+  [[nodiscard]] bool is_shared_number(std::size_t c, std::size_t start, std::size_t end) const {
+    return is_same(c) && kind(c) == kDigitRun && (c == start || is_same_punctuation(c - 1)) &&
+           (c + 1 == end || is_same_punctuation(c + 1));
+  }
+
+  // From the first change to the last, and what touches them; and shared words in the midst of others.
+  void mark_run(std::size_t start, std::size_t end) {
+    std::size_t first = start, last = end;
+    while (first < last && is_same(first)) ++first;
+    while (last > first && is_same(last - 1)) --last;
+    bool has_variant = false;
+    for (std::size_t c = first; c < last; ++c) has_variant |= is_variant(c);
+    if (!has_variant) return;
+    while (first > start && !is_same_punctuation(first - 1)) --first;
+    while (last < end && !is_same_punctuation(last)) ++last;
+    while (first >= start + 3 && joins(first - 1) && is_same_word(first - 2) && joins(first - 3)) first -= 2;
+    while (last + 2 < end && joins(last) && is_same_word(last + 1) && joins(last + 2)) last += 2;
+    if (last - first > 1) mark_whole(first, last);
+  }
+
+  [[nodiscard]] std::uint8_t kind(std::size_t c) const {
+    return groups_.kinds[static_cast<std::size_t>(columns_[c].token)];
+  }
+  [[nodiscard]] bool is_same_punctuation(std::size_t c) const { return is_same(c) && kind(c) == kPunctuation; }
+  [[nodiscard]] bool is_same_word(std::size_t c) const { return is_same(c) && kind(c) == kLetterRun; }
+  // What words of a title are joined by.
+  [[nodiscard]] bool joins(std::size_t c) const {
+    if (!is_same(c)) return false;
+    const std::string_view sign = text(static_cast<std::uint32_t>(columns_[c].token));
+    return sign == "-" || sign == "_" || sign == "+" || sign == "%20";
   }
 
   [[nodiscard]] bool all_rows_have(std::size_t start, std::size_t end) const {
     for (std::size_t row = 0; row < count_; ++row) {
       const auto [first, last] = tokens_of(row);
-      const auto* columns = alignment_.columns.data();
+      const auto* columns = column_of_.data();
       const auto* found = std::lower_bound(columns + first, columns + last, static_cast<std::int32_t>(start));
       if (found == columns + last || *found >= static_cast<std::int32_t>(end)) return false;
     }
@@ -148,7 +229,7 @@ class Forms {
       } else if (is_variant(c)) {
         fixed_.push_back({kVaries, c, end});
       } else if (is_same(c)) {
-        while (end < columns_.size() && !columns_[end].is_literal && is_same(end)) ++end;
+        while (end < columns_.size() && !columns_[end].is_literal && !columns_[end].is_whole && is_same(end)) ++end;
         add_run(c, end);
       }
       c = end;
@@ -179,7 +260,7 @@ class Forms {
       const auto [start, end] = tokens_of(row);
       std::size_t slot = 0;
       for (std::size_t i = start; i < end;) {
-        const auto c = static_cast<std::size_t>(alignment_.columns[i]);
+        const auto c = column_of(i);
         if (fixed_at[c] >= 0) {
           slot = static_cast<std::size_t>(fixed_at[c]) + 1;
           if (fixed_[slot - 1].mark < 0) units_[row][slot - 1] += text(groups_.codes[i]);
@@ -342,7 +423,7 @@ class Forms {
     return {static_cast<std::size_t>(groups_.offsets[first_ + row]),
             static_cast<std::size_t>(groups_.offsets[first_ + row + 1])};
   }
-  [[nodiscard]] std::size_t column_of(std::size_t i) const { return static_cast<std::size_t>(alignment_.columns[i]); }
+  [[nodiscard]] std::size_t column_of(std::size_t i) const { return static_cast<std::size_t>(column_of_[i]); }
   [[nodiscard]] std::string_view text(std::uint32_t code) const { return tokens_[code]; }
   [[nodiscard]] bool is_same(std::size_t c) const { return !is_optional(c) && columns_[c].is_single; }
   [[nodiscard]] bool is_variant(std::size_t c) const { return !is_optional(c) && !columns_[c].is_single; }
@@ -352,7 +433,8 @@ class Forms {
   }
 
   const TokenGroups& groups_;
-  const Alignment& alignment_;
+  const std::vector<std::int32_t>& widths_;
+  std::vector<std::int32_t> column_of_;  // of each token
   const TextColumn& tokens_;
   const FormOptions& options_;
   GroupForms out_;
@@ -363,6 +445,7 @@ class Forms {
   std::size_t first_ = 0, count_ = 0, host_start_ = 0, host_end_ = 0;
   Reading reading_;
   std::vector<std::string_view> words_;
+  std::vector<std::size_t> followers_;
   std::vector<Spot> columns_;
   std::vector<Fixed> fixed_;
   std::vector<std::vector<Filling>> slots_;       // before each fixed element and after the last, by row

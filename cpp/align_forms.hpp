@@ -34,6 +34,7 @@ struct FormOptions {
   std::size_t max_forms = 8;
   bool across_hosts = false;  // whether a host that all share is a unit
   bool whole_parts = true;    // whether a part with all sorts of changes is one unit
+  bool word_runs = false;     // whether such a unit ends where the changes end, and words are as many as they are
 };
 
 struct GroupForms {

@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "edits": "errors privacy rules",
     "judging": "display statistics _core rules pages edits",
     "proposing": "errors _core files urls rules pages edits judging",
-    "searching": "errors rules pages edits judging proposing",
+    "searching": "errors privacy rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages judging proposing",
     "measuring": "errors display statistics files urls rules reading pages proposing searching learning",
     "showing": "errors display privacy files urls rules pages measuring",
@@ -281,6 +281,7 @@ PLATFORM_HEADERS = {
     "#include <arm_neon.h>": "sixteen bytes compared at once, where the processor can",
     "#include <emmintrin.h>": "the same on the other processor",
     "#include <malloc.h>": "aligned memory on Windows",
+    "#include <wasm_simd128.h>": "the same in WebAssembly",
     "#include <sys/mman.h>": "large pages for large rule sets, where the system has them",
     "#include <wasm_simd128.h>": "sixteen bytes compared at once in WebAssembly",
 }

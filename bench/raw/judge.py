@@ -2,6 +2,7 @@
 
     python -m bench.raw.judge                      all sites under three seeds
     python -m bench.raw.judge hms freetz --seeds 0 two sites, one half
+    python -m bench.raw.judge --method edits       another learner
     python -m bench.raw.judge --alike              different pages that look alike: how many are merged
 
 removed and lost are those of pages that were not seen in learning, by key. Recall and precision are those of
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 FIGURES = ("removed", "lost", "recall", "precision")
 
 
-def judged(archive: LabelledArchive, seed: int) -> dict[str, float]:
+def judged(archive: LabelledArchive, seed: int, method: str) -> dict[str, float]:
     """Return the figures of one site."""
     seen, unseen = archive.half(seed)
-    key = undust.learn(seen).compile().key
+    key = undust.learn(seen, methods=method).compile().key
     removed, lost = removed_and_lost([(page, key(url)) for url, page in unseen.items()])
     (site,) = sorted(undust.find_duplicates(seen), key=lambda each: -len(each.urls))[:1]
     cluster = dict(zip(map(normalize, site.urls.to_pylist()), site.cluster.tolist(), strict=True))
@@ -79,6 +80,7 @@ def main() -> None:
     )
     ask.add_argument("sites", nargs="*", metavar="SITE")
     ask.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
+    ask.add_argument("--method", default="undust", help="the learner")
     ask.add_argument("--alike", action="store_true", help="different pages that look alike instead")
     told = ask.parse_args()
     found = list(archives(told.sites))
@@ -89,7 +91,7 @@ def main() -> None:
     print(f"| seed | site | {' | '.join(FIGURES)} |\n| ---: | --- |{' ---: |' * len(FIGURES)}")
     means = []
     for seed in told.seeds:
-        rows = {archive.name: judged(archive, seed) for archive in found}
+        rows = {archive.name: judged(archive, seed, told.method) for archive in found}
         rows["mean"] = {name: sum(row[name] for row in rows.values()) / len(rows) for name in FIGURES}
         means.append(rows["mean"])
         for site, row in rows.items():

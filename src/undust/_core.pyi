@@ -229,7 +229,7 @@ def align_groups(offsets: object, codes: object, groups: object, vocabulary: obj
     The column of each token in the consensus of its group, how many columns each consensus has, and the score of the last two sequences that were aligned in each group. A `band` of 0 is none.
     """
 
-def group_forms(offsets: object, codes: object, groups: object, vocabulary: object, columns: object, widths: object, *, max_forms: int, across_hosts: bool, whole_parts: bool) -> tuple[Column, Column, Column, Column, Column, Column, Column, Column]:
+def group_forms(offsets: object, codes: object, groups: object, vocabulary: object, columns: object, widths: object, *, max_forms: int, across_hosts: bool, whole_parts: bool, word_runs: bool) -> tuple[Column, Column, Column, Column, Column, Column, Column, Column]:
     """
     The skeletons of aligned groups: offsets, elements, the skeleton of each group (-1: too many forms, -2: no URLs), the form of each row; and the texts of units: group, unit, form, text.
     """

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,11 +14,13 @@ import undust
 from bench.sites import site
 from bench.sites.output import log_lines
 from bench.sites.server import LOOPBACK, serving
-from tests.cli.command import run, sentence
+from tests.cli.command import Ended, run, sentence, start
 from undust.exchange.exports import EXPORTERS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bench.sites.server import SiteServer
 
 FORUM = site("forum", 600, 3)
 URL = "http://www.forum3.test/story?id=105&sid=7"
@@ -145,25 +150,68 @@ def test_asking_needs_a_name(log: Path) -> None:
     assert "which is not used; add --ask" in sentence(run("learn", log, "--delay", "3"), code=2)
 
 
-def test_asking_makes_likely_rules_active(log: Path, tmp_path: Path) -> None:
-    """In the same run, exit code 0; what is refuted is off, with the reason."""
-    path = tmp_path / "rules.json"
+@dataclass(frozen=True)
+class Asked:
+    """A run that asked the forum, its rules, and how often each URL was requested."""
+
+    ended: Ended
+    path: Path
+    requests: Counter[str]
+
+    @classmethod
+    def by(cls, server: SiteServer, log: Path, path: Path, *more: str) -> Asked:
+        """Run the command against a server."""
+        ended = run(*cls.words(server, log, path), *more)
+        return cls(ended, path, Counter(request.url for request in server.requests))
+
+    @staticmethod
+    def words(server: SiteServer, log: Path, path: Path) -> list[str]:
+        """Return the words of the command."""
+        hosts = ("www.forum3.test", "scifi.forum3.test")
+        places = [f"--connect-to={host}={LOOPBACK}:{server.port}" for host in hosts]
+        return ["learn", str(log), "--ask", "--delay", "0", *places, "-o", str(path)]
+
+    def verdicts(self) -> dict[str, tuple[str | None, object]]:
+        """Return what the file says of each rule."""
+        rules = undust.load(self.path)
+        return {rule.id: (rule.status, (rule.validated or {}).get("outcome")) for rule in rules}
+
+
+@pytest.fixture(scope="module")
+def asked(log: Path) -> Asked:
+    """What comes of asking the site in the same run."""
     with serving(FORUM) as server:
-        hosts = [
-            f"--connect-to={host}={LOOPBACK}:{server.port}"
-            for host in ("www.forum3.test", "scifi.forum3.test")
-        ]
-        done = run("learn", log, "--ask", "--delay", "0", *hosts, "-o", path, "--json")
-        asked = len(server.requests)
-    said = json.loads(done.out)
-    assert done.code == 0
+        return Asked.by(server, log, log.with_name("asked.json"), "--json")
+
+
+def test_asking_makes_likely_rules_active(asked: Asked) -> None:
+    """In the same run, exit code 0; what is refuted is off, with the reason."""
+    said = json.loads(asked.ended.out)
+    assert asked.ended.code == 0
     assert said["active"] > 3
-    assert said["asked"]["fetches"] == asked
-    rules = undust.load(path)
+    assert said["asked"]["fetches"] == asked.requests.total()
+    rules = undust.load(asked.path)
     assert rules.compile()(URL) == "http://www.forum3.test/story?id=105"
     for rule in rules:
         assert rule.status != "disabled" or rule.validated or "retired" in rule.extra
-    assert path.with_name("rules.json.asked").exists()
+    assert asked.path.with_name("asked.json.asked").exists()
+
+
+def test_asking_goes_on_after_a_kill(asked: Asked, log: Path, tmp_path: Path) -> None:
+    """With --resume: the same verdicts, and nothing asked again but what was on its way."""
+    path = tmp_path / "rules.json"
+    with serving(FORUM) as server:
+        process = start(*Asked.words(server, log, path), "-q")
+        while len(server.requests) < 60 and process.poll() is None:
+            threading.Event().wait(0.01)
+        process.kill()
+        process.communicate()
+        assert not path.exists()
+        again = Asked.by(server, log, path, "-q", "--resume")
+    assert again.ended.code == 0
+    assert again.verdicts() == asked.verdicts()
+    twice = again.requests - asked.requests
+    assert twice.total() <= 2, twice
 
 
 def test_validate_does_the_same_for_a_file(proposed: Path, log: Path, tmp_path: Path) -> None:
@@ -179,21 +227,46 @@ def test_validate_does_the_same_for_a_file(proposed: Path, log: Path, tmp_path: 
     assert any(rule.status == "active" for rule in undust.load(path))
 
 
+def hostile_line(host: bytes, path: bytes, number: int = 0) -> bytes:
+    """A line of a log that names any host; each number is a page with a size of its own."""
+    asked = b'9.9.9.9 - - [15/Nov/2026:00:34:41 +0000] "GET %s HTTP/1.1"' % path
+    return b'%s %s 200 %d "-" "-"\n' % (host, asked, 1000 + 137 * number)
+
+
 def test_hostile_lines_of_a_log_are_bounded(tmp_path: Path) -> None:
-    """Endless lines, binary, forged hosts, private addresses: read over, and nobody is asked."""
-    head, tail = b'x.test 9.9.9.9 - - [15/Nov/2026:00:34:41 +0000] "GET ', b' HTTP/1.1" 200 512 "-" "-"\n'
-    lines = [head + b"/" + b"a" * (4 << 20) + tail, bytes(range(256)) * 40 + b"\n"]
-    lines += [head.replace(b"x.test", b"h%d.test" % n) + b"/p?sid=%d" % n + tail for n in range(300)]
-    lines += [
-        head.replace(b"x.test", host) + b"/p?sid=%d" % n + tail
-        for host in (b"127.0.0.1", b"169.254.169.254", b"[::1]", b"10.0.0.1")
-        for n in range(20)
+    """Endless lines, binary, very many hosts: each is one record, and the honest lines still teach."""
+    endless = [hostile_line(b"x.test", b"/" + b"a" * (4 << 20)), bytes(range(256)) * 40 + b"\n"]
+    forged = [hostile_line(b"h%d.test" % n, b"/p?sid=%d" % n) for n in range(100)]
+    honest = [
+        hostile_line(b"x.test", b"/p%d%s" % (n, form), n) for n in range(30) for form in (b"", b"?sid=%d" % n)
     ]
     path = tmp_path / "hostile.log"
-    path.write_bytes(b"".join(lines))
+    path.write_bytes(b"".join([*endless, *forged, *endless, *honest]))
+    done = run("learn", path, "--format", "access-log", "--json")
+    said = json.loads(done.out)
+    assert done.code == 3
+    assert {rule["site"] for rule in said["learned"]} == {"x.test"}
+    assert any("sid" in rule["from"] for rule in said["learned"])
+    assert len(done.err) < 4_000
+
+
+@pytest.mark.parametrize("named", ["x.test", "127.0.0.1"])
+def test_a_log_names_nobody_to_ask(named: str, tmp_path: Path) -> None:
+    """Neither a host that only the log names, nor a private address without the option for it."""
     with serving(FORUM) as server:
+        hosts = [b"127.0.0.1:%d" % server.port, b"[::1]:%d" % server.port, b"169.254.169.254", b"x.test"]
+        lines = [
+            hostile_line(host, b"/p%d%s" % (n, form), n)
+            for host in hosts
+            for n in range(20)
+            for form in (b"", b"?sid=%d" % n)
+        ]
+        path = tmp_path / "forged.log"
+        path.write_bytes(b"".join(lines))
         done = run(
-            "learn", path, "--format", "access-log", "--ask", "--delay", "0", "--ask-host", "x.test", "-q"
+            "learn", path, "--format", "access-log", "--ask", "--delay", "0", "--ask-host", named, "--json"
         )
         assert not server.requests
-    assert done.code in {3, 4}
+    said = json.loads(done.out)
+    assert done.code == 3
+    assert said["active"] == 0

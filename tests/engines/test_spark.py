@@ -21,6 +21,7 @@ import undust
 from bench.sites import KINDS, site
 from tests.cli.command import Ended, sentence
 from tests.engines.test_local import RESULT, rows
+from tests.jobs.test_quiet_sites import crawl as quiet_and_loud
 from tests.reading.formats.archives import Answer, by_hand, page
 from undust.cli import main
 from undust.engines import SITE, Files, LocalEngine, SparkEngine
@@ -28,6 +29,7 @@ from undust.errors import DamagedSource, SourceError
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import write_clusters
 from undust.jobs.one_site import learn_rows
+from undust.jobs.quiet_sites import QUIET_TEST
 from undust.reading.observations import SCHEMA as OBSERVATIONS
 
 if TYPE_CHECKING:
@@ -142,6 +144,22 @@ def in_order(seen: Observations, engine: SparkEngine | None = None) -> list[dict
     """The rows in an order of their own."""
     table = engine.collect(seen.table) if engine else seen.table
     return sorted(table.select(OBSERVATIONS.names).to_pylist(), key=repr)
+
+
+def test_the_same_sites_are_set_aside(engine: SparkEngine) -> None:
+    """Both engines read the test of quiet sites alike: the same counts, and the same rows are left."""
+    table = quiet_and_loud(200, random.Random(3))
+    with LocalEngine(threads=1) as local:
+        local_left, local_quiet = local.set_aside(table, QUIET_TEST)
+        left, quiet = engine.set_aside(table, QUIET_TEST)
+        assert quiet == local_quiet
+        assert quiet.sites > 50
+        rows_left = [
+            sorted(each.collect(some)["url"].to_pylist())
+            for each, some in ((local, local_left), (engine, left))
+        ]
+    assert rows_left[0] == rows_left[1]
+    assert len(rows_left[0]) == len(table) - quiet.rows
 
 
 def test_the_common_crawl_index_is_read_by_its_own_names(engine: SparkEngine, tmp_path: Path) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import MemoryStatsCollector
 
 from tests.cli.command import run
+from undust import CrawlLearner, evaluate
 from undust.integrations import duckdb as in_duckdb
 from undust.integrations import pandas as in_pandas
 from undust.integrations import polars as in_polars
@@ -99,6 +102,69 @@ def test_every_way_gives_the_same_two_answers(
 ) -> None:
     """What to fetch, and what to compare by."""
     assert ask(rule_file) == (CANONICAL, KEYS)
+
+
+def by_crawl(path: Path) -> list[str]:
+    """What a crawler is told while it learns."""
+    learner = CrawlLearner(rules=load(path), prior=False, explore=0)
+    return [form for url in URLS for form in learner.decide(url)[2:4]]
+
+
+def by_rekey(path: Path) -> list[str]:
+    """The keys of an index of captures, in its order."""
+    index = path.with_name("index.cdxj")
+    lines = (f'test,a){url[13:]} 2026 {{"url": "{url}", "status": "200"}}\n' for url in sorted(URLS))
+    index.write_text("".join(lines), encoding="utf-8")
+    written = run("rekey", path, index, "-o", path.with_name("new.cdxj"))
+    assert written.code == 0
+    return path.with_name("new.cdxj").read_text(encoding="utf-8").splitlines()
+
+
+def by_surt(path: Path) -> list[str]:
+    """The keys of a web archive."""
+    return (
+        run("apply", path, "--surt", data="".join(f"{url}\n" for url in URLS).encode()).out.decode().split()
+    )
+
+
+def by_explanation(path: Path) -> list[str]:
+    """What a person reads of each URL."""
+    return [load(path).compile().explain(url).key for url in URLS]
+
+
+def by_merge(path: Path) -> list[str]:
+    """The keys under the file merged with an empty one."""
+    return list(map(RuleSet().merge(load(path)).compile().key, URLS))
+
+
+def by_measures(path: Path) -> list[str]:
+    """How many URLs are left of those that the rules would change and what these become."""
+    every = sorted({*URLS, "http://a.test/new", "http://a.test/y", *KEYS})
+    rows = pa.table({"url": every, "cluster": ["one"] * len(every)})
+    return [str(evaluate(load(path), rows).total.canonical_urls)]
+
+
+WAYS: dict[str, Callable[[Path], object]] = {
+    each.__name__: each
+    for each in (
+        *(by_duckdb, by_pandas, by_polars, by_spark, by_pickle),
+        *(by_crawl, by_rekey, by_surt, by_explanation, by_merge, by_measures),
+    )
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_proposed_rules_are_as_no_rules_on_every_way(way: str, tmp_path: Path) -> None:
+    """Each answer is that under an empty file, and another one as soon as a person switches the rules on."""
+    likely = [replace(rule, status="proposed", needs=(), fetch=True) for rule in RULES]
+    active = [rule.with_status("active") for rule in likely]
+    answers = []
+    for name, rules in (("proposed", likely), ("none", []), ("active", active)):
+        path = tmp_path / name / "rules.json"
+        path.parent.mkdir()
+        RuleSet(rules).save(path)
+        answers.append(WAYS[way](path))
+    assert answers[0] == answers[1] != answers[2]
 
 
 def test_datatrove_compares(rule_file: Path) -> None:

@@ -25,6 +25,7 @@ class Settings:
     gaps_count: bool = False
     triplets: bool = True
     whole_parts: bool = True
+    word_runs: bool = True
     across_hosts: bool = False
     max_members: int = 5
     max_forms: int = 8

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.oracles.alignment import Matrix, Row, Settings, column, kind
@@ -50,7 +51,27 @@ def group_of(rows: Matrix, how: Settings) -> Group | str:
     read = [places([token for token in row if token is not None]) for row in rows]
     if None in read:
         return "no URLs"
-    return _Reader(rows, [each or [] for each in read], how).group()
+    known = [each or [] for each in read]
+    if how.word_runs:
+        rows = slid(rows, _Reader(rows, known, replace(how, across_hosts=False)).marked)
+    return _Reader(rows, known, how).group()
+
+
+def slid(rows: Matrix, marked: list[bool]) -> Matrix:
+    """Rows in which what follows a shared number is in the next column, if it is the same sign in all."""
+    before = [column(rows, at) for at in range(len(rows[0]))]
+    rows = [list(row) for row in rows]
+    for at in range(len(before) - 1):
+        number, sign = before[at], before[at + 1] - {None}
+        is_number = len(number) == 1 and all(token and kind(token) == "D" for token in number)
+        is_sign = None in before[at + 1] and len(sign) == 1 and all(kind(each or "") == "P" for each in sign)
+        if not is_number or not is_sign or marked[at] or marked[at + 1]:
+            continue
+        follows = [next((n for n in range(at + 1, len(row)) if row[n] is not None), None) for row in rows]
+        if all(n is not None and {row[n]} == sign for row, n in zip(rows, follows, strict=True)):
+            for row, n in zip(rows, follows, strict=True):
+                row[n or 0], row[at + 1] = None, row[n or 0]
+    return rows
 
 
 class _Reader:
@@ -62,6 +83,7 @@ class _Reader:
             for number, (state, is_mark) in zip(filled, known, strict=True):
                 self.literal[number] |= is_mark or state == "name"
                 self.host[number] |= state in {"scheme", "host"}
+        self.marked = list(self.literal)
         members = [column(rows, at) for at in range(self.width)]
         self.sort = [
             "optional" if None in each else "same" if len(each) == 1 else "varies" for each in members
@@ -87,12 +109,43 @@ class _Reader:
             if at < self.width and not self.literal[at]:
                 continue
             kinds = set(self.sort[start:at])
+            if "varies" in kinds and self.how.word_runs:
+                found += self._runs(start, at)
+                start = at + 1
+                continue
             all_have = all(any(token is not None for token in row[start:at]) for row in self.rows)
             is_mixed = "varies" in kinds or ("same" not in kinds and all_have)
             if "optional" in kinds and is_mixed:
                 found.append(range(start, at))
             start = at + 1
         return found
+
+    def _runs(self, start: int, end: int) -> list[range]:
+        """The runs of a stretch, each from its first change to its last.
+
+        The stretch is spelled with a letter for each column (n: a shared number, w: a shared word, j: what
+        joins words, p: other shared punctuation, v: varies, o: optional), and expressions find the rest.
+        """
+        spelled = "".join(map(self._letter, range(start, end)))
+        found, at = [], 0
+        for part in re.split(r"((?<![nwvo])n(?![nwvo])|p)", spelled):
+            run = re.search("[vo](?:.*[vo])?", part)
+            if run is not None and "v" in run[0]:
+                first, last = run.span()
+                first -= len(re.search("[nw]*$", part[:first])[0])  # type: ignore[index]  # always matches
+                last += len(re.match("[nw]*", part[last:])[0])  # type: ignore[index]
+                first -= len(re.search("(?:(?<=j)wj)*$", part[:first])[0])  # type: ignore[index]
+                last += len(re.match("(?:jw(?=j))*", part[last:])[0])  # type: ignore[index]
+                if last - first > 1:
+                    found.append(range(start + at + first, start + at + last))
+            at += len(part)
+        return found
+
+    def _letter(self, at: int) -> str:
+        if self.sort[at] != "same":
+            return self.sort[at][0]
+        token = self.rows[0][at] or ""
+        return {"L": "w", "D": "n", "P": "j" if token in {"-", "_", "+", "%20"} else "p"}[kind(token)]
 
     def _fixed(self) -> list[tuple[str, range]]:
         """What all rows have, in order: `=text` or the kind of a unit, with its columns."""
@@ -105,7 +158,10 @@ class _Reader:
                 at = inside.stop
             elif self.sort[at] == "same" and not self.literal[at]:
                 end = at
+                inner = {number for each in self.whole for number in each}
                 while end < self.width and self.sort[end] == "same" and not self.literal[end]:
+                    if end in inner:
+                        break
                     end += 1
                 found += self._run(at, end)
                 at = end

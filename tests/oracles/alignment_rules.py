@@ -84,6 +84,24 @@ def class_of(texts: set[str]) -> str:
     return ""
 
 
+def beside(key: tuple[Any, ...]) -> list[int]:
+    """The units that are the same in a cluster, with nothing but signs between words to one that varies."""
+    plain = [item for item in key if item not in ("=-", "=_", "=+", "=%20")]
+    units = [at for at, item in enumerate(plain) if item in ("same", "varies", "host")]
+    return [
+        number
+        for number, at in enumerate(units)
+        if plain[at] == "same" and "varies" in (plain[at + 1 : at + 2] + plain[max(0, at - 1) : at])
+    ]
+
+
+def around(texts: list[str]) -> tuple[str, str]:
+    """What stands around the one number of each text, if that is the same in all."""
+    numbered = {re.sub("[0-9]+", "0", text) for text in texts}
+    before, zero, after = next(iter(numbered)).partition("0")
+    return (before, after) if len(numbered) == 1 and zero and "0" not in after else ("", "")
+
+
 class Words(NamedTuple):
     """What stands for a unit: on the left by form, on the right, and on both sides of a mask."""
 
@@ -97,7 +115,9 @@ Seen = list[tuple[int, int, str]]
 """Cluster, form and text, of one unit."""
 
 
-def words_of(unit: int, sort: str, seen: Seen, clusters: int, numbers: list[int], how: Settings) -> Words:
+def words_of(
+    unit: int, sort: str, seen: Seen, clusters: int, numbers: list[int], how: Settings, *, is_beside: bool
+) -> Words:
     """The words for one unit, which is not the scheme, in the forms with these numbers."""
     forms = len(numbers)
     texts = sorted({text for _, _, text in seen})
@@ -110,7 +130,9 @@ def words_of(unit: int, sort: str, seen: Seen, clusters: int, numbers: list[int]
         if len(texts) == 1 and (sort == "host" or clusters > 1):
             return Words(texts * forms, texts[0])
         asked = kind if sort == "same" else listed if can_list else ""
-        return Words([f"{{c{unit}{asked}}}"] * forms, f"{{c{unit}}}")
+        before, after = around(texts) if is_beside and kind in {":word", ""} else ("", "")
+        asked = ":int" if before or after else asked
+        return Words([f"{before}{{c{unit}{asked}}}{after}"] * forms, f"{before}{{c{unit}}}{after}")
     constant = constant_of(seen, numbers[0], how)
     if sort == "optional":
         return Words([texts[0] if len(texts) == 1 else f"{{*{listed}}}"] * forms, constant)
@@ -134,7 +156,8 @@ def text_of(pool: list[Any], site: str, how: Settings) -> str:
     words = []
     for unit, sort in enumerate(first.kinds):
         seen = [(cluster, form, text) for cluster, _, group in pool for form, text in group.texts[unit]]
-        words.append(words_of(unit, sort, seen, clusters, numbers, how))
+        is_beside = how.word_runs and sort == "same" and unit in beside(first.key)
+        words.append(words_of(unit, sort, seen, clusters, numbers, how, is_beside=is_beside))
     if first.key[0] == "varies":
         words[0] = without_class(words[0])
     sides = sides_of(first.key, [forms[number] for number in numbers], words)

@@ -190,7 +190,7 @@ def parents(rule: Rule, free: Iterable[Key] | None = None) -> list[Rule]:
 
 
 class Filter:
-    """The four filters; what each needs to know is in `options`."""
+    """The filters; what each needs to know is in `options`."""
 
     def __init__(self, name: str, measures: Measures, **options: float) -> None:
         self.name, self.measures, self.options = name, measures, options
@@ -198,7 +198,7 @@ class Filter:
     def allows(self, counts: Iterable[int]) -> bool:
         """Whether a place may be generalized; for each different value the number of rules that have it."""
         numbers = list(counts)
-        if self.name == "fanout":
+        if self.name in {"fanout", "covered"}:
             return len(numbers) >= self.options["fanout"]
         if self.name == "entropy":
             total = sum(numbers)
@@ -250,7 +250,11 @@ def _generalized(key: Key, members: list[Rule], chosen: Filter) -> set[Rule]:
             actions[dict(rule[0]).get(key)].add(dict(rule[1])[key])
     for rule in members:
         differ = can_star(rule, 0, key) and len(contexts) > 1
-        if differ and chosen.allows(contexts.values()):
+        counted = list(contexts.values())
+        if chosen.name == "covered":
+            above = starred(rule, 0, key) if differ else rule
+            counted = [1 for other in members if can_star(other, 0, key) and covers(above, other, key)]
+        if differ and chosen.allows(counted):
             new.add(starred(rule, 0, key))
         if can_star(rule, 1, key) and (chosen.name == "ideal" or not differ):
             several = actions[dict(rule[0]).get(key)]

@@ -198,21 +198,22 @@ def values(node: Node, key: str) -> set[str | None]:
     return {pairs[key] for pairs in map(parse, node.urls) if key in pairs}
 
 
-def mapped_key(s: Node, t: Node, key: str, least: float = 0.5) -> str | None:
-    """Algorithm 3 for one key of the target."""
+def mapped_key(s: Node, t: Node, key: str, common: str, least: float = 0.5) -> str | None:
+    """Algorithm 3 for one key of the target; common values are a share of the target's or of the fewer."""
     if s is t:
         return key
     wanted = values(t, key)
     best: tuple[float, str | None] = (least, None)
     candidates = [k for k in s.pattern if s.pattern[k] in (ANY, MAYBE) and may_move(k, key)]
     for other in sorted(candidates, key=lambda k: (k != key, key_order(k))):
-        sigma = len(values(s, other) & wanted) / len(wanted)
+        there = values(s, other)
+        sigma = len(there & wanted) / (len(wanted) if common == "target" else min(len(wanted), len(there)))
         if sigma > best[0]:
             best = (sigma, other)
     return best[1]
 
 
-def operations(s: Node, t: Node, cluster: dict[str, str]) -> dict[str, tuple[str, str | None]]:
+def operations(s: Node, t: Node, cluster: dict[str, str], common: str) -> dict[str, tuple[str, str | None]]:
     """Keep, replace or ignore for every key of the target."""
     found: dict[str, tuple[str, str | None]] = {}
     by_cluster: dict[str, list[str]] = defaultdict(list)
@@ -222,13 +223,18 @@ def operations(s: Node, t: Node, cluster: dict[str, str]) -> dict[str, tuple[str
         if value not in (ANY, MAYBE):
             found[key] = ("keep", value)
             continue
-        source = mapped_key(s, t, key)
+        source = mapped_key(s, t, key, common)
         if source is None:
             found[key] = ("ignore", None)
             continue
-        pairs = [(u, v) for u in s.urls for v in by_cluster[cluster[u]] if u != v]
-        differ = sum(parse(u).get(source, MISSING) != parse(v).get(key, MISSING) for u, v in pairs)
-        is_fake = bool(pairs) and differ / len(pairs) > 0.5
+        pairs = [
+            (parse(u).get(source, MISSING), parse(v).get(key, MISSING))
+            for u in s.urls
+            for v in by_cluster[cluster[u]]
+            if u != v
+        ]
+        told = [pair for pair in pairs if pair != (MISSING, MISSING)]
+        is_fake = bool(told) and sum(one != other for one, other in told) / len(told) > 0.5
         found[key] = ("ignore", source) if is_fake else ("replace", source)
     return found
 

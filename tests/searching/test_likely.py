@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 from undust.edits import Rewrite, Several, ShapeCapture, making
 from undust.edits.shapes import Shape
@@ -110,3 +111,16 @@ def test_clusters_by_size_are_clusters_for_any_learner() -> None:
     site = clusters_by_size(clusters({"http://a.test/a": 7, "http://a.test/b": 9, "http://a.test/c": 7}))
     assert site.cluster_of_node.tolist() == [0, 1, 0]
     assert site.label.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("form", ["/story_{}", "/news/story?id={}"])
+def test_the_urls_of_a_sitemap_are_what_others_become(form: str) -> None:
+    """Whichever form the site lists there, even the longer one."""
+    forms = ("/story_{}", "/news/story?id={}")
+    urls = [(f"http://a.test{each.format(n)}", 4000 + 137 * n, None) for n in range(30) for each in forms]
+    urls += [(f"http://a.test{form.format(n)}", None, True) for n in range(30)]
+    names = ("url", "size", "listed")
+    rows = pa.table(dict(zip(names, (list(column) for column in zip(*urls, strict=True)), strict=True)))
+    (found,) = likely_rules(find_in_site(table_of(rows), SITE))
+    (example, *_) = found.examples
+    assert example[1] in {f"http://a.test{form.format(n)}" for n in range(30)}

@@ -166,8 +166,36 @@ def test_the_method_is_one_of_compare_and_learn() -> None:
     assert removed["edits"] == 1.0 > removed["standard"]
     with pytest.raises(UndustError, match="works by itself"):
         undust.learn(table, methods=["edits", "tree"])
-    with pytest.raises(UndustError, match="does not update"):
-        undust.learn(table, methods="edits", update=rules)
+
+
+def test_rules_from_before_stay_and_what_is_off_stays_off() -> None:
+    """An update proves old rules again, adds what is new, and learns nothing that does what is off."""
+    pages = shop()
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    rules = undust.learn(table, methods="edits")
+    more = pages | {f"{url}?ref=mail-{url[-1]}": page for url, page in pages.items() if "?" not in url}
+    grown = pa.table({"url": list(more), "cluster": list(more.values())})
+    after = undust.learn(grown, methods="edits", update=rules)
+    assert [rule.id for rule in after][:1] == [rule.id for rule in rules]
+    assert after.compile().key("http://s.test/a/99?ref=x&sid=77") == "http://s.test/a/99"
+    off = RuleSet([rule.with_status("disabled") for rule in rules])
+    without = undust.learn(grown, methods="edits", update=off)
+    assert [rule.status for rule in without][:1] == ["disabled"]
+    canonical = without.compile()
+    assert canonical.key("http://s.test/a/99?ref=x") == "http://s.test/a/99"
+    assert canonical.key("http://s.test/a/99?sid=1") != canonical.key("http://s.test/a/99?sid=2")
+
+
+def test_what_many_sites_show_is_a_rule_for_all() -> None:
+    """Sites that agree give rules for sites that nobody saw, with this method too."""
+    pages = {
+        url.replace("s.test", f"site{number}.test"): f"{number} {page}"
+        for number in range(30)
+        for url, page in shop(24).items()
+    }
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    canonical = undust.learn(table, methods="edits").compile()
+    assert canonical.key(f"http://unseen.test/x/1?sid={code(3)}") == "http://unseen.test/x/1"
 
 
 def test_a_person_may_ask_for_more_care() -> None:

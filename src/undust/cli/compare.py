@@ -77,6 +77,9 @@ def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ..
     help="The share of the pages that are judged, and that no method sees.",
 )
 @click.option("--seed", metavar="N", type=int, default=0, help="Split the pages in another way.")
+@click.option(
+    "--published", is_flag=True, help="Print the measures of the papers, with their figures beside ours."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON to stdout, and nothing else.")
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
@@ -89,6 +92,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     said: dict[str, object],
     test: float,
     seed: int,
+    published: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -98,12 +102,13 @@ def command(  # noqa: PLR0913 -- one argument per option
     rel=canonical are the evidence. No page is in both parts, and every method gets the same ones.
 
     removed is the share of the duplicates that need no fetch; lost is the share of pages that were
-    merged into a different one. With --json, every published measure.
+    merged into a different one. With --published, the measures of the papers; with --json, all.
 
     \b
     Examples:
       undust compare crawl.jsonl.gz
       undust compare crawl.parquet --method substring --max-fpr 0..0.1
+      undust compare crawl.jsonl.gz --method tree --published
       undust compare crawl.jsonl.gz --labels truth.csv --json
     """  # noqa: D301 -- click keeps the lines behind a \b
     from undust.jobs.evaluate import compare  # noqa: PLC0415 -- slow to load, and not for --help
@@ -125,7 +130,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     if as_json:
         say_json(as_dict(found, seed))
     else:
-        _print(found)
+        _print(found, published=published)
 
 
 def _watch(*, quiet: bool) -> Callable[[str], object]:
@@ -176,14 +181,14 @@ def _row(row: MethodRow, found: Comparison) -> dict[str, Any]:
     return measured | said
 
 
-def _print(found: Comparison) -> None:
+def _print(found: Comparison, *, published: bool) -> None:
     from undust.cli.printing import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     sites = how_many(found.sites, "site")
     show(
         f"learned from {found.train_urls:,} URLs of {sites}, judged on {found.test_urls:,} others "
         f"of {found.test_pages:,} other pages",
-        _table(found),
+        _papers_table(found) if published else _table(found),
     )
     if note := _published(found.rows):
         show(note)
@@ -217,6 +222,37 @@ def _table(found: Comparison) -> Table:
         cells += [f"{row.seconds:.1f}", f"{row.peak_memory_bytes / 1e6:,.0f}"][: 2 - swept]
         bound = [f"{row.max_fpr:g}" if row.max_fpr is not None else ""] * swept
         table.add_row(Text(row.method), *bound, *cells)
+    return table
+
+
+def _papers_table(found: Comparison) -> Table:
+    """Return what the papers measure, each method with the published lines below it."""
+    from rich import box  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    from undust.measuring.published_figures import PUBLISHED_FIGURES  # noqa: PLC0415 -- not for --help
+
+    swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("method", overflow="fold", min_width=11)
+    for head in ("candidates", "valid", "rules", "compression", "dup. reduction", "fpr"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for row in found.rows:
+        one, learned = row.total, row.max_fpr is not None
+        counts = [f"{row.candidates:,}", f"{row.ranking.qualified_rate:.1%}", f"{row.rules:,}"]
+        rates = [f"{rate:.1%}" for rate in (one.compression_rate, one.dup_reduction_rate, one.fpr)]
+        bound = f" at {row.max_fpr:g}" if swept and learned else ""
+        table.add_row(Text(row.method), *(counts if learned else ["", "", ""]), *rates, f"here{bound}")
+        for line in (each for each in PUBLISHED_FIGURES if each.method == row.method):
+            cells = [
+                "" if line.candidates is None else f"{line.candidates:,.0f}",
+                "" if line.valid is None else f"{line.valid:.1%}",
+                "" if line.rules is None else f"{line.rules:,.0f}",
+                "" if line.compression is None else f"{line.compression:.1%}",
+            ]
+            table.add_row(Text("  published"), *cells, "", "", line.paper)
     return table
 
 

@@ -15,6 +15,7 @@ from undust.edits.edit import (
     Several,
     Swap,
 )
+from undust.edits.given import Given
 from undust.edits.shapes import Guard, Named, Shape, ShapeCapture, ShapeParameter
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "SWAP",
     "WRITE",
     "Edit",
+    "Given",
     "Guard",
     "Keep",
     "Named",

@@ -7,19 +7,32 @@ came out. Whichever engine does it, the answer is the same.
 
 from __future__ import annotations
 
-from undust.engines.contract import SITE, Engine, File, Files, Reader, Survey
+from undust.engines.contract import (
+    NONE_SET_ASIDE,
+    SITE,
+    Engine,
+    File,
+    Files,
+    Reader,
+    SetAside,
+    SiteTest,
+    Survey,
+)
 from undust.engines.local import LocalEngine
 from undust.engines.spark import SparkEngine
 from undust.errors import UndustError
 
 __all__ = [
     "ENGINES",
+    "NONE_SET_ASIDE",
     "SITE",
     "Engine",
     "File",
     "Files",
     "LocalEngine",
     "Reader",
+    "SetAside",
+    "SiteTest",
     "SparkEngine",
     "Survey",
     "engine_named",

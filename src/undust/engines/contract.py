@@ -1,4 +1,4 @@
-"""What every engine is: seven verbs, and nothing about URLs or rules."""
+"""What every engine is: eight verbs, and nothing about URLs or rules."""
 
 from __future__ import annotations
 
@@ -65,6 +65,44 @@ class Survey(NamedTuple):
     """The rows of each site that has more than was asked about."""
 
 
+class SiteTest(NamedTuple):
+    """What is asked of the rows of a site, in SQL that DuckDB and Spark read alike."""
+
+    every: str
+    """A condition that every row meets, of a site that has a name."""
+    distinct: tuple[str, ...]
+    """Expressions that are different on each row."""
+    nearly_distinct: tuple[str, ...] = ()
+    """The same for all rows but one."""
+
+    @property
+    def passing(self) -> str:
+        """The whole test, as a condition on groups; a column `met` has the first one."""
+        parts = ["min(met) = 1"]
+        parts += [f"count(DISTINCT different_{place}) = count(*)" for place in range(len(self.distinct))]
+        parts += [
+            f"count(DISTINCT nearly_{place}) >= count(*) - 1" for place in range(len(self.nearly_distinct))
+        ]
+        return " AND ".join(parts)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it needs, each with its name."""
+        named = [f"CASE WHEN {self.every} THEN 1 ELSE 0 END AS met", SITE]
+        named += [f"{text} AS different_{place}" for place, text in enumerate(self.distinct)]
+        return named + [f"{text} AS nearly_{place}" for place, text in enumerate(self.nearly_distinct)]
+
+
+class SetAside(NamedTuple):
+    """The sites that passed a test."""
+
+    sites: int = 0
+    rows: int = 0
+
+
+NONE_SET_ASIDE = SetAside()
+
+
 class Engine(Protocol):
     """Where the work runs; a table is whatever the engine makes it, and is only passed on.
 
@@ -92,6 +130,9 @@ class Engine(Protocol):
 
     def survey(self, table: Any, most_rows: int) -> Survey:  # noqa: ANN401
         """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""
+
+    def set_aside(self, table: Any, test: SiteTest) -> tuple[Any, SetAside]:  # noqa: ANN401
+        """Return the rows of the sites that fail a test, and how many sites and rows pass it."""
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> Any:  # noqa: ANN401
         """Return what the function makes of all rows."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines.budget import Budget, site_rows
-from undust.engines.contract import SITE, File, Survey
+from undust.engines.contract import SITE, File, SetAside, Survey
 from undust.engines.spool import SPOOL_ROWS, Spool, Spooled
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
@@ -24,7 +24,7 @@ from undust.reading.observations import arrow_table
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, Tell
+    from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, SiteTest, Tell
 
     Sited = Iterator[tuple[str, pa.Table]]
 
@@ -34,6 +34,8 @@ SLOW_TASK_ROWS = 5_000
 """The same where what comes of a site is waited for: such work takes its time."""
 WORTH_PROCESSES = 4
 """Below this many such tasks, starting processes costs more than it brings."""
+TEST_ROWS = 1 << 21
+"""Rows whose sites are tested at a time, so that the memory of the test does not grow with the input."""
 LOST = "a process that worked on it was killed twice, most likely for want of memory; try fewer --threads"
 
 
@@ -88,9 +90,46 @@ class LocalEngine:
 
     def survey(self, table: Any, most_rows: int) -> Survey:  # noqa: ANN401
         """Return how many sites and rows there are, and which sites have more than `most_rows` rows."""
+        if isinstance(table, Spooled) and table.is_parquet:
+            return self._survey_of_file(table, most_rows)
         sizes = _sizes(table)
         large = {site: rows for site, rows in sorted(sizes.items()) if rows > most_rows and site}
         return Survey(len(sizes) - ("" in sizes), sizes.total(), large)
+
+    def _survey_of_file(self, table: Spooled, most_rows: int) -> Survey:
+        """Return the same for a table that does not fit: the names of its sites may not fit either."""
+        with self._sorting() as connection:
+            rows = connection.read_parquet(str(table.path))  # noqa: F841 -- DuckDB finds it by its name
+            connection.execute(
+                "CREATE TEMP TABLE sizes AS SELECT site, count(*) AS n FROM rows GROUP BY site"
+            )
+            counted = "SELECT count(*) FILTER (site <> ''), coalesce(sum(n), 0) FROM sizes"
+            sites, total = connection.sql(counted).fetchall()[0]
+            wanted = f"SELECT site, n FROM sizes WHERE n > {int(most_rows)} AND site <> '' ORDER BY site"  # noqa: S608
+            return Survey(sites, int(total), dict(connection.sql(wanted).fetchall()))
+
+    def set_aside(self, table: Any, test: SiteTest) -> tuple[Spooled, SetAside]:  # noqa: ANN401
+        """Return the rows of the sites that fail a test, and how many sites and rows pass it."""
+        spooled = (
+            table if isinstance(table, Spooled) else self._spool.keep(_batches_of(table), _schema_of(table))
+        )
+        with self._sorting() as connection:
+            if spooled.is_parquet:
+                rows = connection.read_parquet(str(spooled.path))
+            else:
+                connection.register("held", spooled.table())
+                rows = connection.table("held")  # noqa: F841 -- DuckDB finds it by its name
+            connection.execute("CREATE TEMP TABLE passed (site VARCHAR, n BIGINT)")
+            parts = spooled.num_rows // TEST_ROWS + 1
+            for part in range(parts):
+                facts = f"SELECT {', '.join(test.columns)} FROM rows WHERE hash(site) % {parts} = {part}"  # noqa: S608
+                passing = f"GROUP BY site HAVING {test.passing} AND site <> ''"
+                connection.execute(f"INSERT INTO passed SELECT site, count(*) FROM ({facts}) {passing}")  # noqa: S608
+            counts = connection.sql("SELECT count(*), coalesce(sum(n), 0) FROM passed").fetchall()[0]
+            left = connection.sql("SELECT rows.* FROM rows ANTI JOIN passed USING (site)")
+            batches = left.to_arrow_reader(SPOOL_ROWS)
+            kept = self._spool.keep((batch.cast(spooled.schema) for batch in batches), spooled.schema)
+        return kept, SetAside(int(counts[0]), int(counts[1]))
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
         """Return what the function makes of all rows."""

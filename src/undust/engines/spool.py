@@ -118,6 +118,11 @@ class Spooled:
         """Of the batches of a file; as they were written, if it is not set."""
         self.num_rows = rows + sum(batch.num_rows for batch in self._held)
 
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the rows are in a Parquet file."""
+        return self.path is not None and self._order is None
+
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows, with all columns or with some."""
         if self.path is None:

@@ -66,7 +66,7 @@ class Finder:
         """As JSON writes them."""
         self._added = b", " + _dumped(written) + b": "
         self.before = b"" if self._is_same else self._added
-        """What stands before a result in an object that has the member that is read."""
+        """What precedes a result in an object that has the member that is read."""
         names = b"|".join(re.escape(_dumped(name)) for name in dict.fromkeys((read, written)))
         other = b"(?!(?:" + names + b")" + _SPACE + b":)" + _NAME + _SPACE + b":" + _SPACE + _VALUE
         wanted = re.escape(_dumped(read)) + _SPACE + b":" + _SPACE + b"(" + _STRING + b"|null)"

@@ -135,7 +135,7 @@ def _compression(parquet: pq.ParquetFile, read: int, written: str) -> str | dict
 def _helped_columns(batch: pa.RecordBatch) -> dict[str, list[str]]:
     """Return the columns whose values repeat, which are worth a dictionary, and those worth statistics.
 
-    The least and the greatest text of some rows tell a reader something only if the texts are in order.
+    The least and the greatest text of some rows help a reader only if the texts are in order.
     Both are looked up in the first rows; of nested columns nothing is known.
     """
     if any(pa.types.is_nested(field.type) for field in batch.schema):

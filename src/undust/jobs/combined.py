@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from undust.engines import SITE
+from undust.engines import NONE_SET_ASIDE, SITE
 from undust.engines.local import LocalEngine
 from undust.jobs.find_duplicates import declared_in, table_with_site
 from undust.jobs.one_site import LEARNED, LearningTask, failed_row, labelled_of, learn_clusters, learn_rows
+from undust.jobs.quiet_sites import COUNTED_TOGETHER, QUIET_TEST
 from undust.jobs.records import from_text, to_text
 from undust.jobs.sampled_sites import Giants
 from undust.jobs.stages import ACROSS, CLUSTERING, GIANTS, GROUPING, LEARNING, Stages
@@ -27,7 +28,7 @@ from undust.reading.observations import Observations
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    from undust.engines import Engine
+    from undust.engines import Engine, SetAside
     from undust.jobs.records import SiteOutcome
     from undust.jobs.site_journal import SiteJournal
     from undust.rules import Rule, RuleSet
@@ -76,7 +77,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
         stages: Counts where the time goes.
         keep_refused: Return the refused candidates one by one, and not only their counts.
         watch: Called with what there is to do, and each site that is done.
-        edits: Search among typed edits instead, site by site.
+        edits: Search among typed edits of each site instead.
         priors: What is known of kinds of edits, instead of what undust brings along.
 
     """
@@ -86,7 +87,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     by_site = {site: tuple(rules) for site, rules in before.items()}
     task = LearningTask(
         requirements or Requirements(),
-        is_across=across and not edits,
+        is_across=across,
         before=by_site,
         today=today,
         declared=declared_in(seen),
@@ -104,7 +105,7 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     else:
         found = list(run.through(engine, seen))
     with run.stages.timed(ACROSS):
-        outcome = outcome_of(found, run.task, update, keeps_values=keep_values)
+        outcome = outcome_of(found, run.task, update, keeps_values=keep_values, quiet=run.quiet)
     return replace(outcome, failed=run.failed)
 
 
@@ -117,6 +118,7 @@ class EngineRun:
     stages: Stages
     watch: Watch | None
     failed: dict[str, str] = field(default_factory=dict)
+    quiet: SetAside = NONE_SET_ASIDE
 
     def through(self, engine: Engine, seen: Any) -> Iterator[SiteOutcome]:  # noqa: ANN401
         """Yield what each site gives, as an engine brings it; note the sites that failed."""
@@ -130,8 +132,10 @@ class EngineRun:
                 has_labels=isinstance(table, pa.Table) and has_labels(table),
                 sampled=frozenset(survey.large),
             )
+            if self._may_be_quiet and survey.sites >= COUNTED_TOGETHER:
+                table, self.quiet = engine.set_aside(table, QUIET_TEST)
             if self.watch:
-                self.watch.expect(survey.sites, survey.rows)
+                self.watch.expect(survey.sites - self.quiet.sites, survey.rows - self.quiet.rows)
             for site, text in done.items():
                 self._tell(site, 0)
                 yield from_text(text)
@@ -141,6 +145,11 @@ class EngineRun:
             for row in self._rows(engine, table, {*done, *survey.large}):
                 self._note(row[SITE], row["learned"], row["rows"])
                 yield from_text(row["learned"])
+
+    @property
+    def _may_be_quiet(self) -> bool:
+        """Whether only the observations say something of sites: no rules from before, no labels."""
+        return not (self.task.before or self.task.declared or self.task.has_labels)
 
     def _giants(self, engine: Engine, table: Any, large: Mapping[str, int]) -> Iterator[SiteOutcome]:  # noqa: ANN401
         with self.stages.timed(GIANTS):

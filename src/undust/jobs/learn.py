@@ -165,9 +165,6 @@ def learn(  # noqa: PLR0913 -- one for each thing that a person may say
     require_methods(names)
     require_demands(max_fpr, min_support)
     require_rules(update)
-    if names == (EDITS,) and update is not None:
-        message = f"the method '{EDITS}' does not update rules yet; leave it out, or learn anew"
-        raise UndustError(message)
     stages = Stages()
     if names in {(COMBINED,), (EDITS,)}:
         requirements = requirements_from(max_fpr, min_support, seed)

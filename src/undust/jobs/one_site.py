@@ -19,6 +19,7 @@ from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.site_state import held_against_all, site_state_of
 from undust.judging.targets import with_targets
 from undust.learning import SITES, Requirements, SiteRules, is_off, learn_site, proved_again, shown_by
+from undust.learning.user_disabled import Unwanted
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.pages.clustering import Duplicates, find_in_site
@@ -31,7 +32,7 @@ from undust.searching import Objective, Risk
 from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from undust.learning import SiteTally
     from undust.measuring import Labelled
@@ -125,7 +126,7 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     unwanted = [rule for _, rule in again if is_off(rule)]
     given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
     rules = (
-        edited(site, task.requirements, task.priors)
+        edited(site, task.requirements, task.priors, given, unwanted)
         if task.edits
         else learn_site(site, task.requirements, given, unwanted)
     )
@@ -169,13 +170,18 @@ def labelled_in(rows: pa.Table, site: SiteClusters, task: LearningTask) -> Label
 
 
 def edited(
-    site: SiteClusters, requirements: Requirements, priors: Mapping[str, KindPrior] | None = None
+    site: SiteClusters,
+    requirements: Requirements,
+    priors: Mapping[str, KindPrior] | None = None,
+    given: Sequence[Rule] = (),
+    unwanted: Sequence[Rule] = (),
 ) -> SiteRules:
     """Return what the search among typed edits gives, in the form of the combined learner."""
+    off = Unwanted(unwanted, site.node_urls).done_by if unwanted else None
     objective = Objective.under(requirements.max_fpr)
     if priors is not None:
         objective = replace(objective, risk=Risk(dict(priors)))
-    learned = learn_edits(site, objective=objective, seed=requirements.seed)
+    learned = learn_edits(site, objective=objective, seed=requirements.seed, given=given, is_unwanted=off)
     return SiteRules(
         site.site,
         learned.rules,

@@ -89,14 +89,14 @@ class EditEffect:
 
     @cached_property
     def wrong(self) -> float:
-        """The same, each as much as its vote says."""
+        """The same, each as likely as its vote says."""
         bad = np.flatnonzero(self.ratios < 0)
         if not len(bad):
             return 0.0
         order = bad[np.lexsort((self.ratios[bad], self.page[bad], self.group[bad]))]
         key = np.stack((self.group[order], self.page[order]))
         first = np.any(np.diff(key, axis=1, prepend=-1), axis=0)
-        return float((1.0 - 2.0 * self.share_right[order[first]]).sum())
+        return float((1.0 - self.share_right[order[first]]).sum())
 
     @cached_property
     def silent(self) -> int:
@@ -235,11 +235,17 @@ def keys_without(state: KeyState, edit: Edit) -> int:
 
 def lost_in(state: KeyState) -> int:
     """Return how many pages lie under the key of another one, as far as the evidence tells."""
+    return len(keys_of_lost(state))
+
+
+def keys_of_lost(state: KeyState) -> Ints:
+    """Return of each page that lies under the key of another one that key, as far as the evidence tells."""
     pages = state.site.count
     pairs, first = np.unique(state.key * pages + state.site.page, return_index=True)
     main = state.speaker[pairs // pages]
     other = state.site.page[main] != state.site.page[first]
-    return int((state.site.evidence.ratios(first[other], main[other]) < 0).sum())
+    lost: Ints = (pairs // pages)[other][state.site.evidence.ratios(first[other], main[other]) < 0]
+    return lost
 
 
 def _meetings(state: KeyState, before: Ints, after: Ints) -> tuple[Ints, Ints, Ints, int]:

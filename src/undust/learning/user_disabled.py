@@ -60,14 +60,16 @@ class Unwanted:
 
     def __init__(self, rules: Sequence[Rule], urls: pa.Array) -> None:
         self.rules = [_alone(rule.with_status("active")) for rule in rules]
-        self.urls = sorted({url for pair in work_of(rules, urls) for url in pair})
+        self.urls = pa.array(
+            sorted({url for pair in work_of(rules, urls) for url in pair}), pa.large_string()
+        )
 
     def done_by(self, rule: Rule, others: Sequence[Rule]) -> bool:
         """Return whether a rule beside others brings together what was to stay apart, in whatever form."""
-        if not self.urls:
+        if not len(self.urls):
             return False
         together, before, after = (
-            list(map(program_of(rules).canonical, self.urls))
+            pa.array(program_of(rules).batch(self.urls, keys=True)).to_pylist()
             for rules in ([*others, *self.rules], others, [*others, rule])
         )
         met: dict[tuple[str, str], str] = {}

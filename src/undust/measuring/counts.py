@@ -124,15 +124,29 @@ def _lost(groups: _ImageCounts, pages: LabelledPages) -> tuple[int, int]:
 
     The main page of an image is the one with most URLs; of equals, the first by name.
     """
-    lost = unlike = 0
+    found = list(_lost_names(groups, pages))
+    return sum(len(others) for others, _ in found), sum(len(unlike) for _, unlike in found)
+
+
+def _lost_names(groups: _ImageCounts, pages: LabelledPages) -> Iterator[tuple[list[str], list[str]]]:
     sketches = pages.sketches
     for rows in groups.mixed():
         names = pages.names.take(pa.array(groups.pages[rows])).to_pylist()
         main = names[int(np.argmax(groups.counts[rows]))]
         others = [name for name in names if name != main]
-        lost += len(others)
-        unlike += sum(not is_near(sketches.get(name), sketches.get(main)) for name in others)
-    return lost, unlike
+        yield others, [name for name in others if not is_near(sketches.get(name), sketches.get(main))]
+
+
+def lost_by_image(pages: LabelledPages, images: Sequence[str] | pa.Array) -> list[list[str]]:
+    """Return the pages that are lost under the image of another, image by image; near copies are forgiven.
+
+    >>> lost_by_image(LabelledPages.of(["a", "a", "b", "c"]), ["/x", "/x", "/x", "/c"])
+    [['b']]
+    """
+    if not len(pages.codes):
+        return []
+    found = _lost_names(_ImageCounts.of(coded(images)[1], pages.codes), pages)
+    return [unlike for _, unlike in found if unlike]
 
 
 def is_near(left: Sequence[int] | None, right: Sequence[int] | None) -> bool:

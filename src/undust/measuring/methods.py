@@ -31,9 +31,15 @@ if TYPE_CHECKING:
     Images = Callable[[pa.Array], pa.Array]
 
 VARIANTS: Mapping[str, tuple[tuple[str, Mapping[str, object]], ...]] = {
-    "rewrite": tuple((f"rewrite-{fanout}", {"fanout": fanout}) for fanout in (5, 10, 30)),
+    "rewrite": (
+        *((f"rewrite-{fanout}", {"fanout": fanout}) for fanout in (5, 10, 30)),
+        ("rewrite-scaled", {"fanout": 10, "scaled": True}),
+    ),
     "tree": tuple((f"tree-{selection}", {"selection": selection}) for selection in ("naive", "graph")),
-    "alignment": (("alignment", {}), ("alignment-pairs", {"sample": 2, "samples": 20})),
+    "alignment": (
+        ("alignment", {}),
+        ("alignment-pairs", {"sample": 2, "samples": 20, "word_runs": False}),
+    ),
 }
 """Learners that are shown in several settings: the name of each, and its options."""
 

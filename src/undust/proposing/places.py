@@ -31,7 +31,8 @@ _MOST = 400
 _KEPT = 6
 """Distinct texts of a place that are remembered: enough to distinguish a word of the scheme from a value."""
 MOST_PLACES = 5
-_TOKEN = re.compile(r"[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
+_TOKEN = re.compile(r"[0-9]+(?=T[0-9]{2})|T(?=[0-9]{2})|[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
+"""Words, escapes and signs; day and hour of a date with a time are apart."""
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _JOINT = re.compile(r"[+,|~_-]|%2C|%20|%7C")
 _HEX = re.compile(r"[0-9a-fA-F]{4,}")

@@ -19,6 +19,8 @@ _TOKENS, _LETTERS = 6, 32
 """Longer pieces are names of pages."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
 _AFTER_SCHEME = 4
+_SIGNS = "/?&;="
+"""A URL without any of these is another URL, or none."""
 _NUMBER = re.compile(r"[0-9]{3,}")
 
 
@@ -31,7 +33,7 @@ def swaps(seen: SeenSite) -> Iterator[Edit]:
             found[new, old].add(page)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), len(item[0][1]), item[0]))
     for (old, new), pages in ranked[:_MOST]:
-        if len(pages) >= LEAST_PAGES and old and not old.isalnum():
+        if len(pages) >= LEAST_PAGES and old and not old.isalnum() and (new or old not in _SIGNS):
             yield making.swapped(old, new)
 
 
@@ -50,8 +52,14 @@ def _pieces(left: str, right: str) -> Iterator[tuple[str, str]]:
     last = ours[len(ours) - behind] if behind else "$"
     contexts = {("", ""), (first, ""), ("", last), (first, last)}
     for start, end in sorted(contexts):
-        if _is_scheme(start) and _is_scheme(end):
+        is_bounded = _is_bounded(f"{start}{old}{end}") and _is_bounded(f"{start}{new}{end}")
+        if _is_scheme(start) and _is_scheme(end) and is_bounded:
             yield f"{start}{old}{end}", f"{start}{new}{'' if end == '$' else end}"
+
+
+def _is_bounded(text: str) -> bool:
+    """Return whether a text neither begins nor ends inside a word: `20_` is part of `220_` too."""
+    return not text[:1].isalnum() and not text[-1:].isalnum()
 
 
 def _is_scheme(context: str) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _RULES_IN_PIECE = 1024
 _SIZE_BYTES = 8
-"""Of the number that stands before the index of the pieces."""
+"""Of the number that precedes the index of the pieces."""
 _LEVEL = 3
 _AGAIN = "compile the rules again with `undust rules compile`"
 

@@ -110,6 +110,13 @@ class RuleSet(Sequence[Rule]):
         """Write the rules as a compiled file, which `load` maps: for many rules, or many processes.
 
         It fits this version of undust and this kind of machine; keep the rule file as the source.
+
+        >>> import os, tempfile
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rules.compile_to(os.path.join(folder, "rules.undust"))
+        ...     load(os.path.join(folder, "rules.undust")).compile()("http://shop.test/a.php3?b")
+        'http://shop.test/a?b'
         """
         with open_output(str(path)) as output:
             output.write(image.written(self.program, self._header, self.raw))

@@ -124,13 +124,14 @@ def _is_in(name: str, part: Named) -> bool:
 
 
 def _of_run(run: Run, text: str, kept: frozenset[str]) -> Iterator[str]:
-    pattern, names = _compiled(run)
+    pattern, names = compiled(run)
     if found := pattern.fullmatch(text):
         yield from (each for name, each in zip(names, found.groups(), strict=True) if name not in kept)
 
 
 @lru_cache(1 << 10)
-def _compiled(run: Run) -> tuple[re.Pattern[str], tuple[str, ...]]:
+def compiled(run: Run) -> tuple[re.Pattern[str], tuple[str, ...]]:
+    """Return a run as a regular expression with a group for each capture, and the names of those."""
     said = "".join(
         re.escape(piece) if isinstance(piece, str) else f"({_CLASSES.get(piece.kind, '.+?')})"
         for piece in run

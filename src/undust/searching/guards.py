@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from copy import copy
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from undust.edits import Guard, ShapeCapture, ShapeParameter
 from undust.proposing import parts_of
-from undust.proposing.parameters import is_plain
+from undust.searching.fitting import fitted
 from undust.searching.forgotten import Excused, is_numbered
+from undust.searching.guard_index import GuardIndex, context_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from undust.edits import Edit
-    from undust.edits.shapes import Run
     from undust.judging import EditEffect, KeyState
+    from undust.searching.guard_index import GuardsMet
 
     Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
 
 WHERE, EXCEPTIONS = 8, 3
 """Guards that are tried for where an edit holds, and exceptions that it has, at most."""
 WHERE_COST, EXCEPTION_COST, MANY_PAGES = 0.1, 0.5, 3
 """Pages that count as lost for a guard, and for an exception. An exception where an edit fails on at least
-this many pages is a class of pages; one of fewer names single pages, and counts for each of them."""
+this many pages is a class of pages; one of fewer names single pages, and each of them counts as lost: what
+failed there tells of others."""
+OTHER_VALUES = 10
+"""An edit must hold so many times as often with other values of a parameter as it fails with one, for that
+value to be an exception. Else the next value may fail too, and each page counts."""
 _FEW = 0.03
 """The share of failures among what a guard leaves, at most."""
+BROAD, _HALF = 4, 0.5
+"""So many guards under which an edit fails more often, but at most by such a share, get a second guard."""
 _NEARLY_ALL, REACHES = 0.98, 2
 """The share of what an edit is seen to do that its guards leave, and how many guards it gets at most."""
 ELSEWHERE = 0.95
@@ -45,84 +53,11 @@ RESTLESS_VOTES, RESTLESS_SHARE, RESTLESS_FAILS = 3, 0.3, 8
 """It fails in a class of pages by so many votes, such a share against it; all edits together by so many."""
 RESTLESS_PART = 0.5
 """A class with more of the site's URLs than this is no class."""
-RESTLESS_TWICE = 0.25
-"""Pages that are another one at every fetch are seldom seen twice: less than this share of a class."""
+RESTLESS_TWICE = 0.5
+"""Pages that are another one at every fetch are seldom seen twice: less than this part of the share that is
+usual on the site."""
 RESTLESS_EDITS, RESTLESS_MOST = 3, 0.75
 """So many edits fail in a class of restless pages, and such a share of those that do anything there."""
-LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
-PartOfUrl = TypeVar("PartOfUrl", str, tuple[str, ...])
-_ANY: Run = (ShapeCapture(),)
-_MANY: Run = (ShapeCapture(is_many=True),)
-_PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
-_ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}$")
-_RUN = re.compile(r"[^;&]+")
-
-
-def _of_host(host: str) -> Iterator[Guard]:
-    yield Guard(host=((host,),))
-
-
-def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
-    first, *others = segments
-    if not others:
-        yield Guard(path=((first,),))
-        return
-    if first:
-        yield Guard(path=((first,), _MANY))
-        if len(others) > 1 and others[0]:
-            yield Guard(path=((first,), (others[0],), _MANY))
-            if _RUN.fullmatch(first):
-                yield Guard(path=(_ANY, (others[0],), _MANY))
-    if all(_RUN.fullmatch(segment) or not segment for segment in segments):
-        yield Guard(path=tuple(_ANY if segment else ("",) for segment in segments))
-    last = segments[-1]
-    if _RUN.fullmatch(last):
-        if (ending := _ENDING.search(last)) and ending.start():
-            yield Guard(path=(_MANY, (ShapeCapture(), ending[0])))
-        if prefix := _PREFIX.match(last):
-            yield Guard(path=(_MANY, (prefix[0], ShapeCapture())))
-    if len(last) < LONGEST_SEGMENT:
-        yield Guard(path=(_MANY, (last,)))
-
-
-def _of_parameter(parameter: str) -> Iterator[Guard]:
-    name, equals, value = parameter.partition("=")
-    if not is_plain(name):
-        return
-    if ";" in value:
-        yield Guard(query=(ShapeParameter(name, _behind(value)),))
-        return
-    yield Guard(query=(ShapeParameter(name),))
-    if equals and not value:
-        yield Guard(query=(ShapeParameter(name, ("",)),))
-    elif equals:
-        yield from (Guard(query=(ShapeParameter(name, run),)) for run in _of_value(value))
-
-
-def _behind(value: str) -> Run:
-    """Return a value with semicolons in which names are written and values are open."""
-    run: list[str | ShapeCapture] = []
-    for place, part in enumerate(value.split(";")):
-        name, equals, text = part.partition("=")
-        run += [";"] if place else []
-        if equals and text:
-            run += [f"{name}=", ShapeCapture()]
-        elif part and not place:
-            run.append(ShapeCapture())
-        elif part:
-            run.append(part)
-    return tuple(run)
-
-
-def _of_value(value: str) -> Iterator[Run]:
-    if len(value) < LONGEST_VALUE:
-        yield (value,)
-    if prefix := _PREFIX.match(value):
-        yield prefix[0], ShapeCapture()
-    if (ending := _ENDING.search(value)) and ending.start():
-        yield ShapeCapture(), ending[0]
-    if value.isdigit() and value.isascii():
-        yield (ShapeCapture(kind="int"),)
 
 
 class Narrowed(NamedTuple):
@@ -133,60 +68,65 @@ class Narrowed(NamedTuple):
 
 
 class Guards:
-    """The guards of a site's URLs, numbered as they come up: counting numbers is quick."""
+    """Chooses guards for the edits of a site."""
 
     def __init__(self) -> None:
-        self._guards: list[Guard] = []
-        self._numbers: dict[str, int] = {}
-        self._of_url: dict[str, Ints] = {}
-        self._of_parts: dict[tuple[object, object], tuple[int, ...]] = {}
+        self._index = GuardIndex()
         self._homes: Counter[Guard] | None = None
-
-    def of(self, url: str) -> Ints:
-        """Return the numbers of the guards that a URL meets."""
-        if url not in self._of_url:
-            parts = parts_of(url)
-            found = [*self._of_part(parts.host, _of_host), *self._of_part(parts.segments, _of_path)]
-            for parameter in parts.query:
-                found += self._of_part(parameter, _of_parameter)
-            self._of_url[url] = np.array(list(dict.fromkeys(found)), np.int64)
-        return self._of_url[url]
-
-    def _of_part(self, part: PartOfUrl, guards: Callable[[PartOfUrl], Iterator[Guard]]) -> tuple[int, ...]:
-        """Return the numbers of the guards of one part; URLs share most of their parts."""
-        key = guards, part
-        if key not in self._of_parts:
-            self._of_parts[key] = tuple(self._number(guard) for guard in guards(part))
-        return self._of_parts[key]
-
-    def _number(self, guard: Guard) -> int:
-        number = self._numbers.setdefault(str(guard), len(self._guards))
-        if number == len(self._guards):
-            self._guards.append(guard)
-        return number
 
     def where_it_holds(self, state: KeyState, effect: EditEffect, least: int) -> list[Narrowed]:
         """Return an edit under guards under which it hardly fails, and with exceptions where it does."""
-        sides = _Sides(self, state, effect)
+        edit, sides = effect.edit, _Sides(self._index, state, effect)
         holds, fails = self._counted(sides.good), self._counted(sides.bad)
-        may = (holds >= least) & (fails <= _FEW * holds) & (fails < len(sides.bad))
+        useful = (holds >= least) & (fails < sides.bad.size)
+        one = [
+            Narrowed(edit.guarded(when=[self._guard(number)]), Excused(WHERE_COST))
+            for number in self._largest(holds, useful & (fails <= _FEW * holds), WHERE)
+        ]
+        broad = self._largest(holds, useful & (fails > _FEW * holds) & (fails <= _HALF * holds), BROAD)
+        two = [each for number in broad for each in self._under(edit, sides, number, least)]
+        return [*one, *two, *self._excepting(edit, sides)]
+
+    def _under(self, edit: Edit, sides: _Sides, first: int, least: int) -> Iterator[Narrowed]:
+        """Yield an edit under a guard that is not enough, with a second one, or with exceptions."""
+        inside = sides.under(first)
+        under = edit.guarded(when=[self._guard(first)])
+        holds, fails = self._counted(inside.good), self._counted(inside.bad)
+        may = (holds >= least) & (fails <= _FEW * holds)
+        for number in self._largest(holds, may, 1):
+            yield Narrowed(under.guarded(when=[self._guard(number)]), Excused(2 * WHERE_COST))
+        for narrowed in self._excepting(under, inside):
+            yield narrowed._replace(excused=narrowed.excused.with_more(Excused(WHERE_COST)))
+
+    def _largest(self, holds: Ints, may: Bools, most: int) -> list[int]:
+        """Return the guards that hold most often, by number."""
         numbers = np.flatnonzero(may).tolist()
-        ranked = sorted((-int(holds[number]), str(self._guards[number]), number) for number in numbers)
-        found = [effect.edit.guarded(when=[self._guards[number]]) for _, _, number in ranked[:WHERE]]
-        cost = Excused(WHERE_COST)
-        return [*(Narrowed(edit, cost) for edit in found), *self._excepting(effect.edit, sides)]
+        ranked = sorted((-int(holds[number]), str(self._guard(number)), number) for number in numbers)
+        return [number for _, _, number in ranked[:most]]
+
+    def _guard(self, number: int) -> Guard:
+        return self._index.guards[number]
 
     def exceptions(self, state: KeyState, effect: EditEffect) -> list[Narrowed]:
         """Return an edit with one exception more after the other, where it fails."""
-        return list(self._excepting(effect.edit, _Sides(self, state, effect)))
+        return list(self._excepting(effect.edit, _Sides(self._index, state, effect)))
 
     def _excepting(self, edit: Edit, sides: _Sides) -> Iterator[Narrowed]:
         some: list[Guard] = []
         excused = Excused()
         for number in self._exceptions(sides.good, sides.bad):
-            some.append(self._guards[number])
-            excused = excused.with_more(sides.excused_by(number))
+            some.append(self._guard(number))
+            excused = excused.with_more(sides.excused_by(number, self._is_one_value(number, sides)))
             yield Narrowed(edit.guarded(unless=some), excused)
+
+    def _is_one_value(self, number: int, sides: _Sides) -> bool:
+        """Return whether a guard names one value of a parameter, and others were hardly seen to hold."""
+        guard = self._guard(number)
+        if not guard.query or any(isinstance(piece, ShapeCapture) for piece in guard.query[0].value or ()):
+            return False
+        any_value = self._index.number_of(Guard(query=(ShapeParameter(guard.query[0].name),)))
+        holds = int(sides.good.meets(any_value).sum() - sides.good.meets(number).sum())
+        return holds < OTHER_VALUES * int(sides.bad.meets(number).sum())
 
     def reach(self, state: KeyState, effect: EditEffect) -> Edit:
         """Return an edit that holds where it was seen to hold, and not where nobody saw it.
@@ -198,22 +138,23 @@ class Guards:
         edit = effect.edit
         if not effect.ratios.any():
             return edit
+        texts = state.image_texts
         sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
         shown = np.unique(sides[effect.ratios > 0])
+        edit = fitted(edit, [texts[image] for image in shown.tolist()], state.site.name)
         unseen = np.setdiff1d(effect.moved, shown)
-        texts = state.image_texts
-        good = self._counted([self.of(texts[image]) for image in shown.tolist()])
-        other = self._counted([self.of(texts[image]) for image in unseen.tolist()])
+        good = self._counted(self._index.met_by(texts[image] for image in shown.tolist()))
+        other = self._counted(self._index.met_by(texts[image] for image in unseen.tolist()))
         good = np.pad(good, (0, len(other) - len(good)))
         may = np.flatnonzero(good >= _NEARLY_ALL * len(shown)).tolist()
         chosen: list[int] = []
         for _ in range(REACHES):
             if not may or len(unseen) == 0:
                 break
-            best = min(may, key=lambda number: (other[number], -good[number], str(self._guards[number])))
+            best = min(may, key=lambda number: (other[number], -good[number], str(self._guard(number))))
             if len(unseen) - other[best] < max(LEFT_OUT, LEFT_OUT_SHARE * len(unseen)):
                 break
-            edit = edit.guarded(when=[self._guards[best]])
+            edit = edit.guarded(when=[self._guard(best)])
             unseen = unseen[: int(other[best])]
             may.remove(best)
             chosen.append(best)
@@ -236,14 +177,16 @@ class Guards:
         unseen = sorted((-count, str(home), home) for home, count in abroad.items() if home not in homes)
         return edit.guarded(unless=[home for _, _, home in unseen[:EXCEPTIONS]])
 
-    def _silent(self, state: KeyState, effect: EditEffect, chosen: list[int]) -> list[Ints]:
+    def _silent(self, state: KeyState, effect: EditEffect, chosen: list[int]) -> GuardsMet:
         """Return the images that an edit merges under guards and of which no vote speaks."""
         sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
         silent = np.unique(sides[effect.ratios == 0])
-        urls = [self.of(state.image_texts[image]) for image in silent.tolist()]
-        return [url for url in urls if all(number in url for number in chosen)]
+        met = self._index.met_by(state.image_texts[image] for image in silent.tolist())
+        for number in chosen:
+            met = met.only(met.meets(number))
+        return met
 
-    def _unheard(self, edit: Edit, urls: list[Ints], good: Ints) -> Edit:
+    def _unheard(self, edit: Edit, urls: GuardsMet, good: Ints) -> Edit:
         """Return an edit without the classes of pages that it merges and of which no vote speaks."""
         for _ in range(EXCEPTIONS):
             counts = self._counted(urls)
@@ -251,9 +194,9 @@ class Guards:
             if counts.max(initial=0) < LEFT_OUT:
                 break
             ties = np.flatnonzero(counts == counts.max()).tolist()
-            best = min(ties, key=lambda number: str(self._guards[number]))
-            edit = edit.guarded(unless=[self._guards[best]])
-            urls = [url for url in urls if best not in url]
+            best = min(ties, key=lambda number: str(self._guard(number)))
+            edit = edit.guarded(unless=[self._guard(best)])
+            urls = urls.only(~urls.meets(best))
         return edit
 
     def _at_home(self, state: KeyState, edit: Edit, shown: Ints) -> Edit:
@@ -277,83 +220,96 @@ class Guards:
             self._homes = Counter(map(context_of, state.site.texts))
         return self._homes[home] / len(state.site.texts)
 
-    def restless(self, state: KeyState, judged: Sequence[EditEffect]) -> Guard | None:
+    def restless(self, state: KeyState, judged: Sequence[EditEffect]) -> tuple[Guard, ...]:
         """Return the class of pages where edits fail that hold elsewhere: pages that change by themselves."""
-        columns = np.zeros((4, 0), np.int64)
-        for effect in judged:
-            if effect.pages < RESTLESS_PAGES or effect.lost > RESTLESS_LOST * effect.pages:
-                continue
-            sides = _Sides(self, state, effect)
-            holds, fails = (self._counted(some) for some in (sides.good, sides.bad))
+        votes = [
+            (self._counted(sides.good), self._counted(sides.bad))
+            for effect in judged
+            if effect.pages >= RESTLESS_PAGES and effect.lost <= RESTLESS_LOST * effect.pages
+            for sides in [_Sides(self._index, state, effect)]
+        ]
+        classes = self._index.classes(len(self._index.guards))
+        columns = np.zeros((4, len(classes)), np.int64)
+        for counts in votes:
+            holds, fails = (_summed(count, classes) for count in counts)
             told = holds + fails >= RESTLESS_VOTES
-            rows = np.stack((holds, fails, told, told & (fails >= RESTLESS_SHARE * (holds + fails))))
-            columns = np.pad(columns, ((0, 0), (0, rows.shape[1] - columns.shape[1])))
-            columns += rows.astype(np.int64)
+            columns += np.stack((holds, fails, told, told & (fails >= RESTLESS_SHARE * (holds + fails))))
         holds, fails, touched, failed = columns
         may = (failed >= RESTLESS_EDITS) & (failed >= RESTLESS_MOST * touched) & (fails >= RESTLESS_FAILS)
         if not may.any():
-            return None
-        everywhere = self._counted([self.of(url) for url in state.image_texts])
-        may &= everywhere[: len(may)] < RESTLESS_PART * len(state.images)
-        if not may.any():
-            return None
-        found = np.flatnonzero(may).tolist()
-        found.sort(key=lambda number: (-fails[number], holds[number], str(self._guards[number])))
-        calm = (number for number in found[:WHERE] if self._twice(state, number) < RESTLESS_TWICE)
-        number = next(calm, None)
-        return None if number is None else self._guards[number]
+            return ()
+        met = self._index.met_by(state.image_texts)
+        may &= _summed(self._counted(met), classes) < RESTLESS_PART * len(state.images)
+        names = [tuple(self._guard(number) for number in each) for each in classes]
+        found = sorted(np.flatnonzero(may).tolist(), key=lambda at: (-fails[at], holds[at], str(names[at])))
+        usual = self._twice(state, np.arange(len(state.images)))
+        for at in found[:WHERE]:
+            inside = np.any([met.meets(number) for number in classes[at]], axis=0)
+            if self._twice(state, np.flatnonzero(inside)) < RESTLESS_TWICE * usual:
+                return names[at]
+        return ()
 
-    def _twice(self, state: KeyState, number: int) -> float:
-        """Return the share of a class of images that show a page which another one of it shows too."""
-        images = [row for row, url in enumerate(state.image_texts) if number in self.of(url)]
-        counts = Counter(state.site.page[state.image_speaker[images]].tolist())
-        return sum(count for count in counts.values() if count > 1) / max(1, len(images))
+    def _twice(self, state: KeyState, images: Ints) -> float:
+        """Return the share of some images that show a page which another one of them shows too."""
+        counts = np.bincount(state.site.page[state.image_speaker[images]])
+        return float(counts[counts > 1].sum() / max(1, len(images)))
 
-    def _counted(self, urls: Sequence[Ints]) -> Ints:
-        flat = np.concatenate(urls) if urls else np.zeros(0, np.int64)
-        return np.bincount(flat, minlength=len(self._guards))
+    def _counted(self, urls: GuardsMet) -> Ints:
+        return urls.counted(len(self._index.guards))
 
-    def _exceptions(self, good: list[Ints], bad: list[Ints]) -> Iterator[int]:
+    def _exceptions(self, good: GuardsMet, bad: GuardsMet) -> Iterator[int]:
         """Yield guards that cover what fails and little of what holds, one after the other."""
         for _ in range(EXCEPTIONS):
-            if not bad:
+            if not bad.size:
                 return
             ours, theirs = self._counted(good), self._counted(bad)
             worth = np.where(theirs > 0, theirs - ours / 2, -np.inf)
             ties = np.flatnonzero(worth == worth.max())
-            best = max(ties.tolist(), key=lambda number: str(self._guards[number]))
+            best = max(ties.tolist(), key=lambda number: str(self._guard(number)))
             if theirs[best] <= ours[best] / 2:
                 return
             yield best
-            good = [some for some in good if best not in some]
-            bad = [some for some in bad if best not in some]
+            good, bad = (some.only(~some.meets(best)) for some in (good, bad))
+
+
+def _summed(counts: Ints, classes: Sequence[tuple[int, ...]]) -> Ints:
+    """Return how many URLs are in each class of guards."""
+    flat = np.array([number for each in classes for number in each], np.int64)
+    owner = np.repeat(np.arange(len(classes)), [len(each) for each in classes])
+    padded = np.pad(counts, (0, max(0, len(classes) - len(counts))))
+    return np.bincount(owner, padded[flat], len(classes)).astype(np.int64)
 
 
 class _Sides:
     """The guards of the URLs that an edit moves rightly, and of those that it moves wrongly."""
 
-    def __init__(self, guards: Guards, state: KeyState, effect: EditEffect) -> None:
+    def __init__(self, index: GuardIndex, state: KeyState, effect: EditEffect) -> None:
         moved = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
         texts = state.image_texts
         wrong = np.flatnonzero(effect.ratios < 0)
         bad, first = np.unique(moved[wrong], return_index=True)
-        self.good = [guards.of(texts[image]) for image in np.unique(moved[effect.ratios > 0]).tolist()]
+        self.good = index.met_by(texts[image] for image in np.unique(moved[effect.ratios > 0]).tolist())
         self._urls = [texts[image] for image in bad.tolist()]
-        self.bad = [guards.of(url) for url in self._urls]
-        self._group = effect.group[wrong[first]].tolist()
+        self.bad = index.met_by(self._urls)
+        self._group = effect.group[wrong[first]]
         self._edit = effect.edit
 
-    def excused_by(self, number: int) -> Excused:
+    def under(self, number: int) -> _Sides:
+        """Return the same where a guard holds."""
+        found = copy(self)
+        stays = self.bad.meets(number)
+        found.good, found.bad = self.good.only(self.good.meets(number)), self.bad.only(stays)
+        found._urls = [  # noqa: SLF001 -- its own kind
+            url for url, is_in in zip(self._urls, stays.tolist(), strict=True) if is_in
+        ]
+        found._group = self._group[stays]  # noqa: SLF001
+        return found
+
+    def excused_by(self, number: int, is_one_value: bool) -> Excused:  # noqa: FBT001 -- a fact of the guard
         """Return the failures that an exception leaves out, as far as they tell of other pages."""
-        covered = [at for at, url in enumerate(self.bad) if number in url]
-        pages = len({self._group[at] for at in covered})
-        if pages >= MANY_PAGES:
+        covered = self.bad.meets(number)
+        pages = len(np.unique(self._group[covered]))
+        if pages >= MANY_PAGES and not is_one_value:
             return Excused(EXCEPTION_COST)
-        numbers = sum(is_numbered(self._edit, self._urls[at]) for at in covered)
-        return Excused(EXCEPTION_COST * pages, numbers)
-
-
-def context_of(url: str) -> Guard:
-    """Return where a URL stands: its first folder, or its name at the root."""
-    segments = parts_of(url).segments
-    return Guard(path=((segments[0],),) if len(segments) == 1 else ((segments[0],), _MANY))
+        numbers = sum(is_numbered(self._edit, self._urls[at]) for at in np.flatnonzero(covered).tolist())
+        return Excused(float(pages), numbers)

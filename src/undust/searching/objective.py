@@ -43,6 +43,9 @@ class Objective:
     """A URL that the site prefers, sent to one that it does not."""
     moved: float = 0.005
     """A URL moved at all: of two edits that do the same, the quieter one wins."""
+    compared: float = 0.5
+    """The share of what it saves that an edit is worth at least, whatever its results: nobody fetches them if
+    they do not work, and URLs are compared by them all the same."""
     bit: float = 0.05
     """β: a bit of an edit's text."""
     worst: float = 1.0
@@ -71,23 +74,28 @@ class Objective:
         saved = max(0.0, effect.saved - effect.lost - rate * effect.silent)
         value = saved - self.loss * lost - self.bit * effect.edit.bits
         if not effect.edit.is_mask:
-            astray = int((~effect.met).sum())
-            value -= self.target * astray + self.gone * int(effect.gone.sum())
-            value -= self.against * int(effect.against.sum()) + self.moved * len(effect.moved)
+            value -= min(self._astray(effect), (1.0 - self.compared) * saved)
         return Worth(value, rate, saved, lost)
+
+    def _astray(self, effect: EditEffect) -> float:
+        """Return what it costs to write and to fetch the results of an edit."""
+        astray = self.target * int((~effect.met).sum()) + self.gone * int(effect.gone.sum())
+        return astray + self.against * int(effect.against.sum()) + self.moved * len(effect.moved)
 
     def worth_having(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth | None:
         """Return what an edit is worth if it is worth having, else None."""
         if effect.saved <= self.bit * effect.edit.bits or not self._is_convincing(effect):
             return None
-        for worth in (self.worth(effect, excused), self._with_numbers(effect, excused)):
-            if worth.value <= 0 or worth.rate > self.most:
-                return None
-        return worth
+        worth = self.worth(effect, excused)
+        if self._is_enough(worth):
+            worth = self._with_numbers(worth, effect, excused)
+        return worth if self._is_enough(worth) else None
 
-    def _with_numbers(self, effect: EditEffect, excused: Excused) -> Worth:
+    def _is_enough(self, worth: Worth) -> bool:
+        return worth.value > 0 and worth.rate <= self.most
+
+    def _with_numbers(self, whole: Worth, effect: EditEffect, excused: Excused) -> Worth:
         """Return the worth where numbers above one, which may be pages of a list, are counted apart."""
-        whole = self.worth(effect, excused)
         numbers = number_votes(effect, SUPPORTS)
         numbers = numbers._replace(wrong=numbers.wrong + excused.numbers)
         exposed = sum(numbers)

@@ -7,15 +7,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from undust.edits import KEEP, Keep
+import numpy as np
+
+from undust.edits import KEEP, Given, Keep
 from undust.judging import KeyState, Site, effects
-from undust.judging.effect import keys_without, lost_in, transition
+from undust.judging.effect import keys_of_lost, keys_without, lost_in, transition
 from undust.proposing import PROPOSERS, SeenSite
 from undust.searching.guards import Guards
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from undust.edits import Edit
     from undust.judging import EditEffect, PairEvidence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from undust.searching.forgotten import Excused
 
     Propose = Callable[[SeenSite], Iterable[Edit]]
+    IsUnwanted = Callable[[Rule, Sequence[Rule]], bool]
 
 ROUNDS, MOST_EDITS = 4, 80
 _NARROWED, LEAST_NARROWED = 40, 5
@@ -62,6 +65,8 @@ class Search:
 
     state: KeyState
     objective: Objective = field(default_factory=Objective)
+    is_unwanted: IsUnwanted | None = None
+    """Whether a rule, beside others, does what a person switched off."""
     candidates: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     _off: set[str] = field(default_factory=set)
@@ -81,10 +86,11 @@ class Search:
 
     def run(self) -> KeyState:
         """Return the state that no proposal improves, with restless pages kept if that is worth it."""
+        start = self.state
         self._keep_restless()
-        if not self.state.edits:
+        if self.state is start:
             return self._searched()
-        other = Search(KeyState(self.state.site), self.objective, _guards=self._guards)
+        other = Search(start, self.objective, self.is_unwanted, _guards=self._guards)
         with_keeps, without = self._searched(), other._searched()
         self._proposed = other._proposed | self._proposed
         self.candidates += other.candidates
@@ -110,10 +116,11 @@ class Search:
         for _ in range(_KEEPS):
             some = (edit for propose in PROPOSERS[:2] for edit in propose(self._seen()))
             offered = [edit for edit in some if not edit.is_mask]
-            guard = self._guards.restless(self.state, effects(self.state, offered))
-            if guard is None:
+            found = self._guards.restless(self.state, effects(self.state, offered))
+            if not found:
                 return
-            self.state = self.state.with_edit(Keep(when=(guard,)))
+            for guard in found:
+                self.state = self.state.with_edit(Keep(when=(guard,)))
 
     def _try(self, propose: Propose) -> None:
         """Accept the best of what a proposer offers, then what holds under guards."""
@@ -175,6 +182,9 @@ class Search:
         if reaching is None:
             self.refused["is right in company only"] += 1
             return False
+        if self._is_switched_off(reaching):
+            self.refused["was switched off"] += 1
+            return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
         if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.worth_having(
@@ -185,6 +195,13 @@ class Search:
         self.state = after
         self._proposed[reaching.text] = edit
         return True
+
+    def _is_switched_off(self, edit: Edit) -> bool:
+        """Return whether an edit does what a person switched off."""
+        if self.is_unwanted is None:
+            return False
+        rules = edit.rules(self.state.site.name) or ()
+        return any(self.is_unwanted(rule, self.state.rules) for rule in rules)
 
     def _safe(self, edit: Edit) -> Edit | None:
         """Return an edit that merges no pages without the others either, under more guards if need be."""
@@ -230,14 +247,19 @@ class Search:
 
     def _prune(self) -> None:
         """Leave out edits without which the set is worth no less."""
-        for edit in [edit for edit in self.state.edits if edit.operation != KEEP]:
-            # Without it no more is lost than now: it stays if that would not pay for the keys.
-            spared = self.objective.loss * lost_in(self.state) + self.objective.bit * self._bits([edit])
+        lost = keys_of_lost(self.state)
+        learned = (edit for edit in self.state.edits if not isinstance(edit, Given))
+        for edit in [edit for edit in learned if edit.operation != KEEP]:
+            # Without it, at most what is lost where it acts is found again: it stays if that would not pay
+            # for the keys.
+            there = np.isin(lost, self.state.key[self.state.used_by(edit)])
+            spared = self.objective.loss * int(there.sum()) + self.objective.bit * self._bits([edit])
             if keys_without(self.state, edit) - len(self.state.keys) > spared:
                 continue
             without = self.state.without(edit)
             if self._value(without) >= self._value(self.state):
                 self.state = without
+                lost = keys_of_lost(without)
                 self.refused["needless in the end"] += 1
 
     def _bits(self, edits: Iterable[Edit]) -> float:
@@ -249,15 +271,29 @@ class Search:
         return -len(state.keys) - cost
 
 
-def learn_site(
+def learn_site(  # noqa: PLR0913 -- one for each thing that a person may say
     found: SiteClusters,
     evidence: PairEvidence | None = None,
     objective: Objective | None = None,
     seed: int = 0,
+    *,
+    given: Sequence[Rule] = (),
+    is_unwanted: IsUnwanted | None = None,
 ) -> Learned:
-    """Return the edits of one site; a pure function of what it is given."""
+    """Return the edits of one site; a pure function of what it is given.
+
+    Args:
+        found: Its clusters.
+        evidence: Better evidence, over the distinct URLs that are seen.
+        objective: What an edit is worth.
+        seed: Another number draws other pages of a large site.
+        given: Rules that are in use already: they come first, and the others are judged beside them.
+        is_unwanted: Whether a rule, beside others, does what a person switched off.
+
+    """
     site = Site.of(found, evidence, seed=seed)
-    search = Search(KeyState(site), objective or Objective())
+    start = KeyState(site, tuple(Given(rule=rule) for rule in given))
+    search = Search(start, objective or Objective(), is_unwanted)
     state = search.run()
     return Learned(
         found.site,

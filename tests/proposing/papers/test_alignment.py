@@ -143,9 +143,33 @@ def test_a_part_that_no_value_works_for_is_masked() -> None:
     """Titles of other pages are never written: URLs are compared without them."""
     pages = [[f"{AMAZON}/{title}/dp/{number}" for title in titles] for number, titles in TITLES.items()]
     proposal = found(*pages)
-    unseen = [f"{AMAZON}/{title}/dp/111" for title in ("Any-other", "Some-thing")]
-    assert images(proposal, unseen) == [f"{AMAZON}/*-*/dp/111"] * 2
+    unseen = [f"{AMAZON}/{title}/dp/111" for title in ("Any-other", "Some-thing", "One-more-title")]
+    assert images(proposal, unseen) == [f"{AMAZON}/*/dp/111"] * 3
     assert found(*pages, min_clusters=3).candidates == ()
+
+
+SLUGS = ("alpha", "bravo-carbon", "delta-ember-falcon", "gamma-harbor", "island", "lemon-mango-nectar-olive")
+
+
+@pytest.mark.parametrize(
+    ("form", "rule"),
+    [
+        ("/{title}/dp/{n}", "/{p1:word}/dp/{p3:int} → http://x.test/{p1:any}/dp/{p3}"),
+        ("/shop/{title}-{n}", "/shop/{p2:word}-{p3:int} → http://x.test/shop/{p2:any}-{p3}"),
+        ("/{title}-p{n}.html", "/{p1:word}-p{p2:int}.html → http://x.test/{p1:any}-p{p2}.html"),
+        ("/{n}-{title}.html", "/{p1:int}-{p2:word}.html → http://x.test/{p1}-{p2:any}.html"),
+        ("/v?ref={title}-{n}", "/v?ref={p2:word}-{p3:int} → http://x.test/v?ref={p2:any}-{p3}"),
+    ],
+)
+def test_a_title_of_any_number_of_words_is_one_capture(form: str, rule: str) -> None:
+    """E5: an id beside it in the same segment stays apart, whatever titles a page has."""
+    pages = [
+        [f"http://x.test{form.format(title=SLUGS[(n + 2 * k) % 6], n=100 + n)}" for k in range(3)]
+        for n in range(12)
+    ]
+    wanted = f"rewrite http://x.test{rule}"
+    assert wanted in rules_of(found(*pages, word_runs=True))
+    assert (wanted in rules_of(found(*pages, word_runs=False))) == (form == "/{title}/dp/{n}")
 
 
 def test_too_many_forms_are_refused_and_counted() -> None:

@@ -33,6 +33,7 @@ choices = st.fixed_dictionaries(
         "gaps_count": st.booleans(),
         "triplets": st.booleans(),
         "whole_parts": st.booleans(),
+        "word_runs": st.booleans(),
         "across_hosts": st.booleans(),
         "max_members": st.integers(1, 5),
         "max_forms": st.sampled_from([1, 2, 4, 8]),
@@ -120,6 +121,9 @@ TEMPLATES = (
     "http://m{r}.x.test/{w}/{n}/",
     "http://x.test/news/{n}/-{n}.shtml",
     "http://x.test/print.pl?sid={n}/{n}",
+    "http://x.test/{w}-b-{w}-p{n}.html",
+    "http://x.test/{w}_{r}-{n}-c{r}a",
+    "http://x.test/item-{n}-{w}-b-a",
 )
 
 

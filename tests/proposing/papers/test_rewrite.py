@@ -218,6 +218,22 @@ def test_two_names_of_ten_pages_add_up_to_any_name() -> None:
     proposal = proposed(pages, fanout=10)
     assert proposal.candidates == ()
     assert proposal.cut["rules with too many false pairs"] > 0
+    assert len(closure(pages, fanout=2, filter="covered").generations) == 1
+
+
+def test_a_fan_out_of_covered_rules_still_finds_sessions() -> None:
+    """What ten session ids of one page show is counted the same in both ways."""
+    urls = [f"http://a.test/show.php?sid=s{number}" for number in range(12)]
+    counted = [proposed(labelled(urls), filter=name, fanout=10) for name in ("fanout", "covered")]
+    assert counted[0].candidates == counted[1].candidates != ()
+
+
+def test_a_scaled_fan_out() -> None:
+    """On a small site three titles of each book are enough; published, ten are needed on any."""
+    pages = labelled(*([f"http://a.test/{slug}{n}/dp/{n}" for slug in "xyzw"] for n in range(30)))
+    assert proposed(pages, fanout=10).candidates == ()
+    (first, *_) = proposed(pages, fanout=10, scaled=True).candidates
+    assert "{path_0:any}/dp/{path_2}" in first.text
 
 
 def test_what_was_cut_is_said() -> None:
@@ -262,7 +278,7 @@ def test_urls_of_a_trap_do_not_eat_the_memory() -> None:
 
 def test_an_unknown_filter_is_refused() -> None:
     """The message names the filters there are."""
-    with pytest.raises(UndustError, match=r"rewrite\.filter=best is not a filter; there are fanout, entropy"):
+    with pytest.raises(UndustError, match=r"rewrite\.filter=best is not a filter; there are fanout, covered"):
         propose_by_name(site_of(BOOKS), ["rewrite"], {"rewrite.filter": "best"})
 
 
@@ -318,6 +334,7 @@ def regular_sites(draw: st.DrawFn) -> dict[str, int]:
 
 FILTERS: dict[str, dict[str, float]] = {
     "fanout": {"fanout": 2},
+    "covered": {"fanout": 2},
     "entropy": {"min_values": 2, "min_entropy": 0.95},
     "estimate": {"max_fpr": 0.3},
     "ideal": {"max_fpr": 0.25},

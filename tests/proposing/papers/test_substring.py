@@ -21,6 +21,7 @@ from undust.proposing.papers.resources import Resources
 from undust.proposing.papers.substring import SubstringOptions, likely_pairs
 from undust.proposing.papers.substring.cues import Cues, cues_of
 from undust.proposing.papers.substring.replacements import TokenPieces
+from undust.rules import RuleSet
 from undust.urls.views import TokenView
 
 if TYPE_CHECKING:
@@ -281,6 +282,22 @@ def test_parameters_that_do_not_matter() -> None:
     assert {candidate.support for candidate in told.candidates} == {5}
     assert {candidate.pages for candidate in told.candidates} == {5}
     assert rules_of(proposed(labelled(urls), "substring", parameters=False)) == []
+
+
+def test_parameters_behind_semicolons() -> None:
+    """Where `;` separates parameters, a rule that writes `&` for it comes first."""
+    urls = {f"http://s.test/a?topic={i}.0;sort={s}": str(i) for i in range(5) for s in ("up", "down", "no")}
+    (dropped, *_) = proposed(labelled(urls), "substring", substitutions=False).candidates
+    assert [str(rule) for rule in dropped.rules] == [
+        "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:amp}",
+        "rewrite {s}://{h}/{p**}?sort={**}&{rest**} → {s}://{h}/{p}?{rest}",
+    ]
+    key = RuleSet(dropped.rules).compile().key
+    assert key("http://s.test/a?topic=77.0;sort=new") == "http://s.test/a?topic=77.0"
+    off = {"substitutions": False, "semicolons": False}
+    assert all(len(each.rules) == 1 for each in proposed(labelled(urls), "substring", **off).candidates)
+    plain = {f"http://s.test/a;v=1?id={i}&sid={s}": str(i) for i in range(5) for s in range(9)}
+    assert all(len(each.rules) == 1 for each in proposed(labelled(plain), "substring").candidates)
 
 
 def test_it_works_without_any_evidence_and_says_so() -> None:

@@ -18,6 +18,7 @@ from undust.errors import UndustError
 from undust.proposing.papers import propose
 from undust.proposing.papers.selection import STRATEGIES
 from undust.proposing.papers.tree import TreeOptions, raw_candidates, sampled
+from undust.proposing.papers.tree.operations import COMMON_PARTS
 from undust.proposing.papers.tree.pairs import overlaps
 from undust.rules import RuleSet
 from undust.showing.tree.shown import pattern_text
@@ -25,7 +26,7 @@ from undust.urls.tree import ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.tree.operations import Mapping
+    from undust.proposing.papers.tree.operations import Common, Mapping
     from undust.urls.tree import PatternTree, Salience
 
 ARCHIVES = {10: ((0, 1), (2, 3)), 21: ((2, 3), (0, 1)), 35: ((0, 2), (1, 3)), 48: ((1, 3), (0, 2))}
@@ -297,7 +298,7 @@ def test_the_tree_is_that_of_its_plain_twin(pages: dict[str, str], salience: Sal
     assert sorted(found, key=repr) == sorted(expected, key=repr)
 
 
-@pytest.mark.parametrize("option", ["selection", "salience"])
+@pytest.mark.parametrize("option", ["selection", "salience", "common"])
 def test_an_unknown_word_is_named(option: str) -> None:
     """The message has the words there are."""
     with pytest.raises(UndustError, match=f"no {option} 'best'; there are "):
@@ -356,6 +357,34 @@ def test_an_optional_parameter_parts_a_form(salience: Salience) -> None:
     }
 
 
+def test_a_parameter_that_few_urls_of_a_form_have_is_ignored() -> None:
+    """Pairs in which neither URL has it do not speak for its value."""
+    marks = ["", "?ref=a", "?gclid=b", "?sid=c", "?utm=d", "?fbclid=e", "?from=f", "?via=g"]
+    pages = {f"http://s.test/item/{n}{mark}{n if mark else ''}": str(n) for n in range(60) for mark in marks}
+    rules = [rule for each in propose(site_of(pages), ["tree"])["tree"].candidates for rule in each.rules]
+    key = RuleSet(rules).compile().key
+    assert {key(url) for url in pages} == {f"http://s.test/item/{n}" for n in range(60)}
+
+
+def test_hosts_with_and_without_a_label() -> None:
+    """A label that only some hosts of a form have is dropped with the rest that does not matter."""
+    hosts = ("s.test", "www.s.test", "m.s.test")
+    pages = {f"http://{host}/item/{n}": str(n) for n in range(60) for host in hosts}
+    rules = [rule for each in propose(site_of(pages), ["tree"])["tree"].candidates for rule in each.rules]
+    key = RuleSet(rules).compile().key
+    assert {key(url) for url in pages} == {f"http://s.test/item/{n}" for n in range(60)}
+
+
+def test_one_url_with_a_parameter_twice_silences_no_form() -> None:
+    """It has no place in the tree, and the others have their rules."""
+    pages = {
+        f"http://s.test/item?id={n}{more}": str(n) for n in range(60) for more in ("", "&sid=1", "&sid=2")
+    }
+    odd = {"http://s.test/item?id=7&id=8&sid=1": "7"}
+    plain, mixed = (propose(site_of(each), ["tree"])["tree"].candidates for each in (pages, pages | odd))
+    assert [each.rules for each in plain] == [each.rules for each in mixed] != []
+
+
 def test_three_equal_forms_of_a_page_have_rules() -> None:
     """Every page under three forms, as often each: all URLs of a page get one key."""
     pages = {}
@@ -369,12 +398,12 @@ def test_three_equal_forms_of_a_page_have_rules() -> None:
 
 
 @settings(max_examples=25)
-@given(labelled_urls())
-def test_raw_candidates_are_those_of_the_plain_twin(pages: dict[str, str]) -> None:
+@given(pages=labelled_urls(), common=st.sampled_from(COMMON_PARTS))
+def test_raw_candidates_are_those_of_the_plain_twin(pages: dict[str, str], common: Common) -> None:
     """The same pairs of nodes and the same operations as algorithms 2 and 3, pair by pair."""
     site = site_of(pages)
     tree, found = raw_candidates(
-        site, TreeOptions(singletons=True, salience="node", least=10**9, min_overlap=0.5)
+        site, TreeOptions(singletons=True, salience="node", least=10**9, min_overlap=0.5, common=common)
     )
     raws = {
         (urls_of(tree, raw.mapping.source, site), urls_of(tree, raw.mapping.target, site)): named_operations(
@@ -383,7 +412,7 @@ def test_raw_candidates_are_those_of_the_plain_twin(pages: dict[str, str]) -> No
         for raw in found
     }
     pairs = oracle.duplicate_nodes(oracle.build(list(pages)), pages)
-    expected = {(s.urls, t.urls): oracle.operations(s, t, pages) for s, t in pairs}
+    expected = {(s.urls, t.urls): oracle.operations(s, t, pages, common) for s, t in pairs}
     assert raws == expected
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from undust.engines.budget import Budget, site_rows
-from undust.engines.contract import SITE, Survey
+from undust.engines.contract import SITE, SetAside, Survey
 from undust.engines.spark import tasks
 from undust.engines.spark.failures import one_sentence
 from undust.engines.spark.files import found, literal, require_small
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, Tell
+    from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, SiteTest, Tell
 
 AT_A_TIME = 4
 """Partitions per core whose results come together."""
@@ -198,6 +198,19 @@ class SparkEngine:
                 sql.collect_list(sql.when(has_name & is_large, sql.struct(SITE, "count"))).alias("large"),
             ).collect()[0]
         return Survey(told["sites"], told["rows"], dict(sorted(tuple(each) for each in told["large"])))
+
+    def set_aside(self, table: Any, test: SiteTest) -> tuple[SparkTable, SetAside]:  # noqa: ANN401
+        """Return the rows of the sites that fail a test, and how many sites and rows pass it."""
+        from pyspark.sql import functions as sql  # noqa: PLC0415 -- loaded when an engine is made
+
+        rows = self._table(table)
+        facts = rows.frame.selectExpr(*test.columns)
+        tested = facts.groupBy(SITE).agg(sql.count("*").alias("n"), sql.expr(test.passing).alias("passes"))
+        passed = tested.where(f"passes AND {SITE} <> ''").select(SITE, "n")
+        with one_sentence():
+            counts = passed.agg(sql.count("*"), sql.coalesce(sql.sum("n"), sql.lit(0))).collect()[0]
+        left = rows.frame.join(passed.select(SITE), SITE, "left_anti").select(*rows.frame.columns)
+        return SparkTable(left, rows.schema), SetAside(int(counts[0]), int(counts[1]))
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> SparkTable:  # noqa: ANN401
         """Return what the function makes of all rows."""

@@ -71,7 +71,8 @@ class _Words:
         def written(unit: int) -> str:
             kind, seen = self.skeleton.units[unit], self.seen[unit]
             if kind in (SAME_UNIT, HOST):
-                return self._one(unit) or f"{{{self.names[unit]}}}"
+                before, after = seen.around
+                return self._one(unit) or f"{before}{{{self.names[unit]}}}{after}"
             if seen.by_form is not None and kind != OPTIONAL:
                 return seen.by_form[0]
             if unit in self.masked:
@@ -104,6 +105,8 @@ class _Words:
         # A scheme takes no class, and any host of the site may have a rule that many have.
         if unit == self.skeleton.items[0] or (kind == HOST and seen.texts is None):
             return f"{{{name}}}"
+        if kind == SAME_UNIT and any(seen.around):
+            return f"{seen.around[0]}{{{name}:{seen.kind}}}{seen.around[1]}"
         wanted = "|".join(seen.texts) if seen.texts is not None and kind != SAME_UNIT else seen.kind
         return f"{{{name}:{wanted}}}" if wanted else f"{{{name}}}"
 

@@ -52,6 +52,9 @@ class AlignmentOptions:
     """Whether a percent triplet is one token; the paper mentions punctuation and digits only."""
     whole_parts: bool = True
     """Whether a part of a URL in which tokens vary and others come and go is taken as a whole."""
+    word_runs: bool = True
+    """Whether such a unit ends where the changes end, so that an id beside a title stays apart, and a title
+    of any number of words is one unit."""
     across_hosts: bool = False
     """Whether rules are pooled over the hosts of a site."""
     max_members: int = 5

@@ -7,6 +7,7 @@ page (a session). Names come back in many clusters: a text that is alone in its 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ from undust.proposing.papers.alignment.groups import spans
 from undust.proposing.papers.alignment.skeletons import OPTIONAL, Skeleton
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,6 +37,8 @@ _CLASSES = {
     "word": "^[A-Za-z0-9_-]+$",
 }
 """The narrowest first."""
+_WIDE = ("word", "")
+_NUMBER = re.compile(r"([^0-9]+)?([0-9]+)([^0-9]+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,7 @@ class SkeletonForms:
             max_forms=options.max_forms,
             across_hosts=options.across_hosts,
             whole_parts=options.whole_parts,
+            word_runs=options.word_runs,
         )
         offsets, skeletons, skeleton_of, row_form, group, unit, form = (
             pa.array(each).to_numpy().astype(np.int64) for each in found[:-1]
@@ -101,6 +105,9 @@ class Seen(NamedTuple):
     """All of them, sorted; None if there are too many for a list, or some that never come back."""
     kind: str
     """The narrowest class they are all of; empty for none."""
+    around: tuple[str, str]
+    """What all of them begin and end with, with a number between them; the class is that of the number.
+    Only of a unit beside one that varies, which could otherwise take a part of it."""
     constant: str | None
     """What the form that is written has in most clusters."""
     by_form: tuple[str, ...] | None
@@ -189,7 +196,11 @@ class _Pooling:
 
     def _pool(self, skeleton: Skeleton, members: Ints, rows: Ints) -> Pool:
         unit, forms = self.forms.unit[rows], self._forms(skeleton, members)
-        seen = tuple(self._seen(forms, rows[unit == number]) for number in range(len(skeleton.units)))
+        beside = skeleton.beside_changes if self.options.word_runs else ()
+        seen = tuple(
+            self._seen(forms, rows[unit == number], is_beside=number in beside)
+            for number in range(len(skeleton.units))
+        )
         return Pool(skeleton, forms, seen, self._clusters(members), int(self.pairs[members].sum()))
 
     def _forms(self, skeleton: Skeleton, members: Ints) -> tuple[int, ...]:
@@ -207,7 +218,7 @@ class _Pooling:
         others = range(skeleton.forms) if target == 0 else known.tolist()
         return target, *(form for form in others if form != target)
 
-    def _seen(self, forms_of_rule: tuple[int, ...], rows: Ints) -> Seen:
+    def _seen(self, forms_of_rule: tuple[int, ...], rows: Ints, *, is_beside: bool) -> Seen:
         forms = self.forms
         code, form = forms.code[rows], forms.form[rows]
         cluster = self.groups.clusters[forms.group[rows]]
@@ -216,9 +227,14 @@ class _Pooling:
         # Texts that come back are worth a list, and what a single cluster has.
         comes_back = int(counts.min()) > 1 or len(np.unique(cluster)) == 1
         kinds = [kind for kind, is_of in zip(_CLASSES, forms.is_of, strict=True) if is_of[known].all()]
+        kind, around = kinds[0] if kinds else "", ("", "")
+        if is_beside and kind in _WIDE:
+            common = _around(self._texts(known))
+            kind, around = (kind, around) if common is None else ("int", common)
         return Seen(
             self._texts(known) if few and comes_back else None,
-            kinds[0] if kinds else "",
+            kind,
+            around,
             self._constant(code, form == forms_of_rule[0], cluster),
             self._texts_by_form(forms_of_rule, code, form) if few else None,
         )
@@ -242,6 +258,17 @@ class _Pooling:
         if len(found) == 1 or any(len(codes) != 1 for codes in found):
             return None
         return self._texts(np.concatenate(found))
+
+
+def _around(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return the text around the one number of each text, if that is the same in all.
+
+    >>> _around(["p7.html", "p12.html"]), _around(["p7", "q12"]), _around(["7-8", "7-9"])
+    (('p', '.html'), None, None)
+
+    """
+    found = {each and (each[1] or "", each[3] or "") for each in map(_NUMBER.fullmatch, texts)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _in_clusters(values: Ints, clusters: Ints) -> tuple[Ints, Ints]:

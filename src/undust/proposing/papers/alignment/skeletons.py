@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 SAME_UNIT, VARIES, OPTIONAL, SLOT, OR, END_SLOT, HOST = -1, -2, -3, -4, -5, -6, -7
 """As the core writes them."""
 
+WORD_JOINTS = ("-", "_", "+", "%20")
+"""What the words of a title are joined by; the core has the same."""
+
 Item = str | int
 """A literal, or the number of a unit."""
 
@@ -64,6 +67,18 @@ class Skeleton:
                 items.append(unit)
                 unit += 1
         return cls(tuple(items), tuple(units))
+
+    @property
+    def beside_changes(self) -> tuple[int, ...]:
+        """The units with one text in a cluster that only a sign between words parts from one that varies."""
+        found = []
+        for place, item in enumerate(self.items):
+            if isinstance(item, int) and self.units[item] == SAME_UNIT:
+                sides = (self.items[place + 1 :], self.items[:place][::-1])
+                nearest = (next((each for each in side if each not in WORD_JOINTS), None) for side in sides)
+                if any(isinstance(each, int) and self.units[each] == VARIES for each in nearest):
+                    found.append(item)
+        return tuple(found)
 
     @property
     def factors(self) -> tuple[int, ...]:

@@ -11,9 +11,12 @@ different pages among the pairs (u, r(u)), on the data it was learned from (A24)
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from undust.errors import UndustError
 from undust.judging.candidates import Candidate, Proposal
@@ -46,7 +49,11 @@ __all__ = [
     "tell",
 ]
 
-FILTERS = ("fanout", "entropy", "estimate", "ideal")
+FILTERS = ("fanout", "covered", "entropy", "estimate", "ideal")
+FULL_SIZE = 20_000
+"""URLs in clusters of a site for which the fan-out is meant; the paper's hosts had 21,700 on the mean."""
+LEAST_FANOUT = 3
+"""Of any size: with two values a rule would follow from any two pages that differ at one key."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +61,11 @@ class RewriteOptions:
     """As published, where something was published."""
 
     filter: str = "fanout"
-    """Which generalizations are made: `fanout`, `entropy`, `estimate` or `ideal`."""
+    """Which generalizations are made: `fanout`, `covered`, `entropy`, `estimate` or `ideal`."""
     fanout: int = 10
     """Different values that a wildcard takes (published: 10, and 30)."""
+    scaled: bool = False
+    """Whether the fan-out shrinks with the square root of the site below 20,000 URLs in clusters, to 3."""
     min_entropy: float = 0.9
     """Of the largest possible; for `entropy`."""
     min_values: int = 5
@@ -92,10 +101,25 @@ def learn(site: SiteClusters, options: RewriteOptions) -> LearnedCodes:
     return learn_from(maps_of(site, host_labels=options.host_labels), options)
 
 
+def fanout_of(options: RewriteOptions, urls: int) -> int:
+    """Return the fan-out for a site with this many URLs in clusters.
+
+    >>> [fanout_of(RewriteOptions(scaled=True), urls) for urls in (500, 5_000, 20_000, 1_000_000)]
+    [3, 5, 10, 10]
+
+    """
+    if not options.scaled:
+        return options.fanout
+    return min(options.fanout, max(LEAST_FANOUT, round(options.fanout * math.sqrt(urls / FULL_SIZE))))
+
+
 def learn_from(maps: Maps, options: RewriteOptions) -> LearnedCodes:
     """Return the same for URLs that are maps already."""
+    sizes = np.bincount(maps.clusters, minlength=1)
+    options = replace(options, fanout=fanout_of(options, int(sizes[sizes > 1].sum())))
     # One more than the values of a wildcard, because a URL is not a source of its own target.
-    alike = {"fanout": options.fanout, "entropy": options.min_values}.get(options.filter, 2) + 1
+    needed = {"fanout": options.fanout, "covered": options.fanout, "entropy": options.min_values}
+    alike = needed.get(options.filter, 2) + 1
     pairs = choose_pairs(maps, options.sample, options.max_pairs, options.seed, min(alike, options.sample))
     rules = rules_of_pairs(maps, pairs)
     of_site = Sites(maps)
@@ -177,4 +201,4 @@ def _filter(options: RewriteOptions, site: Sites, pairs: SampledPairs, rules: Ru
         return ByEstimate(site, pairs, options.max_fpr)
     if options.filter == "entropy":
         return ByValues(options.min_values, options.min_entropy)
-    return ByValues(options.fanout)
+    return ByValues(options.fanout, counts_covered=options.filter == "covered")

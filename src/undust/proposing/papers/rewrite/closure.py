@@ -15,7 +15,7 @@ Settled here, where Algorithm 3 leaves it open (A19, A21, A23):
 * A rule covers another if it is equal or more general on both sides (A19: definition 3 compares contexts
   only, and would call rules with other results less general).
 * The fan-out is the number of different values at the place that is generalized, the rule's own included;
-  also those of rules with another result there, for Δ(r, k) has them too.
+  also those of rules with another result there, for Δ(r, k) has them too (not with the filter `covered`).
 * An absent or empty value is not a value of a fan-out, because no wildcard covers it.
 * Under the ideal filter both places are tried, as the proof of Theorem 9 wants: only that filter separates
   a good rule from a bad one by itself.
@@ -66,6 +66,8 @@ class _Buckets:
     is_action_open: Bools
     literals: Ints
     """Of each entry's bucket: the different values that contexts have there."""
+    covered: Ints
+    """The same, of the entries of the bucket that have the action of this one."""
     evenness: np.ndarray[tuple[int], np.dtype[np.float64]]
     """Of each entry's bucket: how even they are, 1 if each is there as often as the others."""
     actions: Ints
@@ -146,6 +148,7 @@ def _buckets(rules: Rules, hashes: Hashes, is_open: Bools, least: int) -> _Bucke
         is_literal,
         is_action_open,
         literals[bucket],
+        _alike(bucket, action, is_literal),
         _evenness(bucket[literal], per_place, literals)[bucket],
         np.bincount(place, weights=is_action_open).astype(np.int64)[place],
     )
@@ -165,6 +168,17 @@ def _numbered(*columns: Ints | Hashes | Codes) -> Ints:
     return np.cumsum(changes)
 
 
+def _alike(bucket: Ints, action: Codes, is_literal: Bools) -> Ints:
+    """Return of each entry how many literal contexts its bucket has with the same action."""
+    # Rules are unique, so entries are contexts.
+    if not len(bucket):
+        return bucket
+    order = np.lexsort((action, bucket))
+    group = np.empty(len(order), np.int64)
+    group[order] = _numbered(bucket[order], action[order])
+    return np.bincount(group, weights=is_literal).astype(np.int64)[group]
+
+
 def _evenness(bucket: Ints, counts: Ints, literals: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     total = np.bincount(bucket, weights=counts, minlength=len(literals))
     share = counts / total[bucket]
@@ -175,7 +189,8 @@ def _evenness(bucket: Ints, counts: Ints, literals: Ints) -> np.ndarray[tuple[in
 def _places(found: _Buckets, chosen: Filter) -> tuple[Bools, Bools]:
     """Return at which entries the context, and at which the action, is generalized."""
     differ = found.is_literal & (found.literals > 1)
-    starred = differ & chosen.keeps(found.literals, found.evenness)
+    values = found.covered if chosen.counts_covered else found.literals
+    starred = differ & chosen.keeps(values, found.evenness)
     acted = found.is_action_open & (found.actions > 1)
     if not chosen.tries_both:
         acted &= ~differ

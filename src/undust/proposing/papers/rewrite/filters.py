@@ -1,6 +1,8 @@
-"""Which generalizations are made: the four filters of the paper (Algorithm 1 and section 4.1).
+"""Which generalizations are made: the four filters of the paper (Algorithm 1 and section 4.1), and one more.
 
 * `fanout`: enough different values at the place (published: 10, and 30 beside it).
+* `covered`: the same, counted only over rules that the new rule covers. The paper counts all of Δ(r, k), so
+  that ten pages that are each `/name` and `/NAME` add up to "any name will do".
 * `entropy`: the values are nearly uniform. No threshold is published; here the entropy is at least 0.9 of
   the largest possible, over at least five values.
 * `estimate`: e = 1 - |T| / |S| is below `max_fpr`, with S the URLs that have the context of the new rule
@@ -41,6 +43,10 @@ class Filter(Protocol):
     def tries_both(self) -> bool:
         """Whether context and action are generalized independently, not one after the other."""
 
+    @property
+    def counts_covered(self) -> bool:
+        """Whether only values of rules that the new rule covers are counted, not all of Δ(r, k)."""
+
     def keeps(self, values: Ints, evenness: Floats) -> Bools:
         """Whether a place with this many values, this even, may be generalized."""
 
@@ -50,10 +56,11 @@ class Filter(Protocol):
 
 @dataclass(frozen=True)
 class ByValues:
-    """Fan-out, and entropy if evenness is asked for."""
+    """Fan-out, over all rules of a bucket or those that are covered; and entropy if evenness is asked for."""
 
     least: int
     evenness: float = 0.0
+    counts_covered: bool = False
     tries_both: bool = False
 
     def keeps(self, values: Ints, evenness: Floats) -> Bools:
@@ -74,6 +81,7 @@ class ByEstimate:
     max_fpr: float
     least: int = 2
     tries_both: bool = False
+    counts_covered: bool = False
 
     def keeps(self, values: Ints, evenness: Floats) -> Bools:  # noqa: ARG002 -- the contract's
         """Return that all places are tried."""
@@ -93,6 +101,7 @@ class Ideal:
 
     least = 2
     tries_both = True
+    counts_covered = False
 
     def __init__(self, site: Sites, rules: Rules, max_fpr: float, budget: int) -> None:
         self.good = _good(site, rules, max_fpr, budget)

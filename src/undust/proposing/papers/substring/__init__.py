@@ -22,7 +22,8 @@ Where the paper leaves a choice, or errs (the numbers are those of the issue lis
   end at the first pair that has few. A removed pair is still compared with.
 * Order: pieces compare by their number of tokens, then token by token; the list by support, then
   longer pieces first, then token by token.
-* Phase 3 is not printed. A parameter is `name=value` behind the first `?`, between `&`s; the value
+* Phase 3 is not printed. A parameter is `name=value` behind the first `?`, between `&`s; where more of them
+  are found when `;` separates too, the candidate also respells `;` as `&` (`semicolons`); the value
   that `set` writes is the most frequent one, of equals the smallest, in front of the others or behind
   them, wherever the name stands more often; the support is the number of
   envelopes with a likely pair, of a large bucket among evenly spaced values.
@@ -36,6 +37,7 @@ half, in files where it is too small. Besides that, 10 bytes a token and about 8
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,7 +54,7 @@ from undust.files.temporary import temporary_folder
 from undust.judging.candidates import Proposal
 from undust.proposing.papers.substring.cues import PAGE, cues_of
 from undust.proposing.papers.substring.options import SubstringOptions
-from undust.proposing.papers.substring.replacements import Saying, TokenPieces
+from undust.proposing.papers.substring.replacements import ParameterSupport, Saying, TokenPieces
 from undust.urls.views import TokenView
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from undust.proposing.papers.substring.cues import Cues
 
     Ints = NDArray[np.int64]
+    TokenRows = tuple[NDArray[np.int64], NDArray[np.uint32]]
 
 __all__ = ["LikelyPairs", "SubstringOptions", "likely_pairs", "propose_substrings"]
 
@@ -165,19 +168,37 @@ def likely_pairs(view: TokenView, cues: Cues, options: SubstringOptions) -> Like
 def _parameters(
     view: TokenView, cues: Cues, options: SubstringOptions, saying: Saying
 ) -> Iterable[Candidate]:
-    codes = pc.index_in(pa.array(["?", "&", "="], view.vocabulary.type), view.vocabulary).to_pylist()
-    question, ampersand, equals = (NO_TOKEN if code is None else int(code) for code in codes)
-    marks = (question, ampersand, equals)
+    question, ampersand, equals, semicolon = _codes_of(view, "?", "&", "=", ";")
+    plain = _supported(_rows(view), cues, options, (question, ampersand, equals))
+    yield from itertools.chain.from_iterable(map(saying.parameter, plain))
+    if not options.semicolons or semicolon == NO_TOKEN:
+        return
+    offsets, codes = _rows(view)
+    as_one = np.where(codes == ampersand, np.uint32(semicolon), codes)
+    known = {saying.pieces.text(each.name): each.support for each in plain}
+    for each in _supported((offsets, as_one), cues, options, (question, semicolon, equals)):
+        if each.support > known.get(saying.pieces.text(each.name), 0):
+            yield from saying.parameter(each, is_behind_semicolons=True)
+
+
+def _codes_of(view: TokenView, *texts: str) -> list[int]:
+    codes = pc.index_in(pa.array(texts, view.vocabulary.type), view.vocabulary).to_pylist()
+    return [NO_TOKEN if code is None else int(code) for code in codes]
+
+
+def _supported(
+    rows: TokenRows, cues: Cues, options: SubstringOptions, marks: tuple[int, int, int]
+) -> list[ParameterSupport]:
+    """Return the parameters with enough envelopes, between these marks: `?`, a separator, `=`."""
     columns = parameter_supports(
-        *_rows(view), cues.columns, cues.sketches, cues.agreeing, marks, options.compared_values
+        *rows, cues.columns, cues.sketches, cues.agreeing, marks, options.compared_values
     )
-    rows = zip(*(pa.array(column).to_pylist() for column in columns), strict=True)
-    for name, value, support, is_last, pages in rows:
-        if support >= options.min_support:
-            yield from saying.parameter(name, value, (support, pages), ends_queries=bool(is_last))
+    found = zip(*(pa.array(column).to_pylist() for column in columns), strict=True)
+    every = itertools.starmap(ParameterSupport, found)
+    return [each for each in every if each.support >= options.min_support]
 
 
-def _rows(view: TokenView) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+def _rows(view: TokenView) -> TokenRows:
     return np.asarray(view.offsets), np.asarray(view.codes)
 
 

@@ -48,6 +48,8 @@ class SubstringOptions:
     """`words` as published, or `triplets`: a percent triplet is one token, as in the rule language."""
     substitutions: bool = True
     parameters: bool = True
+    semicolons: bool = True
+    """Whether `;` separates parameters too, where more of them are found so."""
     compared_values: int = 64
     """Values of a parameter in one envelope that are compared with each other."""
     max_urls: int = 1_000_000

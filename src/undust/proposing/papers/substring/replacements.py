@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from undust.rules.language import Kind
     from undust.urls.views import TokenView
 
     Ints = NDArray[np.int64]
@@ -30,6 +31,19 @@ LENGTH_BITS = 12
 TOKENS = re.compile(r"[A-Za-z0-9]+|%[0-9A-Fa-f]{2}|.", re.DOTALL)
 """As `replace` sees them."""
 _ANCHORS = {START: b"^", END: b"$"}
+RESPELLED = ("{s}://{h}/{p**}?{rest**}", "{s}://{h}/{p}?{rest:amp}")
+"""The sides of the rule that writes `&` for every `;` of a query."""
+
+
+class ParameterSupport(NamedTuple):
+    """A parameter whose value may not matter: places of its name and of its usual value, and the counts."""
+
+    name: int
+    value: int
+    support: int
+    ends_queries: int
+    """Whether it stands more often last than first."""
+    pages: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,21 +128,32 @@ class Saying:
                 else:
                     yield from self._candidate(counted, "replace", source, target)
 
-    def parameter(
-        self, name: int, value: int, counts: tuple[int, int], *, ends_queries: bool
-    ) -> Iterator[Candidate]:
-        """Yield the rule that drops a parameter and the one that sets it to its usual value."""
-        named = self.pieces.text(name)
-        source = f"{{s}}://{{h}}/{{p**}}?{named}={{**}}&{{rest**}}"
-        usual = f"{named}={self.pieces.text(value)}"
-        for query in ("{rest}", f"{{rest}}&{usual}" if ends_queries else f"{usual}&{{rest}}"):
-            yield from self._candidate(counts, "rewrite", source, f"{{s}}://{{h}}/{{p}}?{query}")
+    def parameter(self, each: ParameterSupport, *, is_behind_semicolons: bool = False) -> Iterator[Candidate]:
+        """Yield the rule that drops a parameter and the one that sets it to its usual value.
 
-    def _candidate(self, counts: tuple[int, int], kind: str, source: str, target: str) -> Iterator[Candidate]:
+        Behind semicolons both come with a rule that writes `&` for each `;`, since a rule removes whole
+        parameters only, and those end at `&`.
+        """
+        named = self.pieces.text(each.name)
+        source = f"{{s}}://{{h}}/{{p**}}?{named}={{**}}&{{rest**}}"
+        usual = f"{named}={self.pieces.text(each.value)}"
+        counts, before = (each.support, each.pages), (RESPELLED,) if is_behind_semicolons else ()
+        for query in ("{rest}", f"{{rest}}&{usual}" if each.ends_queries else f"{usual}&{{rest}}"):
+            yield from self._candidate(counts, "rewrite", source, f"{{s}}://{{h}}/{{p}}?{query}", before)
+
+    def _candidate(
+        self,
+        counts: tuple[int, int],
+        kind: Kind,
+        source: str,
+        target: str,
+        before: tuple[tuple[str, str], ...] = (),
+    ) -> Iterator[Candidate]:
         try:
-            rule = Rule(self.site, kind, source, target, learned_by=_NAME)  # type: ignore[arg-type]  # a kind
+            rule = Rule(self.site, kind, source, target, learned_by=_NAME)
+            first = [Rule(self.site, "rewrite", *sides, learned_by=_NAME) for sides in before]
         except UndustError:
             self.unsaid["rules that the language refuses"] += 1
         else:
             support, pages = counts
-            yield Candidate((rule,), support, "instances", pages)
+            yield Candidate((*first, rule), support, "instances", pages)

@@ -23,7 +23,7 @@ from undust.errors import UndustError
 from undust.judging.candidates import Candidate, Proposal
 from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, TrialUrls, deployable
 from undust.proposing.papers.tree.images import Moves, proof_of
-from undust.proposing.papers.tree.operations import Mapper
+from undust.proposing.papers.tree.operations import COMMON_PARTS, Mapper
 from undust.proposing.papers.tree.pairs import duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
 from undust.proposing.papers.tree.tree_rules import rules_of
@@ -31,9 +31,11 @@ from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, SALIENCES, UrlColumns, g
 from undust.urls.tree.salience import least_count
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.tree.images import TrainingCounts
-    from undust.proposing.papers.tree.operations import Mapping
+    from undust.proposing.papers.tree.operations import Common, Mapping
     from undust.rules import Rule
     from undust.urls.tree import PatternTree, Salience
 
@@ -50,7 +52,9 @@ class TreeOptions:
     min_overlap: float = 0.2
     """Share of the URLs of two nodes that must lie in common clusters (`o_min`; published: 0.5)."""
     min_common: float = 0.5
-    """More than this share of a target key's values must be in the source key (`sigma_min`)."""
+    """More than this share of the values of two keys must be common (`sigma_min`)."""
+    common: Common = "fewer"
+    """Of which values: the `target`'s, or those of the key that has `fewer` ("rate of common values")."""
     max_disagreement: float = 0.5
     """A key on which more of the duplicates disagree does not matter; the paper names no value."""
     max_fpr: float = 0.05
@@ -75,7 +79,11 @@ class TreeOptions:
     """Whether the share that a rule gets wrong stays behind in the walk of the graph."""
 
     def __post_init__(self) -> None:
-        for name, known in (("selection", (*STRATEGIES, ALL)), ("salience", SALIENCES)):
+        for name, known in (
+            ("selection", (*STRATEGIES, ALL)),
+            ("salience", SALIENCES),
+            ("common", COMMON_PARTS),
+        ):
             if (said := getattr(self, name)) not in known:
                 message = f"there is no {name} '{said}'; there are {', '.join(known)}"
                 raise UndustError(message)
@@ -210,6 +218,13 @@ def largest(tree: PatternTree, pairs: list[tuple[int, int]], most: int) -> list[
     return [pairs[place] for place in sorted(chosen)]
 
 
+def repeating(columns: UrlColumns) -> NDArray[np.bool_]:
+    """Return which URLs have a parameter twice: no pattern can say them, nor any node that holds one."""
+    again = ["#" in name for name in columns.key_names]
+    of_layout = np.array([any(again[key] for key in keys) for keys in columns.layouts], np.bool_)
+    return of_layout[columns.layout]
+
+
 def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
     """Return the tree of a site and every mapping between its nodes, qualified or not."""
     columns = UrlColumns.of(site.node_urls, np.flatnonzero(site.cluster_of_node >= 0))
@@ -218,9 +233,10 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
     cluster = site.cluster_of_node[columns.rows].astype(np.int64)
     is_shared = np.bincount(cluster, minlength=1)[cluster] >= _PAIR
     chosen = np.ones(len(columns), np.bool_) if options.singletons else is_shared
+    chosen = chosen & ~repeating(columns)
     tree = grow(columns, chosen, options.salience, min(options.least, least_count(int(chosen.sum()))))
     planner, moves = Planner(tree), Moves(columns)
-    mapper = Mapper(tree, cluster, options.min_common, options.max_disagreement)
+    mapper = Mapper(tree, cluster, options.min_common, options.max_disagreement, options.common)
 
     def tried(mapping: Mapping) -> Raw:
         proof = None

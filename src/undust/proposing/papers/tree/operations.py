@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     """Codes in order, and how often each is there."""
 
 Kind = Literal["keep", "replace", "ignore"]
+Common = Literal["target", "fewer"]
+COMMON_PARTS: tuple[Common, ...] = get_args(Common)
+"""Whose values the common ones of two keys are a share of: the target's, or those of the key with fewer."""
 
 _CACHED_VALUES = 20_000_000
 
@@ -72,11 +75,17 @@ class Mapper:
     """Finds the operations between nodes of one tree."""
 
     def __init__(
-        self, tree: PatternTree, cluster: Ints, min_common: float = 0.5, max_disagreement: float = 0.5
+        self,
+        tree: PatternTree,
+        cluster: Ints,
+        min_common: float = 0.5,
+        max_disagreement: float = 0.5,
+        common: Common = "fewer",
     ) -> None:
         self.tree = tree
         self.cluster = cluster
         self.min_common = min_common
+        self.common = common
         self.max_disagreement = max_disagreement
         self.kinds = [kind_of(name) for name in tree.columns.key_names]
         self._values: dict[int, dict[int, Codes]] = {}
@@ -92,9 +101,14 @@ class Mapper:
         pairs = self._meetings(source, None, target, None) - own if max(like.values(), default=-1) >= 0 else 0
 
         def disagreement(key: int) -> float:
-            """Return the share of pairs of one page, from one node to the other, that differ in the value."""
+            """Return the share of pairs of one page, from one node to the other, that differ in the value.
+
+            Pairs in which neither URL has the key say nothing about its value, and do not count.
+            """
             equal = self._meetings(source, like[key], target, key) - own
-            return 1 - equal / pairs if pairs > 0 else 0.0
+            neither = self._neither(source, like[key], target, key)
+            told = pairs - neither
+            return 1 - (equal - neither) / told if told > 0 else 0.0
 
         operations = []
         for key in sorted(pattern):
@@ -118,13 +132,13 @@ class Mapper:
                 best, best_key = self._better(wanted, there, best, best_key, other)
         return best_key
 
-    @staticmethod
-    def _better(wanted: Codes, there: Codes, best: float, best_key: int, key: int) -> tuple[float, int]:
-        """Return a key and its share of the wanted values, if that is more than the best so far."""
-        if len(there) <= best * len(wanted):
+    def _better(self, wanted: Codes, there: Codes, best: float, best_key: int, key: int) -> tuple[float, int]:
+        """Return a key and the share of common values, if that is more than the best so far."""
+        whole = len(wanted) if self.common == "target" else min(len(wanted), len(there))
+        if not whole or len(there) <= best * whole:
             return best, best_key
         common = shared_codes(wanted, there)
-        return (common / len(wanted), key) if common > best * len(wanted) else (best, best_key)
+        return (common / whole, key) if common > best * whole else (best, best_key)
 
     def _open(self, node: int) -> dict[int, Codes]:
         """Return the distinct values of a node at each key that has several, absence left aside."""
@@ -145,6 +159,21 @@ class Mapper:
     def _meetings(self, source: int, source_key: int | None, target: int, key: int | None) -> int:
         """Return how many pairs of one page there are, with one value if keys are given."""
         return meetings(*self._counted(source, source_key), *self._counted(target, key))
+
+    def _neither(self, source: int, source_key: int, target: int, key: int) -> int:
+        """Return how many pairs of one page there are in which both lack the key, but no URL with itself."""
+        lacking = [self._lacking(node, own) for node, own in ((source, source_key), (target, key))]
+        if not (len(lacking[0][0]) and len(lacking[1][0])):
+            return 0
+        itself = int(lacking[0][1].sum()) if source == target else 0
+        return meetings(*lacking[0], *lacking[1]) - itself
+
+    def _lacking(self, node: int, key: int) -> Counted:
+        """Return how many URLs of a node without a key each page has."""
+        rows = self.tree.rows(node)
+        code = np.sort(self.cluster[rows[self.tree.columns.column(key)[rows] == ABSENT]], kind="stable")
+        starts = np.flatnonzero(np.diff(code, prepend=-1))
+        return code[starts], np.diff(starts, append=len(code))
 
     def _counted(self, node: int, key: int | None) -> Counted:
         """Return how many URLs of a node each page has, with each value of a key if one is given."""

@@ -102,9 +102,6 @@ class Planner:
         key, target = operation.key, self.form(mapping.target)
         part = self.part(key)
         if target.pattern[key] == PERHAPS:
-            if part == "host":
-                message = "hosts of different lengths"
-                raise CannotSay(message)
             return Ignored(key, "drop")
         usual, works = self._usual(mapping.target, key, tuple(each.key for each in mapping.replaced))
         if works or part == "port":
@@ -219,15 +216,19 @@ class Plan:
         elif port in self.ignored:
             after = after._replace(port=self.ignored[port].value)
         if self._has_hole(after):
-            message = "an optional piece inside the path"
+            message = "an optional piece inside the host or the path"
             raise CannotSay(message)
         return after
 
     def _has_hole(self, shape: RuleShape) -> bool:
         names, parts = self.planner.columns.key_names, self.planner.layouts.parts
-        path = [names[key] for key in shape.keys if parts[key] == "path"]
+        path, host = (
+            sorted(int(names[key].rpartition("_")[2]) for key in shape.keys if parts[key] == part)
+            for part in ("path", "host")
+        )
         slash = any(parts[key] == "slash" for key in shape.keys)
-        return path != [f"path_{place}" for place in range(len(path))] or (slash and not path)
+        is_whole = path == list(range(len(path))) and host == list(range(len(host)))
+        return not is_whole or not host or (slash and not path)
 
     @cached_property
     def target_shapes(self) -> dict[RuleShape, RuleShape]:
