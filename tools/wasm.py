@@ -27,20 +27,21 @@ from undust.urls.site import suffix_list
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "js"
 STAMP = ".built-from"
-IDEAS = ("host", "idna", "pattern", "program", "punycode", "suffixes", "url")
-"""The files of the core that the canonicalizer is made of start with these words."""
+PARTS = (("host",), ("idna",), ("punycode",), ("pattern", "program", "suffixes", "url"))
+"""The files of the core that the canonicalizer is made of start with these words. Those of one part are
+compiled as one, the last part together with the border: engines do not inline functions of WebAssembly, so
+the compiler has to, and it does so inside of one file only."""
 
 TARGET = (
     "-target", "wasm32-wasi", "-mexec-model=reactor", "-mcpu=generic+exception_handling+simd128+bulk_memory",
     "-fwasm-exceptions", "-O2", "-s",
 )  # fmt: skip
 CORE = (
-    "-std=c++20", "-flto",
+    "-std=c++20",
     *("-Xclang", "-target-feature", "-Xclang", "-bulk-memory"),
     *("-Xclang", "-target-feature", "-Xclang", "-bulk-memory-opt"),
 )  # fmt: skip
-"""Engines do not inline functions of WebAssembly, so the linker has to. Copies are calls of js/memory.cpp:
-the instruction that copies memory costs more than copying a URL."""
+"""Copies are calls of js/memory.cpp: the instruction that copies memory costs more than copying a URL."""
 LINKED = ("-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304")
 """A megabyte of stack: the core does not recurse, and its largest frames are a few kilobytes."""
 RUNTIME = (
@@ -97,12 +98,13 @@ def build(output: Path) -> None:
         _zig("cc", *TARGET, "-Wno-unused-command-line-argument", "-c", tag, "-o", objects[3])
         memory = PACKAGE / "memory.cpp"
         _zig("c++", *TARGET, "-std=c++20", "-fno-builtin", "-c", memory, "-o", objects[4])
-        sources = [PACKAGE / "border.cpp"]
-        for idea in IDEAS:  # compiled as one, as in CMakeLists.txt, which takes half the time
-            sources.append(made / f"all_of_{idea}.cpp")  # not the name of a file that it includes
-            included = "".join(f'#include "{path.name}"\n' for path in core_sources(idea))
-            sources[-1].write_text(included, encoding="ascii")
-        flags = (*CORE, f"-I{ROOT / 'cpp'}", *LINKED)
+        sources = []
+        for part in PARTS:
+            names = [path.name for idea in part for path in core_sources(idea)]
+            names += ["border.cpp"] if part is PARTS[-1] else []
+            sources.append(made / f"all_of_{part[0]}.cpp")  # not the name of a file that it includes
+            sources[-1].write_text("".join(f'#include "{name}"\n' for name in names), encoding="ascii")
+        flags = (*CORE, f"-I{ROOT / 'cpp'}", f"-I{PACKAGE}", *LINKED)
         _zig("c++", *TARGET, *flags, *sources, *objects, "-o", output / "undust.wasm")
     text = base64.b64encode((output / "undust.wasm").read_bytes()).decode("ascii")
     (output / "inline.js").write_text(f'export default "{text}";\n', encoding="ascii")
