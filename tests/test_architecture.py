@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "showing": "errors display privacy files urls rules pages measuring",
     "engines": "errors extras files reading",
     "asking": "errors statistics files urls rules reading pages judging",
-    "crawling": "errors statistics _core files urls rules reading pages learning",
+    "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
     "jobs": (
         "errors privacy statistics files urls rules reading pages judging proposing searching"
