@@ -25,16 +25,22 @@ from undust.learning import learn_site
 from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from bench.sites import Site
     from undust import RuleSet
+    from undust.learning import SiteRules
+    from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
+    from undust.searching import Learned
 
 TAKEN = 0.1
 
 
-LEARNERS = {"undust": learn_site, "edits": learn_edits}
+LEARNERS: dict[str, Callable[[SiteClusters], SiteRules | Learned]] = {
+    "undust": learn_site,
+    "edits": learn_edits,
+}
 """The learners that can be tried, by name."""
 
 
