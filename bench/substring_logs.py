@@ -93,7 +93,11 @@ def row(name: str, evidence: str, found: tuple[Candidate, ...], judge: Judge) ->
     verdicts: list[bool] = []
     unseen = 0
     for directions in list(both.values())[:MOST_TRIED]:
-        told = [judge.is_valid(rule) for rule in directions]
+        # A direction that finds again what it wrote never ends; no rule set would have it.
+        usable = [
+            rule for rule in directions if rule.kind != "replace" or rule.source not in (rule.target or "")
+        ]
+        told = [judge.is_valid(rule) for rule in usable]
         if all(each is None for each in told):
             unseen += 1
         else:
