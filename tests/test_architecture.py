@@ -30,13 +30,13 @@ MAY_IMPORT = {
     "edits": "errors privacy rules",
     "judging": "display statistics _core rules pages edits",
     "proposing": "errors _core files urls rules pages edits judging",
-    "searching": "errors privacy rules pages edits judging proposing",
+    "searching": "errors rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages judging proposing",
     "measuring": "errors display statistics files urls rules reading pages proposing searching learning",
     "showing": "errors display privacy files urls rules pages measuring",
     "engines": "errors extras files reading",
     "asking": "errors statistics files urls rules reading pages judging",
-    "crawling": "errors statistics _core files urls rules reading pages learning",
+    "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
     "jobs": (
         "errors privacy statistics files urls rules reading pages judging proposing searching"

@@ -104,14 +104,26 @@ def test_the_target_of_a_redirect_is_fetched_though_its_key_is_known() -> None:
     assert learner.decide(f"{HOST}/item?id=1&sid=b").action == "skip"
 
 
-def test_a_failing_rule_is_withdrawn_and_what_it_skipped_comes_back() -> None:
-    """A wrong rule from before is found out by the first test of it, and every page is fetched."""
+def test_a_wrong_rule_from_before_is_found_out_by_its_first_test() -> None:
+    """However many pages spoke for it elsewhere: it is withdrawn, and every page is fetched."""
     crawl = Crawl(undust.CrawlLearner(rules=one_rule(DROP_ID, support=10), seed=4))
     crawl.ask(f"{HOST}/list?id={number}" for number in range(300))
     assert len(crawl.pages) == 300
     assert len(crawl.fetched) == 300
-    assert crawl.learner.counts["returned"] > 0
     assert not [rule for rule in crawl.learner.rules if rule.id == one_rule(DROP_ID)[0].id]
+
+
+def test_what_a_failing_rule_skipped_comes_back() -> None:
+    """A rule that was right at first skips pages later; when a test finds one, all of them are fetched."""
+
+    def page_of(url: str) -> str:
+        folder, _, number = url.partition("?id=")
+        return folder if int(folder.rpartition("/")[2]) < 40 else f"{folder} {number}"
+
+    crawl = Crawl(undust.CrawlLearner(rules=one_rule(DROP_ID, support=10)), page_of)
+    crawl.ask(f"{HOST}/list/{folder}?id={number}" for folder in range(80) for number in range(6))
+    assert len(crawl.pages) == 40 + 40 * 6
+    assert crawl.learner.counts["returned"] > 0
 
 
 def test_a_site_that_changes_its_scheme() -> None:
@@ -194,6 +206,24 @@ def test_learning_in_the_background() -> None:
     crawl.learner.settle()
     assert crawl.learner.decide(f"{HOST}/item?id=1&sid=new").action == "skip"
     crawl.learner.close()
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_an_error_in_learning_does_not_end_the_crawl(
+    background: bool,  # noqa: FBT001 -- a parameter of a test
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is reported, the rules from before stay in use, and every page is found."""
+
+    def broken(_: ObservedSite) -> Sequence[Rule]:
+        message = "an error of the learner"
+        raise KeyError(message)
+
+    crawl = Crawl(undust.CrawlLearner(learn=broken, background=background))
+    crawl.ask(sessions(30, 3))
+    crawl.learner.close()
+    assert len(crawl.pages) == 30
+    assert "learning the rules of shop.test failed" in caplog.text
 
 
 def test_many_threads_share_a_learner() -> None:

@@ -28,7 +28,7 @@ def records_of(learner: undust.CrawlLearner) -> list[PageRecord]:
     return [
         PageRecord.from_bytes(data)
         for site in learner._sites.values()  # noqa: SLF001 -- what no crawler needs
-        for data in site.seen.values()
+        for data in site.fetched.records.values()
     ]
 
 

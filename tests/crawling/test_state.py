@@ -55,7 +55,7 @@ def test_every_cut_of_the_file_is_a_state(tmp_path: Path) -> None:
             crawl = Crawl(learner)
             crawl.ask(learner.returned())
             crawl.ask(urls)
-            seen = {page_by_id(url) for site in learner._sites.values() for url in site.seen}  # noqa: SLF001
+            seen = {page_by_id(url) for site in learner._sites.values() for url in site.fetched.records}  # noqa: SLF001
         assert len(seen) == 40, cut
 
 
@@ -125,7 +125,7 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / STATE_FILE
     from undust.files.checked_lines import checked_line  # noqa: PLC0415 -- this test alone writes such a file
 
-    for data in (checked_line({"format": "undust-crawl", "version": 2}), b"something else\n" * 3):
+    for data in (checked_line({"format": "undust-crawl", "version": 1}), b"something else\n" * 3):
         path.write_bytes(data)
         with pytest.raises(UndustError, match="name another folder"):
             undust.CrawlLearner(tmp_path)

@@ -1,8 +1,8 @@
-"""From two URLs with the same text to rules that may explain it: guesses, each of which has to pass tests.
+"""From two URLs with the same text to edits that may explain it: guesses, each of which has to pass tests.
 
 The learner of whole inputs wants several pages before it proposes anything. A crawl that waits for them
-fetches every page many times where each link has a new session id. One pair is enough for a guess, and a
-guess costs no more than a few tests.
+fetches most duplicates first. One pair is enough for a guess, and a guess that is wrong costs nothing: the
+URLs that test it would have been fetched without it.
 """
 
 from __future__ import annotations
@@ -10,57 +10,131 @@ from __future__ import annotations
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from undust.crawling.rule_tests import CHOICE_PAGES, FEW_PAGES, VISIT_PAGES
+from undust.edits import DROP, Guard, ShapeCapture, making
+from undust.proposing import parts_of
+from undust.proposing.parameters import is_plain
+from undust.proposing.places import differing, respellings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
-    from undust.rules import Rule
+    from undust.edits import Edit
+    from undust.proposing import SeenParts
 
 GUESS = "guess"
 """What `learned_by` says of such a rule."""
-MOST_GUESSES = 100
-"""Of one site, those that failed included."""
-MOST_DIFFERENT = 2
+MOST_DIFFERENT = 3
 """Parameters in which two URLs of a guess may differ."""
-FEWEST_VALUES, LEAST_DISTINCT = 5, 0.6
-"""A parameter names a visit, not a choice, if it has this many values, this share of all are different, …"""
-_RANDOM = re.compile(r"(?=.*\d)[A-Za-z0-9_-]{4,}")
-"""… and this share of them looks like this."""
-_DROPPED = re.compile(r"\{\*\*:([^|{}]+)\}")
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+LONGEST_VALUE = 40
+"""Characters of a value that is written."""
+LEAST_VALUES, MOSTLY = 3, 0.6
+_RANDOM = re.compile(r"=(?=[^&]*\d)[A-Za-z0-9_-]{4,}&?$")
+"""A parameter names a visit if it has this many values, such a share of all are different, and such a share
+of them looks like this."""
+_WORD = re.compile(r"[A-Za-z_.]{1,16}")
+"""A segment that is not the name of a page."""
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 
 
-def guesses(one: str, other: str) -> Iterator[str]:
-    """Yield for each parameter in which two keys differ the rule that removes it.
+def guesses(one: str, other: str) -> Iterator[Edit]:
+    """Yield the edits that may make one of two URLs of a page the other, the most general first.
 
-    >>> print(*guesses("http://a.test/i?id=1&sid=4f1e", "http://a.test/i?id=1"))
-    rewrite {s}://{h}/{p**}?{**:sid}&{rest**} -> {s}://{h}/{p}?{rest}
+    >>> print(next(guesses("http://a.test/i?id=1&sid=4f1e", "http://a.test/i?id=1")).text)
+    rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}
     """
-    (left, _, mine), (right, _, its) = one.partition("?"), other.partition("?")
-    different = {*mine.split("&")} ^ {*its.split("&")}
-    names = sorted({pair.partition("=")[0] for pair in different - {""}})
-    if left == right and len(names) <= MOST_DIFFERENT:
-        yield from (_without(f"{{**:{name}}}") for name in names if _NAME.fullmatch(name))
+    left, right = sorted((parts_of(one), parts_of(other)), key=lambda parts: (len(str(parts)), parts))
+    if left[:3] == right[:3]:
+        yield from _of_queries(left, right)
+    elif left[1:] == right[1:]:
+        yield making.scheme_to("https")
+    elif (left.scheme, *left[2:]) == (right.scheme, *right[2:]):
+        yield making.host_to(right.host, left.host)
+        yield making.host_to(left.host, right.host)
+    elif (*left[:2], left.query) == (*right[:2], right.query):
+        yield from _of_paths(left, right)
+    yield from _of_numbers(left, right)
 
 
-def has_many_values(rule: Rule, urls: Iterable[str]) -> bool:
-    """Return whether the parameter that a guess removes has another value in most URLs, as session ids have.
+def _of_queries(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
+    ours, theirs = Counter(left.query), Counter(right.query)
+    if ours == theirs:
+        yield making.respelled("sorted")
+    elif set(ours) == set(theirs):
+        yield making.respelled("unique")
+    different = sorted((ours - theirs) + (theirs - ours))
+    names = {text.partition("=")[0] for text in different}
+    names = {name for name in names if is_plain(name)}
+    if not names or len(names) > MOST_DIFFERENT:
+        return
+    heads = Counter(name.partition("_")[0] for name in names if "_" in name)
+    yield from (making.dropped(f"{head}_*") for head, count in sorted(heads.items()) if head and count > 1)
+    yield from (making.dropped(name) for name in sorted(names))
+    for text in different:
+        name, equals, value = text.partition("=")
+        if is_plain(name) and len(value) <= LONGEST_VALUE:
+            yield making.dropped_value(name, value if equals else None)
+    for form in ("plain", "lower"):
+        yield making.respelled(form)
 
-    >>> from undust.rules import Rule
-    >>> rule = Rule.parse(_without("{**:sid}"), site="a.test")
-    >>> has_many_values(rule, [f"http://a.test/?sid=4f{number}e" for number in range(9)])
-    True
-    >>> has_many_values(rule, [f"http://a.test/?sid=4f{number % 3}e" for number in range(9)])
-    False
+
+def _of_paths(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
+    short, long = left.segments, right.segments
+    if len(short) > len(long):
+        short, long = long, short
+    if [*filter(None, short)] == [*filter(None, long)]:
+        yield making.swapped("//", "/")
+        yield making.without_slash()
+    for form, same in (("lower", str.lower), ("plain", unquote)):
+        if [*map(same, short)] == [*map(same, long)]:
+            yield making.respelled(form, path=True)
+    yield from _of_segments(short, long)
+
+
+def _of_segments(short: tuple[str, ...], long: tuple[str, ...]) -> Iterator[Edit]:
+    if long[:-1] == short:
+        yield making.last_segment_dropped(long[-1], slash=False)
+    if short[-1] == "" and long[:-1] == short[:-1]:
+        yield making.last_segment_dropped(long[-1], slash=True)
+    if long[1:] == short and _WORD.fullmatch(long[0]):
+        yield making.first_segment_dropped(long[0])
+    if len(long) > 1 and (long[0], *long[2:]) == short and _WORD.fullmatch(long[1]):
+        yield making.second_segment_dropped(long[1])
+    if short[:-1] == long[:-1]:
+        for name, bare in ((short[-1], long[-1]), (long[-1], short[-1])):
+            ending = _ENDING.search(name)
+            if ending and name == bare + ending[0]:
+                yield making.ending_dropped(ending[0])
+
+
+def _of_numbers(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
+    if found := differing(left, right):
+        yield from respellings(left, found)
+
+
+def tests_needed(edit: Edit, values: Collection[str]) -> int:
+    """Return for how many pages a guess must hold, by what it leaves out on the site.
+
+    A text that is another one nearly every time names a visit. One of few may be a choice, which changes
+    long lists and leaves short ones as they are: that takes many pages to see.
     """
-    name = _DROPPED.search(rule.source)
-    if name is None:
-        return False
-    values = re.compile(rf"[?&;]{re.escape(name[1])}=([^&;#]*)")
-    found = Counter(match[1] for url in urls for match in values.finditer(url))
-    is_random = sum(_RANDOM.fullmatch(value) is not None for value in found) >= LEAST_DISTINCT * len(found)
-    return is_random and len(found) >= max(FEWEST_VALUES, LEAST_DISTINCT * found.total())
+    if edit.operation != DROP or not edit.forgets:
+        return FEW_PAGES
+    different = set(values)
+    is_random = sum(_RANDOM.search(value) is not None for value in different) >= MOSTLY * len(different)
+    is_visit = is_random and len(different) >= max(LEAST_VALUES, MOSTLY * len(values))
+    return VISIT_PAGES if is_visit else CHOICE_PAGES
 
 
-def _without(pattern: str) -> str:
-    return f"rewrite {{s}}://{{h}}/{{p**}}?{pattern}&{{rest**}} -> {{s}}://{{h}}/{{p}}?{{rest}}"
+def narrowed(edit: Edit, url: str) -> Iterator[Edit]:
+    """Yield an edit that fails elsewhere for URLs like one: in its folder, or with its parameters.
+
+    >>> found = narrowed(making.dropped("order"), "http://a.test/ticket/7?order=id")
+    >>> next(found).text.partition(" when ")[2]
+    '/ticket/{**}'
+    """
+    parts = parts_of(url)
+    if len(parts.segments) > 1 and parts.segments[0]:
+        yield edit.guarded(when=[Guard(path=((parts.segments[0],), (ShapeCapture(is_many=True),)))])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STATE_FILE = "crawl.state"
-FORMAT, VERSION = "undust-crawl", 1
+FORMAT, STATE_VERSION = "undust-crawl", 2
 SYNCED_SECONDS = 1.0
 """Seconds of work that a power cut may cost; a kill of the process costs none."""
 
@@ -75,18 +75,18 @@ class Journal:
             # What a kill left of the last line is not part of the file.
             os.ftruncate(self._file, self._offset)
             if not self._offset:
-                self.add({"format": FORMAT, "version": VERSION})
+                self.add({"format": FORMAT, "version": STATE_VERSION})
 
     def _require_own(self, head: object) -> None:
         version = head.get("version") if isinstance(head, dict) and head.get("format") == FORMAT else None
-        if version != VERSION:
-            known = f"it has version {version!r}, and this undust reads {VERSION}"
+        if version != STATE_VERSION:
+            known = f"it has version {version!r}, and this undust reads {STATE_VERSION}"
             message = f"{self.path}: {known}; use the undust that wrote it, or name another folder"
             raise UndustError(message)
 
     def _require_begun(self) -> None:
         """Raise for a file of another program; the part of our first line that a kill left is not one."""
-        head = checked_line({"format": FORMAT, "version": VERSION})
+        head = checked_line({"format": FORMAT, "version": STATE_VERSION})
         if not head.startswith(os.pread(self._file, len(head), 0)):
             message = f"{self.path}: it is not the state of a crawl; name another folder"
             raise UndustError(message)

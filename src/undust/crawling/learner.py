@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections import Counter
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from undust.crawling.relearning import Learn
     from undust.crawling.traps import Trap
+
+logger = logging.getLogger(__name__)
 
 OBSERVED_EVENT, SKIPPED_EVENT, RULES_EVENT, TEMPLATE_EVENT = "o", "s", "r", "t"
 """The kinds of events in the file of a state."""
@@ -110,7 +113,7 @@ class CrawlLearner:
             except BaseException:
                 self._journal.close()
                 raise
-        self._background = Background(self._learn_site) if background and not follow else None
+        self._background = Background(self._learn_all) if background and not follow else None
 
     # What a crawler calls
 
@@ -154,7 +157,7 @@ class CrawlLearner:
             if site is None:
                 return
             data = record.to_bytes()
-            if site.seen.get(url) != data:
+            if site.fetched.records.get(url) != data:
                 self._write([OBSERVED_EVENT, url, as_text(data)])
             self._take(site, url, record)
         if site.is_due and not self.follows:
@@ -186,7 +189,7 @@ class CrawlLearner:
             if site and rows:
                 crawl = self._crawl_of(url)
                 if crawl:
-                    crawl.has_sketches = True
+                    crawl.fetched.has_sketches = True
         for row in rows:
             self.observe(row)
 
@@ -276,17 +279,22 @@ class CrawlLearner:
         return made
 
     def _take(self, site: SiteCrawl, url: str, record: PageRecord) -> None:
-        self.counts["observed"] += url not in site.seen
+        self.counts["observed"] += url not in site.fetched
         before = site.traps.pages
         known = len(before)
-        if site.observe(url, record):
-            self.counts["withdrawn"] += 1
+        self.counts["withdrawn"] += site.observe(url, record)
+        if site.is_changed:
             self._note_rules(site)
         self.counts["pages"] += len(before) - known
         if site.returned:
             self._waiting[site.site] = None
 
     # Learning
+
+    def _learn_all(self, name: str) -> None:
+        """Learn the rules of a site until nothing that was seen meanwhile makes it due again."""
+        while self._sites[name].is_due:
+            self._learn_site(name)
 
     def _learn_site(self, name: str) -> None:
         """Learn the rules of a site anew; only the first and the last step hold the lock."""
@@ -295,15 +303,17 @@ class CrawlLearner:
             if not site.is_due:
                 return
             site.is_learning = True
-            rows = len(site.seen)
-            latest = list(islice(reversed(site.seen.items()), MOST_LEARNED))[::-1]
+            rows = len(site.fetched)
+            latest = list(islice(reversed(site.fetched.records.items()), MOST_LEARNED))[::-1]
             given, unwanted = site.given()
         try:
             learned = self._learn(ObservedSite(name, table_from(latest), given, unwanted))
         except Exception:
+            # The crawl goes on with the rules it has, and without those of one site the others do.
+            logger.exception("learning the rules of %s failed; the rules from before stay in use", name)
             with self._lock:
                 site.is_learning, site.is_due_early, site.learned_at = False, False, rows
-            raise
+            return
         with self._lock:
             site.is_learning = False
             site.believe(learned, rows)
@@ -314,7 +324,8 @@ class CrawlLearner:
         if site.returned:
             self._waiting[site.site] = None
         for_all = [rule.id for rule in site.rules if rule.site == ANY_SITE]
-        facts = [site.learned_at, site.withdrawn, sorted(site.banned), for_all]
+        site.is_changed = False
+        facts = [site.learned_at, site.withdrawn, for_all]
         self._write([RULES_EVENT, site.site, site.own_rules, facts])
 
     def _on_template(self, site: str, text: str) -> None:
@@ -355,20 +366,19 @@ class CrawlLearner:
     def _skipped_before(self, url: str) -> None:
         site = self._crawl_of(url)
         # What the writer skipped is handed back by the writer alone.
-        if site is not None and url not in site.seen and not self.follows:
+        if site is not None and url not in site.fetched and not self.follows:
             site.skipped[url] = None
 
     def _believed_before(self, name: str, raw: list[dict[str, Any]], facts: list[Any]) -> None:
         site = self._sites.get(name)
         if site is None:
             site = self._sites[name] = self._new_site(name)
-        site.learned_at, site.withdrawn, banned, for_all = facts
-        site.banned = set(banned)
-        site.guessed.update(site.withdrawn)
+        site.learned_at, site.withdrawn, for_all = facts
+        site.guessing.tried.update(site.withdrawn)
         kept = [rule for rule in site.base if rule.id not in site.withdrawn and rule.learned_by == PRIOR]
         kept += [rule for rule in self._for_all if rule.id in for_all]
         own = [Rule.from_json(each) for each in raw]
-        site.guessed.update(rule.id for rule in own)
+        site.guessing.tried.update(rule.id for rule in own)
         known = {rule.id for rule in own}
         site.install(self._start.with_rules([*own, *(rule for rule in kept if rule.id not in known)]))
         if site.returned:

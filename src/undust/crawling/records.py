@@ -29,6 +29,8 @@ MOST_TEXT_BYTES = 4096
 
 _HEAD = struct.Struct("<hqBHHHH")
 _NONE = -1
+_BAND_BYTES = 16
+"""Of a sketch: four minima."""
 
 
 class PageRecord(NamedTuple):
@@ -101,6 +103,14 @@ class PageRecord(NamedTuple):
             return ()
         surest = (_number(self.digest.encode()),) if self.digest else ()
         return (*surest, _number(self.sketch[:32])) if self.sketch else surest
+
+    @property
+    def bands(self) -> tuple[int, ...]:
+        """Numbers that pages with nearly the same text most likely share, and other pages hardly ever."""
+        if self.is_redirect:
+            return ()
+        surest = (_number(self.digest.encode()),) if self.digest else ()
+        return (*surest, _number(self.sketch[:_BAND_BYTES])) if self.sketch else surest
 
 
 def _number(data: bytes) -> int:

@@ -23,7 +23,7 @@ MOST_LEARNED = 8_000
 """Observations of one site that are learned from at a time."""
 FIRST_ROWS = 24
 """Observations of a site before rules are learned for the first time …"""
-GROWTH = 1.25
+GROWTH = 1.5
 """… and by which factor they have grown at each later time."""
 
 
@@ -53,6 +53,6 @@ def next_learning(rows: int) -> int:
     """Return at how many observations of a site its rules are learned again, after they were at `rows`.
 
     >>> next_learning(0), next_learning(24), next_learning(1000)
-    (24, 30, 1250)
+    (24, 36, 1500)
     """
     return max(FIRST_ROWS, int(rows * GROWTH))

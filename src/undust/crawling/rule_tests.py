@@ -1,15 +1,17 @@
 """How each rule does in this crawl: fetched duplicates that agree with the page, and those that do not.
 
-A young rule is tested often and an old one hardly ever: the chance that a URL which would be skipped is
-fetched all the same is proportional to the upper bound of the rule's error rate. The choice depends on
-the seed and the URL alone, so that it is the same in every run.
+A rule is tested by the first URLs that it would skip, and again where something is new: what it leaves out,
+or the place of the site, until it has held for several of them. Later the chance of a test is proportional
+to the upper bound of the rule's error rate. The choice depends on the seed and the URL alone, so that it is
+the same in every run.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from undust.crawling.traps import place_of
 from undust.statistics import upper_bound
@@ -23,12 +25,51 @@ MOST_FAILING = 0.04
 """The share of tests of a rule that may fail; its support when it was learned counts as tests that passed."""
 FIRST_TESTS = 3
 """A rule with less support is tested by each URL that it would skip, until it passed this many tests."""
-MOST_UNCLEAR = 4
-"""A rule that is not proven is given up after this many tests that neither prove nor refute it."""
+MOST_UNCLEAR, UNCLEAR_SHARE = 4, 0.5
+"""A rule is given up after this many tests that neither prove nor refute it, if it is not proven, or if they
+are such a share of those that prove it."""
 SUSPECTED, SUSPECTED_TESTS, SUSPECTED_FAILURES = 0.5, 12, 3
 """After a failure a rule is tested with this chance for this many tests; such a number of failures is too
 many, however long it was right before: sites change."""
+ENOUGH_VALUES, ENOUGH_PLACES = 5, 5
+"""Where a rule has held for this many different texts that it leaves out, or places, others are like them."""
+VISIT_PAGES, FEW_PAGES, CHOICE_PAGES = 4, 5, 12
+"""Pages for which a guess must hold: one that leaves out what names a visit, others, and one that leaves out
+a choice."""
+MOST_OF_A_PAGE = 1
+"""Passed tests of a rule on duplicates of one page; for each text while the rule is not proven, unless it
+leaves out what names a visit."""
+MOST_QUESTIONS = 20_000
+"""Such tests of one site that are remembered."""
 RANGE = 2**64
+
+
+class RuleUse(NamedTuple):
+    """What a rule does to one URL on the way to its key."""
+
+    id: str
+    value: str
+    """The text that it changes."""
+    place: str
+    """Where on the site."""
+
+    @classmethod
+    def between(cls, id_: str, before: str, after: str) -> RuleUse:
+        """Return what a rule did to a URL.
+
+        >>> RuleUse.between("r", "http://a.test/i?sid=5&id=1", "http://a.test/i?id=1")
+        RuleUse(id='r', value='sid=5&', place='a.test/i?id')
+        """
+        return cls(id_, changed(before, after), place_of(after))
+
+
+def changed(before: str, after: str) -> str:
+    """Return the part of a text that is not in what becomes of it."""
+    least = min(len(before), len(after))
+    start = next((at for at in range(least) if before[at] != after[at]), least)
+    least -= start
+    end = next((at for at in range(1, least + 1) if before[-at] != after[-at]), least + 1) - 1
+    return before[start : len(before) - end]
 
 
 @dataclass(slots=True)
@@ -46,20 +87,37 @@ class RuleTest:
     proofs: tuple[str, ...] = ()
     """The first URLs that a duplicate was found to agree with: tests count by pages, not by duplicates."""
 
-    places: frozenset[str] | None = None
-    """Of a guess: the places of the site where it held; it is tested again in every other one."""
+    needed: int = FIRST_TESTS
+    """Pages for which it must have held before it is relied on."""
+    values: frozenset[str] = frozenset()
+    """Some of the texts that it leaves out, and for which it held."""
+    places: frozenset[str] = frozenset()
+    """Some of the places of the site where it held."""
 
     @property
     def is_proven(self) -> bool:
         """Whether it held for enough pages to be relied on."""
-        return self.support + len(self.proofs) >= FIRST_TESTS
+        return self.support + len(self.proofs) >= self.needed
 
-    def note(self, cover: str, *, is_good: bool) -> None:
+    def holds(self, use: RuleUse) -> None:
+        """Note that it was right for a URL."""
+        if len(self.values) < ENOUGH_VALUES:
+            self.values |= {use.value}
+        if len(self.places) < ENOUGH_PLACES:
+            self.places |= {use.place}
+
+    def is_new(self, before: str, after: str) -> bool:
+        """Return whether it has not held for anything like this change of a URL yet."""
+        if len(self.values) < ENOUGH_VALUES and changed(before, after) not in self.values:
+            return True
+        return len(self.places) < ENOUGH_PLACES and place_of(after) not in self.places
+
+    def note(self, cover: str, use: RuleUse | None = None, *, is_good: bool) -> None:
         """Count a test against the URL that is known."""
-        if is_good and cover not in self.proofs and len(self.proofs) < FIRST_TESTS:
+        if is_good and cover not in self.proofs and len(self.proofs) < self.needed:
             self.proofs += (cover,)
-        if is_good and self.places is not None:
-            self.places |= {place_of(cover)}
+        if is_good and use is not None:
+            self.holds(use)
         self.good += is_good
         self.bad += not is_good
         self.recent = (self.recent << 1 | (not is_good)) & ((1 << SUSPECTED_TESTS) - 1)
@@ -67,21 +125,22 @@ class RuleTest:
     @property
     def fails(self) -> bool:
         """Whether it must not be used any longer."""
-        if not self.is_proven and self.unclear >= MOST_UNCLEAR:
+        known = self.support + self.good
+        if self.unclear >= MOST_UNCLEAR and (not self.is_proven or self.unclear > UNCLEAR_SHARE * known):
             return True
         is_wrong = self.bad > MOST_FAILING * (self.support + self.good + self.bad)
         return is_wrong or self.recent.bit_count() >= SUSPECTED_FAILURES
 
-    def chance(self, explore: float, cover: str | None) -> float:
-        """Return the chance that a URL is fetched to test it, against the URL that is known."""
-        if not explore:
-            return 0.0
-        if not self.is_proven and cover not in self.proofs:
-            return 1.0
-        if self.places is not None and (cover is None or place_of(cover) not in self.places):
-            return 1.0
-        bound = upper_bound(self.bad, self.good + self.bad)
+    def usual_chance(self, explore: float) -> float:
+        """Return the same where nothing is new."""
+        bound = upper_bound(self.bad, self.support + self.good + self.bad)
         return max(explore * bound, SUSPECTED if self.recent else 0.0)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing can be new to it."""
+        is_wide = len(self.values) >= ENOUGH_VALUES and len(self.places) >= ENOUGH_PLACES
+        return is_wide and self.is_proven
 
 
 @dataclass
@@ -95,6 +154,11 @@ class RuleTests:
 
     ceiling: float = 0.0
     """The largest chance of any rule."""
+    _usual: dict[str, float] = field(default_factory=dict)
+    _asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """How often each question was asked of rules to which something may be new."""
+    unsettled: set[str] = field(default_factory=set)
+    """Ids of rules to which something may be new."""
 
     def begin(self, supports: Iterable[tuple[str, int]]) -> None:
         """Keep the tests of the rules that are used from now on, and start those of new ones."""
@@ -102,32 +166,72 @@ class RuleTests:
         for id_, support in supports:
             test = known.get(id_)
             self.of[id_] = replace(test, support=support) if test else RuleTest(support)
-        self.ceiling = self.chance(self.of)
+        self._usual, self.unsettled = {}, set()
+        self._asked = Counter({key: count for key, count in self._asked.items() if key[0] in self.of})
+        self._find_chances(self.of)
+
+    def _find_chances(self, ids: Iterable[str]) -> None:
+        """Find out anew what tests of some rules cost."""
+        for id_ in ids:
+            test = self.of[id_]
+            self._usual[id_] = test.usual_chance(self.explore) if self.explore else 0.0
+            (self.unsettled.discard if test.is_settled else self.unsettled.add)(id_)
+        most = 1.0 if self.unsettled else max(self._usual.values(), default=0.0)
+        self.ceiling = most if self.explore else 0.0
 
     def lot(self, url: str) -> float:
         """Return a number from 0 to 1 that depends on the seed and the URL alone."""
         text = b"%d %s" % (self.seed, url.encode("utf-8", "surrogatepass"))
         return int.from_bytes(blake2b(text, digest_size=8).digest()) / RANGE
 
-    def chance(self, ids: Iterable[str], cover: str | None = None) -> float:
-        """Return the chance that a URL is fetched to test the rules that make it a duplicate of another."""
-        tests = (self.of[id_] for id_ in ids if id_ in self.of)
-        return max((test.chance(self.explore, cover) for test in tests), default=0.0)
+    def chance(self, steps: Iterable[tuple[str, str, str]], cover: str) -> float:
+        """Return the chance that a URL is fetched to test what rules do to it and to the URL that is known.
 
-    def note_unclear(self, ids: Iterable[str]) -> list[str]:
+        Args:
+            steps: The id of a rule, the URL before it, and after; those of the URL first.
+            cover: The URL that is known.
+
+        """
+        most, seen = 0.0, set()
+        for id_, before, after in steps:
+            if id_ in seen:
+                continue
+            seen.add(id_)
+            if id_ in self.unsettled:
+                test = self.of[id_]
+                is_open = not test.is_proven or test.is_new(before, after)
+                if is_open and self._asked[self._question(id_, cover, before, after)] < MOST_OF_A_PAGE:
+                    return 1.0
+            if (usual := self._usual[id_]) > most:
+                most = usual
+        return most
+
+    def _question(self, id_: str, cover: str, before: str, after: str) -> tuple[str, str, str]:
+        """Return what a test would answer: for one page, and for one text while that may matter."""
+        test = self.of[id_]
+        is_for_any = test.is_proven or test.needed == VISIT_PAGES
+        return id_, cover, "" if is_for_any else changed(before, after)
+
+    def note_asked(self, steps: Iterable[tuple[str, str, str]], cover: str) -> None:
+        """Note that a duplicate showed the same page: an endless site asks the same again and again."""
+        for id_, before, after in {step[0]: step for step in reversed([*steps])}.values():
+            if id_ in self.unsettled and len(self._asked) < MOST_QUESTIONS:
+                self._asked[self._question(id_, cover, before, after)] += 1
+
+    def note_unclear(self, uses: Iterable[RuleUse]) -> list[str]:
         """Count a test without a result; return the rules that are given up."""
-        known = [id_ for id_ in ids if id_ in self.of and not self.of[id_].is_proven]
+        known = [use.id for use in uses if use.id in self.of]
         for id_ in known:
             self.of[id_].unclear += 1
         return [id_ for id_ in known if self.of[id_].fails]
 
-    def note(self, ids: Iterable[str], cover: str, *, is_good: bool) -> list[str]:
+    def note(self, uses: Iterable[RuleUse], cover: str, *, is_good: bool) -> list[str]:
         """Count a test of some rules against the URL that is known; return those that fail by it."""
-        known = [id_ for id_ in ids if id_ in self.of]
+        known = [use for use in uses if use.id in self.of]
         if not is_good and known:
             # The rule with the fewest tests is the most likely to be wrong; if it was not, others follow.
-            known = [min(known, key=lambda id_: (self.of[id_].support + self.of[id_].good, id_))]
-        for id_ in known:
-            self.of[id_].note(cover, is_good=is_good)
-        self.ceiling = self.chance(self.of)
-        return [id_ for id_ in known if not is_good and self.of[id_].fails]
+            known = [min(known, key=lambda use: (self.of[use.id].support + self.of[use.id].good, use.id))]
+        for use in known:
+            self.of[use.id].note(cover, use, is_good=is_good)
+        self._find_chances(use.id for use in known)
+        return [use.id for use in known if not is_good and self.of[use.id].fails]

@@ -8,45 +8,54 @@ that was killed) makes skipped URLs come back, one for each key.
 from __future__ import annotations
 
 from collections import Counter, deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from undust.crawling.canonicals import Canonicals
 from undust.crawling.decision import (
     ASKED_AGAIN,
     COVERED_KEY,
     IN_A_TRAP,
+    IS_UNSTABLE,
+    NAMED_BY_PAGE,
     NEW_KEY,
     TESTS_RULES,
     WAS_FETCHED,
     Decision,
 )
-from undust.crawling.guesses import GUESS, MOST_GUESSES, guesses, has_many_values
+from undust.crawling.fetched import Fetched
+from undust.crawling.guesses import GUESS
+from undust.crawling.guessing import Guessing
 from undust.crawling.prior import PRIOR
-from undust.crawling.records import PageRecord, compared
 from undust.crawling.relearning import next_learning
 from undust.crawling.responses import joined
-from undust.crawling.rule_tests import RuleTest
-from undust.rules import Rule
+from undust.crawling.rule_tests import RuleUse
+from undust.crawling.unstable import UnstablePlaces
+from undust.learning.user_disabled import Unwanted
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from undust._core import Program
+    from undust.crawling.records import PageRecord
     from undust.crawling.rule_tests import RuleTests
     from undust.crawling.traps import Traps
-    from undust.rules import RuleSet
+    from undust.rules import Rule, RuleSet
+
+    Steps = list[tuple[int, str]]
+    Way = tuple[str, Steps, str, Steps, Steps, str, str]
+    """What `Program.explain` says of a URL: its forms on the way to its key, which is the last but one."""
 
 MOST_ERRORS = 3
 """URLs of one key that are tried one after the other while all of them give errors."""
-LEAST_NEW = 0.02
+LEAST_NEW = 0.1
 """Rules are learned again after one failed if the site has grown by this share since the last time."""
-MOST_GUESS_TESTS = 200
-"""Fetched URLs that a guess is tested on at once."""
-DOUBLED = 2
-"""A rule that was withdrawn may come back once, with this many times the support that it had."""
+MOST_WITHDRAWN = 2
+"""A rule that was withdrawn may come back if it is learned again, for what refuted it was seen then; not a
+rule that was withdrawn this often."""
 
 
 @dataclass
@@ -58,8 +67,7 @@ class SiteCrawl:
     """The rules that the crawl was started with, of this site and for all sites."""
     tests: RuleTests
     traps: Traps
-    seen: dict[str, bytes] = field(default_factory=dict)
-    """Observed URLs, each with its latest record, in the order in which they came."""
+    fetched: Fetched = field(default_factory=Fetched)
     pending: dict[str, None] = field(default_factory=dict)
     """URLs that are to be fetched, and for which nothing was observed yet."""
     skipped: dict[str, None] = field(default_factory=dict)
@@ -69,14 +77,7 @@ class SiteCrawl:
     """Keys with the number of their URLs that gave an error."""
     returned: deque[str] = field(default_factory=deque)
     withdrawn: dict[str, int] = field(default_factory=dict)
-    """Ids of rules that failed, with the support that each had."""
-    banned: set[str] = field(default_factory=set)
-    """Ids of rules that failed twice."""
-    texts: dict[int, str] = field(default_factory=dict)
-    """Texts by their numbers, each with the first URL that showed it."""
-    guessed: set[str] = field(default_factory=set)
-    """Ids of all rules that were guessed."""
-    has_sketches: bool = False
+    """Ids of rules that failed, with how often each did."""
     learned_at: int = 0
     """How many URLs were observed when rules were learned last."""
     is_due_early: bool = False
@@ -85,8 +86,13 @@ class SiteCrawl:
     """Whether rules can name this site: some hosts that browsers take for one cannot be registered."""
     is_restoring: bool = False
     """Whether the past is done again from the file of the state: then nothing is handed back."""
+    is_changed: bool = False
+    """Whether other rules are used than those that were written down."""
 
     def __post_init__(self) -> None:
+        self.guessing = Guessing(self.site)
+        self.canonicals = Canonicals()
+        self.unstable = UnstablePlaces()
         self._use(self.base)
 
     def _use(self, rules: RuleSet) -> None:
@@ -97,9 +103,7 @@ class SiteCrawl:
             for id_, raw in zip(self.ids, rules.raw, strict=True)
             if raw.get("learned_by") in {PRIOR, GUESS}
         }
-        self.key = rules.program.key
-        # Without masks the key of a URL is its canonical form.
-        self.has_masks = any(":any" in f"{raw['from']} {raw.get('to')}" for raw in rules.raw)
+        self.key, self.explain = rules.program.key, rules.program.explain
         self.tests.begin(
             (id_, int(raw.get("support") or 0)) for id_, raw in zip(self.ids, rules.raw, strict=True)
         )
@@ -108,26 +112,52 @@ class SiteCrawl:
 
     def decide(self, url: str) -> tuple[Decision, bool]:
         """Return what to do with a URL, and whether it is skipped for the first time."""
-        key = self.key(url)
-        canonical = self.rules.program.canonical(url) if self.has_masks else key
-        if url in self.seen:
+        way = self.explain(url)
+        canonical, key = way[2], way[5]
+        if url in self.fetched.records:
             return Decision(url, "skip", key, canonical, WAS_FETCHED), False
         cover = self.covers.get(key)
+        if cover is None and (page := self.canonicals.page_for(key)) is not None:
+            return self._decide_named(url, way, page)
         if cover is None or cover == url:
-            reason = ASKED_AGAIN if url in self.pending else NEW_KEY
-            if reason is NEW_KEY and self.traps.holds(url):
-                return Decision(url, "skip", key, canonical, IN_A_TRAP), self._skip(url)
-            self._fetch(url, key)
-            return Decision(url, "fetch", key, canonical, reason), False
-        if url not in self.skipped and self._explores(url, cover):
+            return self._decide_new(url, way)
+        if self.unstable.holds(canonical):
+            self.pending[url] = None
+            return Decision(url, "fetch", key, canonical, IS_UNSTABLE), False
+        if url not in self.skipped and self._explores(url, way, cover) and not self.traps.holds(url):
             self.pending[url] = None
             return Decision(url, "fetch", key, canonical, TESTS_RULES, explore=True), False
         return Decision(url, "skip", key, canonical, COVERED_KEY), self._skip(url)
 
-    def _explores(self, url: str, cover: str) -> bool:
+    def _decide_new(self, url: str, way: Way) -> tuple[Decision, bool]:
+        """Return the same for a URL whose key is new."""
+        canonical, key = way[2], way[5]
+        reason = ASKED_AGAIN if url in self.pending else NEW_KEY
+        if reason is NEW_KEY and self.traps.holds(url):
+            return Decision(url, "skip", key, canonical, IN_A_TRAP), self._skip(url)
+        self._fetch(url, key)
+        return Decision(url, "fetch", key, canonical, reason), False
+
+    def _decide_named(self, url: str, way: Way, page: str) -> tuple[Decision, bool]:
+        """Return the same for a URL that a page which was fetched names as its own."""
+        canonical, key = way[2], way[5]
+        chance = self.canonicals.chance(page, self.tests.explore)
+        if url not in self.skipped and self.tests.lot(url) < chance and not self.traps.holds(url):
+            self._fetch(url, key)
+            return Decision(url, "fetch", key, canonical, TESTS_RULES, explore=True), False
+        return Decision(url, "skip", key, canonical, NAMED_BY_PAGE), self._skip(url)
+
+    def _explores(self, url: str, way: Way, cover: str) -> bool:
         lot = self.tests.lot(url)
-        # Which rules decide takes longer to find out than most URLs need.
-        return lot < self.tests.ceiling and lot < self.tests.chance(self.deciding(url, cover), cover)
+        if lot >= self.tests.ceiling:
+            return False
+        return lot < self.tests.chance(self._steps(way, cover), cover)
+
+    def _steps(self, way: Way, cover: str) -> list[tuple[str, str, str]]:
+        """Return what rules do to a URL and to another until they are one: id, URL before, and after."""
+        ids = self.ids
+        steps = _until_one(way, self.explain(cover))
+        return [(ids[place], before, after) for place, before, after in steps]
 
     def _skip(self, url: str) -> bool:
         self.pending.pop(url, None)
@@ -140,25 +170,9 @@ class SiteCrawl:
         self.pending[url] = None
         self.skipped.pop(url, None)
 
-    def deciding(self, one: str, other: str) -> list[str]:
-        """Return the ids of the rules that act on two URLs until they have become one."""
-        left, right = self._way(one), self._way(other)
-        common = {url for url, _ in left} & {url for url, _ in right}
-        ids: set[str] = set()
-        for way in (left, right):
-            for url, id_ in way:
-                ids |= {id_} if id_ else set()
-                if url in common:
-                    break
-        return sorted(ids)
-
-    def _way(self, url: str) -> list[tuple[str, str | None]]:
-        """Return each form of a URL on its way to its key, with the rule that made it."""
-        normal, steps, canonical, compared, masks, _, _ = self.rules.program.explain(url)
-        found: list[tuple[str, str | None]] = [(normal, None)]
-        found += [(after, self.ids[place]) for place, after in steps]
-        found += [(canonical, None)]
-        return [*found, *((after, self.ids[place]) for place, after in (*compared, *masks))]
+    def deciding(self, one: str, other: str) -> list[RuleUse]:
+        """Return what rules do to two URLs until they have become one."""
+        return _uses(self._steps(self.explain(one), other))
 
     # What a crawler reports
 
@@ -166,9 +180,8 @@ class SiteCrawl:
         """Take what a response showed; return whether rules failed by it and are withdrawn."""
         self.pending.pop(url, None)
         self.skipped.pop(url, None)
-        self.has_sketches |= bool(record.sketch)
-        is_again = url in self.seen
-        self.seen[url] = record.to_bytes()
+        is_again = url in self.fetched
+        self.fetched.add(url, record)
         key = self.key(url)
         cover = self.covers.setdefault(key, url)
         if record.is_error:
@@ -177,49 +190,58 @@ class SiteCrawl:
         if not is_again:
             self.traps.note(url, record)
         if self.tests.explore and self.can_learn:
-            self._guess(url, record)
+            self._note_pair(url, key, record)
         if record.is_redirect and record.redirect is not None:
             self._expect(joined(url, record.redirect))
-        return cover != url and cover in self.seen and self._test(url, record, cover)
+        fails = cover != url and cover in self.fetched and self._test(url, record, cover)
+        if cover == url and not is_again:
+            fails = self._test_statement(url, key)
+        if record.canonical and self.tests.explore:
+            target = joined(url, record.canonical)
+            if target != url and self.key(target) != key:
+                self.canonicals.add(url, target, self.key)
+        if not self.is_restoring and self.guessing.is_due(len(self.fetched)):
+            self._guess()
+        return fails
 
-    def _guess(self, url: str, record: PageRecord) -> None:
-        """Look for a rule that explains why this page was seen before under another URL."""
-        known = [self.texts.setdefault(number, url) for number in record.numbers]
-        other = next((each for each in known if each != url), None)
-        if other is None or len(self.guessed) >= MOST_GUESSES:
+    def _note_pair(self, url: str, key: str, record: PageRecord) -> None:
+        """Note the URL under which this page was seen before, if no rule says that it is one."""
+        if record.is_redirect and record.redirect is not None:
+            target = joined(url, record.redirect)
+            other = target if target in self.fetched else None
+        else:
+            other = self.fetched.other_with(url, record)
+        if other is None or self.key(other) == key:
             return
-        one, its = self.key(url), self.key(other)
-        if one == its:
-            return
-        for text in guesses(one, its):
-            rule = replace(Rule.parse(text, site=self.site), learned_by=GUESS)
-            if rule.id not in self.guessed and rule.id not in self.ids and self._try(rule):
-                self.install(self._with_guess(rule))
+        self.fetched.sharing[other] += 1
+        if self.fetched.distinguishes(record):
+            self.guessing.add(other, url)
 
-    def _with_guess(self, rule: Rule) -> RuleSet:
-        return self.base.with_rules(self._ordered(self._learned(), [*self._guesses(), rule]))
-
-    def _try(self, rule: Rule) -> bool:
-        """Test a rule on what was fetched; return whether it may be used."""
-        fetched = [url for url, data in self.seen.items() if not PageRecord.from_bytes(data).is_error]
-        if not has_many_values(rule, fetched):
+    def _test_statement(self, url: str, key: str) -> bool:
+        """Test whether a page that names this URL as its own shows the same."""
+        page = self.canonicals.page_for(key)
+        if page is None or page == url:
             return False
-        self.guessed.add(rule.id)
-        key = self._with_guess(rule).program
-        test = RuleTest(0, places=frozenset())
-        first: dict[str, tuple[str, str]] = {}
-        for url, old, new in zip(fetched, self._keys(fetched), keys_by(key, fetched), strict=True):
-            cover, its_old = first.setdefault(new, (url, old))
-            if old == its_old or test.good + test.bad >= MOST_GUESS_TESTS:
-                continue
-            records = (PageRecord.from_bytes(self.seen[each]) for each in (url, cover))
-            verdict = compared(*records, has_sketches=self.has_sketches)
-            if verdict != "unknown":
-                test.note(cover, is_good=verdict == "same")
-                if test.fails:
-                    return False
-        self.tests.of[rule.id] = test
+        verdict = self.fetched.compare(url, page)
+        if verdict == "unknown" or not self.canonicals.note(page, is_good=verdict == "same"):
+            return False
+        self._hand_back(self.skipped)
         return True
+
+    def _guess(self) -> None:
+        known = self.fetched
+        keys = {
+            key: url for key, url in self.covers.items() if url in known.records and url not in known.failed
+        }
+        found = self.guessing.found(self.rules.program, keys, known)
+        if found and (off := self.given()[1]):
+            unwanted = Unwanted(off, pa.array(list(known.records), pa.large_string()))
+            found = [each for each in found if not unwanted.done_by(each[0], [])]
+        if found:
+            rules = self._ordered(self._learned(), [*self._guesses(), *(rule for rule, _ in found)])
+            for rule, test in found:
+                self.tests.of[rule.id] = test
+            self.install(self.base.with_rules(rules))
 
     def _guesses(self) -> list[Rule]:
         return [rule for rule in self.rules if rule.learned_by == GUESS]
@@ -231,7 +253,7 @@ class SiteCrawl:
 
     def _expect(self, target: str) -> None:
         """Let the target of a redirect be fetched, though its key is that of the URL that led there."""
-        if target not in self.seen and self.key(target) in self.covers:
+        if target not in self.fetched and self.key(target) in self.covers:
             self.covers[self.key(target)] = target
             self.pending[target] = None
 
@@ -244,28 +266,38 @@ class SiteCrawl:
         self._hand_back(other for other in self.skipped if self.key(other) == key)
 
     def _test(self, url: str, record: PageRecord, cover: str) -> bool:
-        known = PageRecord.from_bytes(self.seen[cover])
-        verdict = compared(record, known, has_sketches=self.has_sketches)
-        ids = self.deciding(url, cover)
-        if verdict == "unknown":
-            is_unclear = record.digest is not None and known.digest is not None
-            tentative = [id_ for id_ in ids if id_ in self.tentative]
-            failing = self.tests.note_unclear(tentative) if is_unclear else []
-        else:
-            failing = self.tests.note(ids, cover, is_good=verdict == "same")
+        """Count what a fetch says of the rules that make it a duplicate; return whether any fails by it."""
+        steps = self._steps(self.explain(url), cover)
+        verdict = self.fetched.compare(url, cover)
+        if verdict == "same":
+            self.tests.note_asked(steps, cover)
+        is_clear = verdict != "unknown"
+        form = self.rules.program.canonical(url)
+        if self.unstable.holds(form) or not (is_clear or self._has_sketches(url, cover)):
+            return False
+        if verdict == "same" and not self.fetched.distinguishes(record):
+            return False
+        uses = _uses(steps)
+        tests = [self.tests.of[use.id] for use in uses if use.id in self.tests.of]
+        if all(test.is_proven for test in tests) and self.unstable.note(form, is_good=verdict == "same"):
+            self._hand_back(self.skipped)
+            return False
+        is_good = verdict == "same"
+        failing = self.tests.note(uses, cover, is_good=is_good) if is_clear else self.tests.note_unclear(uses)
         if failing:
             self.withdraw(failing)
         return bool(failing)
+
+    def _has_sketches(self, url: str, cover: str) -> bool:
+        return bool(self.fetched.record(url).sketch and self.fetched.record(cover).sketch)
 
     def withdraw(self, ids: Iterable[str]) -> None:
         """Stop using rules, and hand back what they skipped."""
         off = set(ids)
         for id_ in sorted(off):
-            if id_ in self.withdrawn:
-                self.banned.add(id_)
-            self.withdrawn[id_] = self.tests.of[id_].support
+            self.withdrawn[id_] = self.withdrawn.get(id_, 0) + 1
         self.install(self.rules.with_rules(rule for rule in self.rules if rule.id not in off))
-        self.is_due_early = len(self.seen) >= self.learned_at * (1 + LEAST_NEW)
+        self.is_due_early = len(self.fetched) >= self.learned_at * (1 + LEAST_NEW)
 
     # What learning gives
 
@@ -273,7 +305,7 @@ class SiteCrawl:
     def is_due(self) -> bool:
         """Whether rules should be learned now."""
         return (self.can_learn and not self.is_learning) and (
-            self.is_due_early or len(self.seen) >= next_learning(self.learned_at)
+            self.is_due_early or len(self.fetched) >= next_learning(self.learned_at)
         )
 
     @property
@@ -307,7 +339,20 @@ class SiteCrawl:
         """Use rules that were learned from this many observations, except those that failed in this crawl."""
         own = [rule for rule in learned if self._may_return(rule)]
         self.learned_at, self.is_due_early = rows, False
-        self.install(self.base.with_rules(self._ordered(own, self._guesses())))
+        rules = self.base.with_rules(self._ordered(own, self._guesses()))
+        self.install(self.base.with_rules(self._without_idle(rules)))
+
+    def _without_idle(self, rules: RuleSet) -> list[Rule]:
+        """Return the rules without guesses that others have made redundant."""
+        column = pa.array([*self.fetched.records, *self.skipped, *self.pending], pa.large_string())
+        used = set(pa.array(rules.program.used(column)[1]).unique().to_pylist())
+        found = []
+        for place, rule in enumerate(rules):
+            if rule.learned_by == GUESS and place not in used:
+                self.guessing.tried.discard(rule.id)
+            else:
+                found.append(rule)
+        return found
 
     def _ordered(self, own: Sequence[Rule], guessed: Sequence[Rule]) -> list[Rule]:
         """Return the rules to use: given ones, learned ones, guesses, and those of most sites."""
@@ -321,33 +366,58 @@ class SiteCrawl:
         return list({rule.id: rule for rule in (*start, *own, *rest)}.values())
 
     def _may_return(self, rule: Rule) -> bool:
-        if rule.id in self.banned:
-            return False
-        before = self.withdrawn.get(rule.id)
-        return before is None or (rule.support or 0) >= DOUBLED * before
+        return self.withdrawn.get(rule.id, 0) < MOST_WITHDRAWN
 
     def install(self, rules: RuleSet) -> None:
         """Use other rules from now on: every URL gets its new key."""
+        before = self.tests.of.keys()
         self._use(rules)
+        self.is_changed = True
         self.covers = {}
-        failed = {url for url, data in self.seen.items() if PageRecord.from_bytes(data).is_error}
-        fetched = [url for url in self.seen if url not in failed]
-        fetched += self.pending
-        for url, key in zip(fetched, self._keys(fetched), strict=True):
+        pages = self.fetched.pages()
+        keys = self._keys(pages)
+        pairs = [
+            (url, cover)
+            for url, key in zip(pages, keys, strict=True)
+            if (cover := self.covers.setdefault(key, url)) != url
+        ]
+        self._credit(pairs, set(self.ids) - before)
+        pending = list(self.pending)
+        for url, key in zip(pending, self._keys(pending), strict=True):
             self.covers.setdefault(key, url)
-        self.errors = Counter(self._keys(list(failed)))
+        self.canonicals.rekey(self._keys)
+        self.errors = Counter(self._keys(list(self.fetched.failed)))
         for key, count in self.errors.items():
             if count > MOST_ERRORS:
                 self.covers.setdefault(key, "")
         self._hand_back(self.skipped)
 
+    def _credit(self, pairs: list[tuple[str, str]], new: set[str]) -> None:
+        """Let new rules know for what they have held already."""
+        if not new or not pairs:
+            return
+        column = pa.array([url for url, _ in pairs], pa.large_string())
+        rows, rules = (pa.array(each).to_pylist() for each in self.rules.program.used(column))
+        wanted = {row for row, place in zip(rows, rules, strict=True) if self.ids[place] in new}
+        for row in sorted(wanted):
+            url, cover = pairs[row]
+            if self.fetched.compare(url, cover) == "same":
+                for use in self.deciding(url, cover):
+                    if use.id in new:
+                        self.tests.of[use.id].holds(use)
+
     def _hand_back(self, urls: Iterable[str]) -> None:
         """Hand back the first skipped URL of each key that nothing covers."""
         some = [] if self.is_restoring else list(urls)
+        canonical = self.rules.program.canonical
         for url, key in zip(some, self._keys(some), strict=True):
-            if key not in self.covers and not self.traps.holds(url):
-                self._fetch(url, key)
-                self.returned.append(url)
+            is_covered = key in self.covers or self.canonicals.covers(key)
+            if (is_covered and not self.unstable.holds(canonical(url))) or self.traps.holds(url):
+                continue
+            self.pending[url] = None
+            self.covers.setdefault(key, url)
+            self.skipped.pop(url, None)
+            self.returned.append(url)
 
     def restored(self) -> None:
         """Go on from the past: hand back what was skipped for URLs that a killed crawl never fetched."""
@@ -358,6 +428,25 @@ class SiteCrawl:
 
     def _keys(self, urls: list[str]) -> list[str]:
         return keys_by(self.rules.program, urls)
+
+
+def _uses(steps: Iterable[tuple[str, str, str]]) -> list[RuleUse]:
+    found: dict[str, RuleUse] = {}
+    for id_, before, after in steps:
+        if id_ not in found:
+            found[id_] = RuleUse.between(id_, before, after)
+    return list(found.values())
+
+
+def _until_one(one: Way, other: Way) -> list[tuple[int, str, str]]:
+    """Return the steps of two URLs with one key until they are the same: rule, URL before, and after."""
+    mine, its = one[1] + one[3] + one[4], other[1] + other[3] + other[4]
+    left, right = [one[0], *[step[1] for step in mine]], [other[0], *[step[1] for step in its]]
+    last, its_last = len(mine), len(its)
+    while last and its_last and left[last - 1] == right[its_last - 1]:
+        last, its_last = last - 1, its_last - 1
+    found = [(mine[at][0], left[at], left[at + 1]) for at in range(last)]
+    return found + [(its[at][0], right[at], right[at + 1]) for at in range(its_last)]
 
 
 def keys_by(program: Program, urls: list[str]) -> list[str]:

@@ -22,8 +22,8 @@ MOST_NEW = 1
 MOST_TRAP_PLACES = 4_096
 """Places of one site that are counted; later ones are not."""
 _DIGITS = re.compile(r"\d+")
-_PARTS = re.compile(r"^[a-z]+://([^/?#]*)/?([^/?#;]*)[^?#]*\??([^#]*)", re.IGNORECASE)
-_NAME = re.compile(r"(?:^|[&;])([^=&;]*)")
+_SCRIPT = re.compile(r"[A-Za-z_.]{1,16}")
+"""The last segment of a path that is not the name of a page."""
 
 
 class Trap(NamedTuple):
@@ -100,10 +100,16 @@ def place_of(url: str) -> str:
 
     >>> place_of("http://shop.test/calendar2/2031/05?month=5&year=2031")
     'shop.test/calendar0?month&year'
+    >>> place_of("http://shop.test/a-red-ball")
+    'shop.test/'
     """
-    parts = _PARTS.match(url)
-    if parts is None:
-        return ""
-    names = sorted(set(filter(None, _NAME.findall(parts[3]))))
-    query = f"?{'&'.join(names)}" if names else ""
-    return _DIGITS.sub("0", f"{parts[1].lower()}/{parts[2]}{query}")
+    address, _, query = url.partition("#")[0].partition("?")
+    host, _, path = address.partition("://")[2].partition("/")
+    first, slash, _ = path.lstrip("/").partition("/")
+    if not slash and not _SCRIPT.fullmatch(first):
+        first = ""
+    names = ""
+    if query:
+        found = {part.partition("=")[0] for part in query.replace(";", "&").split("&")} - {""}
+        names = f"?{'&'.join(sorted(found))}" if found else ""
+    return _DIGITS.sub("0", f"{host.lower()}/{first.partition(';')[0]}{names}")

@@ -14,6 +14,7 @@ from undust.edits.edit import (
     Rewrite,
     Several,
     Swap,
+    is_somebodys,
 )
 from undust.edits.given import Given
 from undust.edits.shapes import Guard, Named, Shape, ShapeCapture, ShapeParameter
@@ -38,4 +39,5 @@ __all__ = [
     "ShapeCapture",
     "ShapeParameter",
     "Swap",
+    "is_somebodys",
 ]

@@ -95,7 +95,7 @@ class Edit(ABC):
         return {}
 
     def _said_in_rules(self, site: str) -> tuple[Rule, ...] | None:
-        if any(map(_is_somebodys, self._words())):
+        if any(map(is_somebodys, self._words())):
             return None
         try:
             return tuple(self._steps(site))
@@ -332,7 +332,7 @@ class Several(Edit):
             yield from part.guarded(self.when, self.unless)._steps(site)  # noqa: SLF001 -- its own kind
 
 
-def _is_somebodys(text: str) -> bool:
+def is_somebodys(text: str) -> bool:
     """Return whether a text holds what looks like one visitor's own."""
     return names_a_person(text) or any(map(is_random, _WORD.findall(text)))
 

@@ -1,8 +1,8 @@
-"""What the papers report of the methods that `compare` runs, to show beside what it measures.
+"""What the papers report of the methods that `compare` runs, for the table with both.
 
-Figures of one site are means: totals of tables by the number of sites. Only what is printed is here; a figure
-that a paper does not have is `None`. The papers count on other sites and with other bounds, so these figures
-say what to expect, not what to reach.
+Figures of one site are means: totals of tables by the number of sites. Only what is printed is here, and a
+figure that a paper does not have is left out. The papers count on other sites and with other bounds, so these
+figures say what to expect, not what to reach.
 """
 
 from __future__ import annotations

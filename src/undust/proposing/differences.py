@@ -13,7 +13,7 @@ from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter
 from undust.edits.reading import shape_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from undust.edits import Edit
     from undust.edits.shapes import Piece, QueryPart
@@ -23,22 +23,32 @@ PAGES, _MOST, _LONGEST, LONG_NAME = 3, 1000, 6, 14
 _KEPT = 5
 """Distinct texts that a removed part must have had: a part with few is a word of the site's scheme."""
 CAPTURES = "abcdefgijk"
-_BOUNDS = DifferenceBounds(
-    longest=_LONGEST, long_name=LONG_NAME, kept_values=_KEPT, least_pages=PAGES, most=_MOST
-)
 
 
 def differences(seen: SeenSite) -> Iterator[Edit]:
     """Yield the differences that several pages show, those of most pages first."""
-    pairs = [each for left, right, page in seen.pairs for each in ((left, right, page), (right, left, page))]
-    if not pairs:
+    yield from differences_of(seen.urls, seen.pairs)
+
+
+def differences_of(
+    urls: Sequence[str], pairs: Sequence[tuple[int, int, int]], least_pages: int = PAGES
+) -> Iterator[Edit]:
+    """Yield the differences that pairs show, two rows and a page each, those of most pages first."""
+    both = [each for left, right, page in pairs for each in ((left, right, page), (right, left, page))]
+    if not both:
         return
-    left, right, page = np.ascontiguousarray(np.array(pairs, np.int64).T)
-    found = core_differences(pa.array(seen.urls, pa.large_string()), left, right, page, _BOUNDS)
-    for source, target, values in found:
+    left, right, page = np.ascontiguousarray(np.array(both, np.int64).T)
+    column = pa.array(urls, pa.large_string())
+    for source, target, values in core_differences(column, left, right, page, _bounds(least_pages)):
         edit = _edit(shape_from(source), shape_from(target), values)
         if edit is not None:
             yield edit
+
+
+def _bounds(least_pages: int) -> DifferenceBounds:
+    return DifferenceBounds(
+        longest=_LONGEST, long_name=LONG_NAME, kept_values=_KEPT, least_pages=least_pages, most=_MOST
+    )
 
 
 def _edit(source: Shape, target: Shape, values: list[list[str]]) -> Rewrite | None:

@@ -130,7 +130,7 @@ def _compared(url: str, other: str) -> _Compared:
     cuts = tuple(
         ((*size, any("" in texts for texts in middles), cuts), middles) for cuts, middles in _cuts(found)
     )
-    return _Compared(tuple(_respellings(left, found)), cuts)
+    return _Compared(tuple(respellings(left, found)), cuts)
 
 
 def _rank(item: tuple[Edit, set[int]]) -> tuple[int, str]:
@@ -310,7 +310,7 @@ def _class(texts: set[str]) -> str:
     return "hex" if is_hex else ""
 
 
-def _respellings(parts: SeenParts, found: dict[UrlPlace, tuple[str, str]]) -> Iterator[Edit]:
+def respellings(parts: SeenParts, found: dict[UrlPlace, tuple[str, str]]) -> Iterator[Edit]:
     """Yield that zeros before a number, or the order inside a value, do not matter."""
     if len(found) > 1:
         return

@@ -11,8 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from undust.edits import MASK, Rewrite, Several, ShapeCapture
-from undust.privacy import is_random, names_a_person
+from undust.edits import MASK, Rewrite, Several, ShapeCapture, is_somebodys
 from undust.proposing import parts_of
 from undust.searching.forgotten import compiled
 
@@ -130,7 +129,7 @@ def _to_joint(text: str) -> str:
 
 
 def _is_public_word(text: str) -> bool:
-    return bool(_WORDS.fullmatch(text)) and not is_random(text) and not names_a_person(text)
+    return bool(_WORDS.fullmatch(text)) and not is_somebodys(text)
 
 
 def _joined(pieces: list[Piece]) -> Run:

@@ -18,7 +18,7 @@ from undust.errors import UndustError
 from undust.proposing.papers import propose
 from undust.proposing.papers.selection import STRATEGIES
 from undust.proposing.papers.tree import TreeOptions, raw_candidates, sampled
-from undust.proposing.papers.tree.operations import COMMON_PARTS
+from undust.proposing.papers.tree.operations import SHARE_BASES
 from undust.proposing.papers.tree.pairs import overlaps
 from undust.rules import RuleSet
 from undust.showing.tree.shown import pattern_text
@@ -398,7 +398,7 @@ def test_three_equal_forms_of_a_page_have_rules() -> None:
 
 
 @settings(max_examples=25)
-@given(pages=labelled_urls(), common=st.sampled_from(COMMON_PARTS))
+@given(pages=labelled_urls(), common=st.sampled_from(SHARE_BASES))
 def test_raw_candidates_are_those_of_the_plain_twin(pages: dict[str, str], common: Common) -> None:
     """The same pairs of nodes and the same operations as algorithms 2 and 3, pair by pair."""
     site = site_of(pages)

@@ -106,7 +106,7 @@ class Seen(NamedTuple):
     kind: str
     """The narrowest class they are all of; empty for none."""
     around: tuple[str, str]
-    """What all of them begin and end with, with a number between them; the class is that of the number.
+    """What all of them begin and end with, where a number is between; the class is that of the number.
     Only of a unit beside one that varies, which could otherwise take a part of it."""
     constant: str | None
     """What the form that is written has in most clusters."""
@@ -261,7 +261,7 @@ class _Pooling:
 
 
 def _around(texts: Sequence[str]) -> tuple[str, str] | None:
-    """Return the text around the one number of each text, if that is the same in all.
+    """Return the text before and after the one number of each text, if that is the same in all.
 
     >>> _around(["p7.html", "p12.html"]), _around(["p7", "q12"]), _around(["7-8", "7-9"])
     (('p', '.html'), None, None)

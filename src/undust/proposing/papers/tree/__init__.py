@@ -23,7 +23,7 @@ from undust.errors import UndustError
 from undust.judging.candidates import Candidate, Proposal
 from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, TrialUrls, deployable
 from undust.proposing.papers.tree.images import Moves, proof_of
-from undust.proposing.papers.tree.operations import COMMON_PARTS, Mapper
+from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper
 from undust.proposing.papers.tree.pairs import duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
 from undust.proposing.papers.tree.tree_rules import rules_of
@@ -82,7 +82,7 @@ class TreeOptions:
         for name, known in (
             ("selection", (*STRATEGIES, ALL)),
             ("salience", SALIENCES),
-            ("common", COMMON_PARTS),
+            ("common", SHARE_BASES),
         ):
             if (said := getattr(self, name)) not in known:
                 message = f"there is no {name} '{said}'; there are {', '.join(known)}"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["keep", "replace", "ignore"]
 Common = Literal["target", "fewer"]
-COMMON_PARTS: tuple[Common, ...] = get_args(Common)
+SHARE_BASES: tuple[Common, ...] = get_args(Common)
 """Whose values the common ones of two keys are a share of: the target's, or those of the key with fewer."""
 
 _CACHED_VALUES = 20_000_000
