@@ -283,7 +283,6 @@ PLATFORM_HEADERS = {
     "#include <malloc.h>": "aligned memory on Windows",
     "#include <wasm_simd128.h>": "the same in WebAssembly",
     "#include <sys/mman.h>": "large pages for large rule sets, where the system has them",
-    "#include <wasm_simd128.h>": "sixteen bytes compared at once in WebAssembly",
 }
 """What the compiler and the system bring along, used behind an #if only; with the reason."""
 

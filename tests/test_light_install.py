@@ -132,7 +132,8 @@ def test_importing_it_loads_next_to_nothing(environment: Path) -> None:
     loaded = "import sys; before = set(sys.modules); import undust; print(*sorted(set(sys.modules) - before))"
     done = run(environment, "python", "-I", "-c", loaded)
     assert done.stderr == ""
-    assert set(done.stdout.split()) <= {"__future__", "importlib", "undust", "undust.display", "warnings"}
+    others = {name for name in done.stdout.split() if name.partition(".")[0] != "importlib"}
+    assert others <= {"__future__", "undust", "undust.display", "warnings"}
 
 
 WITHOUT_LEARN = """
