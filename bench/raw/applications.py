@@ -212,7 +212,7 @@ def _print_rows(name: str, folder: Path, urls: int, seeds: list[int]) -> None:
     archive = LabelledArchive(path)
     counts = f"{len(archive.pages)} | {len(set(archive.pages.values()))}"
     for seed in seeds:
-        row = judged(archive, seed)
+        row = judged(archive, seed, "undust")
         figures = " | ".join(f"{row[each]:.2%}" for each in FIGURES)
         print(f"| {name} | {seed} | {counts} | {figures} |", flush=True)
 

@@ -117,6 +117,7 @@ def test_clusters_by_size_are_clusters_for_any_learner() -> None:
 def test_the_urls_of_a_sitemap_are_what_others_become(form: str) -> None:
     """Whichever form the site lists there, even the longer one."""
     forms = ("/story_{}", "/news/story?id={}")
+    urls: list[tuple[str, int | None, bool | None]]
     urls = [(f"http://a.test{each.format(n)}", 4000 + 137 * n, None) for n in range(30) for each in forms]
     urls += [(f"http://a.test{form.format(n)}", None, True) for n in range(30)]
     names = ("url", "size", "listed")
