@@ -33,6 +33,7 @@ std::string input, answer;
 std::unique_ptr<undust::SuffixList> suffixes;
 std::unique_ptr<Program> program;
 undust::Scratch scratch;
+undust::Lanes lanes;  // they remember hosts: a crawler asks for the same ones again and again
 
 class Reader {
  public:
@@ -111,6 +112,9 @@ void add_steps(const std::vector<undust::AppliedStep>& steps, const undust::Orbi
   }
 }
 
+// A URL on its way through the program; it lives until the next one.
+undust::Lane& lane_of(const std::string_view& url) { return undust::Course(*program, {&url, 1}, lanes).next(); }
+
 std::int32_t answer_result(const Result& result, std::string_view asked) {
   if (result.url == asked) return kUnchanged;
   answer.assign(result.url);
@@ -150,12 +154,12 @@ UNDUST_EXPORT(compile) bool undust_compile(std::size_t size) {
 // The size of the canonical form, or kUnchanged.
 UNDUST_EXPORT(canonical) std::int32_t undust_canonical(std::size_t size) {
   const std::string_view url(input.data(), size);
-  return answer_result(program->canonical(url, scratch), url);
+  return answer_result(program->canonical(lane_of(url), scratch), url);
 }
 
 UNDUST_EXPORT(key) std::int32_t undust_key(std::size_t size) {
   const std::string_view url(input.data(), size);
-  return answer_result(program->key(url, scratch), url);
+  return answer_result(program->key(lane_of(url), scratch), url);
 }
 
 // The outcome, and in the answer all that led to it.
