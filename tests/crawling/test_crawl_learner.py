@@ -10,6 +10,7 @@ import pytest
 import undust
 from tests.crawling.crawled_site import HOST, Crawl, page_by_id, row_of, sessions
 from undust.crawling.relearning import learn_in_a_crawl
+from undust.crawling.unstable import UnstablePlaces
 from undust.errors import UndustError
 from undust.rules import Rule, RuleSet
 
@@ -147,6 +148,19 @@ def test_a_site_that_changes_its_scheme() -> None:
     crawl.ask(crawl.learner.returned())
     crawl.ask(new)
     assert set(new) <= set(crawl.fetched[before:])
+
+
+def test_places_where_proven_rules_fail_are_unstable() -> None:
+    """After two failures that are more than a quarter of the tests, a page there is fetched thrice more."""
+    places = UnstablePlaces()
+    history = [f"{HOST}/wiki/page{number}?action=history" for number in range(9)]
+    diff = f"{HOST}/wiki/page?action=diff"
+    assert not any([places.note(diff, is_good=number < 6) for number in range(8)])
+    assert [places.note(url, is_good=False) for url in history[:3]] == [False, True, False]
+    assert places.holds(history[7])
+    assert not places.holds(diff)
+    assert [places.wants(history[0], "its key") for _ in range(5)] == [True, True, True, False, False]
+    assert not places.wants(diff, "another key")
 
 
 def test_rules_for_all_sites_help_from_the_first_page() -> None:

@@ -15,6 +15,7 @@ import undust
 from tests.crawling.crawled_site import HOST, Crawl, page_by_id, row_of, sessions
 from undust.crawling import learner as learner_module
 from undust.crawling.journal import STATE_FILE
+from undust.crawling.rule_tests import FIRST_TESTS
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -38,6 +39,24 @@ def test_a_crawl_goes_on_where_it_ended(tmp_path: Path) -> None:
             rules = learner.rules
     assert fetched == whole.fetched
     assert rules == whole.learner.rules
+
+
+def test_a_guess_is_no_surer_after_a_restart(tmp_path: Path) -> None:
+    """What leaves out a choice has to hold for as many pages as before."""
+    urls = [f"{HOST}/list/{number}?order={order}" for number in range(8) for order in ("up", "down")]
+    with undust.CrawlLearner(tmp_path, learn=lambda _: ()) as learner:
+        for url in urls:
+            learner.observe(row_of(url, url.partition("?")[0]))
+        before = tests_of(learner)
+    assert [(needed, is_proven) for needed, is_proven in before if needed > FIRST_TESTS]
+    with undust.CrawlLearner(tmp_path, learn=lambda _: ()) as learner:
+        assert tests_of(learner) == before
+
+
+def tests_of(learner: undust.CrawlLearner) -> list[tuple[int, bool]]:
+    """Return for each rule the pages for which it must hold, and whether it did."""
+    sites = learner._sites.values()  # noqa: SLF001 -- what no crawler needs
+    return [(test.needed, test.is_proven) for site in sites for test in site.tests.of.values()]
 
 
 def test_every_cut_of_the_file_is_a_state(tmp_path: Path) -> None:

@@ -325,7 +325,7 @@ class CrawlLearner:
             self._waiting[site.site] = None
         for_all = [rule.id for rule in site.rules if rule.site == ANY_SITE]
         site.is_changed = False
-        facts = [site.learned_at, site.withdrawn, for_all]
+        facts = [site.learned_at, site.withdrawn, for_all, site.tests.needed]
         self._write([RULES_EVENT, site.site, site.own_rules, facts])
 
     def _on_template(self, site: str, text: str) -> None:
@@ -373,7 +373,7 @@ class CrawlLearner:
         site = self._sites.get(name)
         if site is None:
             site = self._sites[name] = self._new_site(name)
-        site.learned_at, site.withdrawn, for_all = facts
+        site.learned_at, site.withdrawn, for_all, site.tests.needed = facts
         site.guessing.tried.update(site.withdrawn)
         kept = [rule for rule in site.base if rule.id not in site.withdrawn and rule.learned_by == PRIOR]
         kept += [rule for rule in self._for_all if rule.id in for_all]

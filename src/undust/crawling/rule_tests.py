@@ -151,6 +151,8 @@ class RuleTests:
     explore: float = EXPLORE
     of: dict[str, RuleTest] = field(default_factory=dict)
     """By the id of the rule."""
+    needed: dict[str, int] = field(default_factory=dict)
+    """Ids of guesses, with the pages for which each must hold."""
 
     ceiling: float = 0.0
     """The largest chance of any rule."""
@@ -165,7 +167,8 @@ class RuleTests:
         known, self.of = self.of, {}
         for id_, support in supports:
             test = known.get(id_)
-            self.of[id_] = replace(test, support=support) if test else RuleTest(support)
+            needed = self.needed.get(id_, FIRST_TESTS)
+            self.of[id_] = replace(test, support=support) if test else RuleTest(support, needed=needed)
         self._usual, self.unsettled = {}, set()
         self._asked = Counter({key: count for key, count in self._asked.items() if key[0] in self.of})
         self._find_chances(self.of)

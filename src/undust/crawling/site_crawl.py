@@ -121,7 +121,8 @@ class SiteCrawl:
             return self._decide_named(url, way, page)
         if cover is None or cover == url:
             return self._decide_new(url, way)
-        if self.unstable.holds(canonical):
+        is_again = url in self.pending and self.unstable.holds(canonical)
+        if is_again or (url not in self.skipped and self.unstable.wants(canonical, key)):
             self.pending[url] = None
             return Decision(url, "fetch", key, canonical, IS_UNSTABLE), False
         if url not in self.skipped and self._explores(url, way, cover) and not self.traps.holds(url):
@@ -240,7 +241,7 @@ class SiteCrawl:
         if found:
             rules = self._ordered(self._learned(), [*self._guesses(), *(rule for rule, _ in found)])
             for rule, test in found:
-                self.tests.of[rule.id] = test
+                self.tests.of[rule.id], self.tests.needed[rule.id] = test, test.needed
             self.install(self.base.with_rules(rules))
 
     def _guesses(self) -> list[Rule]:
@@ -412,7 +413,7 @@ class SiteCrawl:
         canonical = self.rules.program.canonical
         for url, key in zip(some, self._keys(some), strict=True):
             is_covered = key in self.covers or self.canonicals.covers(key)
-            if (is_covered and not self.unstable.holds(canonical(url))) or self.traps.holds(url):
+            if (is_covered and not self.unstable.wants(canonical(url), key)) or self.traps.holds(url):
                 continue
             self.pending[url] = None
             self.covers.setdefault(key, url)

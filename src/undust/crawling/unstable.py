@@ -1,18 +1,21 @@
 """Kinds of pages that are another one at every fetch: histories with their "two minutes ago", counters.
 
-A rule that is right elsewhere seems to fail there, whichever it is. Nothing is skipped in such a place, and
-what happens there says nothing of rules.
+A rule that is right elsewhere seems to fail there, whichever it is. In such a place a
+page is fetched a few times before its duplicates are skipped, and what happens there says nothing of rules.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 from undust.crawling.traps import MOST_TRAP_PLACES, place_of
 
 LEAST_FAILED, FAILED_SHARE = 2, 0.25
 """A place is unstable if this many tests of proven rules failed there, and such a share of them."""
+MOST_FETCHES = 3
+"""Of one page of such a place beside its first: an endless site has to end even there."""
 _WORDS = re.compile(r"[?&;]([A-Za-z_]{1,16}=[A-Za-z]{1,12})(?=$|[&;#])")
 
 
@@ -23,6 +26,8 @@ class UnstablePlaces:
     _tests: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Tests in each place: how many there were, and how many failed."""
     _found: set[str] = field(default_factory=set)
+    _fetches: Counter[str] = field(default_factory=Counter)
+    """Keys of duplicates that were fetched because of their place."""
 
     def note(self, url: str, *, is_good: bool) -> bool:
         """Count a test of proven rules; return whether the place of the URL is unstable by it."""
@@ -41,6 +46,13 @@ class UnstablePlaces:
     def holds(self, url: str) -> bool:
         """Return whether a URL is in such a place."""
         return bool(self._found) and kind_of(url) in self._found
+
+    def wants(self, url: str, key: str) -> bool:
+        """Return whether a duplicate is to be fetched because of its place, and count it."""
+        if not self.holds(url) or self._fetches[key] >= MOST_FETCHES:
+            return False
+        self._fetches[key] += 1
+        return True
 
 
 def kind_of(url: str) -> str:
