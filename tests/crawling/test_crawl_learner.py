@@ -155,7 +155,7 @@ def test_places_where_proven_rules_fail_are_unstable() -> None:
     places = UnstablePlaces()
     history = [f"{HOST}/wiki/page{number}?action=history" for number in range(9)]
     diff = f"{HOST}/wiki/page?action=diff"
-    assert not any([places.note(diff, is_good=number < 6) for number in range(8)])
+    assert not any(places.note(diff, is_good=number < 6) for number in range(8))
     assert [places.note(url, is_good=False) for url in history[:3]] == [False, True, False]
     assert places.holds(history[7])
     assert not places.holds(diff)

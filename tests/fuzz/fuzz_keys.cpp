@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<CanonicalRule> texts_of_rules;  // what the sources below are views of
   std::map<std::string, bool> urls{{"http://www.example.com/a?sid=1", true}, {"http://www.example.com/a", true}};
   Scratch scratch;
-  const Program nothing({}, suffixes);
+  const Program nothing(std::span<const RuleSource>{}, suffixes);
   while (!rest.empty()) {
     const auto end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);

@@ -126,6 +126,7 @@ JOBS = (
     Job("rules verdicts", ("rules.json", "--csv", "rules.csv"), ("rules.csv",)),
     Job("rules disable", ("rules.json", "{id}"), ("rules.json",)),
     Job("rules enable", ("rules.json", "{id}", "-o", "on.json"), ("on.json",)),
+    Job("rules compile", ("rules.json", "-o", "rules.undust"), ("rules.undust",)),
     Job("rules merge", ("rules.json", "rules.json", "-o", "merged.json"), ("merged.json",)),
     Job("export", ("rules.json", "--to", "nginx", "-o", "undust.conf"), ("undust.conf",)),
     Job(

@@ -18,6 +18,8 @@ from pyarrow import json as arrow_json
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_TRUTH = "listed"
+"""The one key whose values are true and false."""
 _SNIFFED_LINES = 50
 _LARGEST_INT64 = (1 << 63) - 1
 
@@ -81,7 +83,8 @@ def _sniffed_schema(lines: pa.Array, keys: list[str]) -> pa.Schema | None:
     fields = []
     for key in keys:
         values = [value[key] for value in objects if value.get(key) is not None]
-        kind = _type_of(values)
+        is_truth = key == _TRUTH and values and all(isinstance(value, bool) for value in values)
+        kind = pa.bool_() if is_truth else _type_of(values)
         if kind is None:
             return None
         fields.append(pa.field(key, kind))
