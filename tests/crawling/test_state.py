@@ -47,13 +47,13 @@ def test_a_guess_is_no_surer_after_a_restart(tmp_path: Path) -> None:
     with undust.CrawlLearner(tmp_path, learn=lambda _: ()) as learner:
         for url in urls:
             learner.observe(row_of(url, url.partition("?")[0]))
-        before = tests_of(learner)
+        before = counts_of_tests(learner)
     assert [(needed, is_proven) for needed, is_proven in before if needed > FIRST_TESTS]
     with undust.CrawlLearner(tmp_path, learn=lambda _: ()) as learner:
-        assert tests_of(learner) == before
+        assert counts_of_tests(learner) == before
 
 
-def tests_of(learner: undust.CrawlLearner) -> list[tuple[int, bool]]:
+def counts_of_tests(learner: undust.CrawlLearner) -> list[tuple[int, bool]]:
     """Return for each rule the pages for which it must hold, and whether it did."""
     sites = learner._sites.values()  # noqa: SLF001 -- what no crawler needs
     return [(test.needed, test.is_proven) for site in sites for test in site.tests.of.values()]
