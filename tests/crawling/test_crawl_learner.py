@@ -9,8 +9,11 @@ import pytest
 
 import undust
 from tests.crawling.crawled_site import HOST, Crawl, page_by_id, row_of, sessions
+from undust.crawling.guesses import needed_tests
 from undust.crawling.relearning import learn_in_a_crawl
+from undust.crawling.rule_tests import CHOICE_PAGES, FEW_PAGES, NUMBER_PAGES, VISIT_PAGES
 from undust.crawling.unstable import UnstablePlaces
+from undust.edits import making
 from undust.errors import UndustError
 from undust.rules import Rule, RuleSet
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undust.crawling.relearning import ObservedSite
+    from undust.edits import Edit
 
 DROP_SID = "rewrite {s}://{h}/{p**}?{**:sid}&{rest**} -> {s}://{h}/{p}?{rest}"
 DROP_ID = "rewrite {s}://{h}/{p**}?{**:id}&{rest**} -> {s}://{h}/{p}?{rest}"
@@ -155,12 +159,32 @@ def test_places_where_proven_rules_fail_are_unstable() -> None:
     places = UnstablePlaces()
     history = [f"{HOST}/wiki/page{number}?action=history" for number in range(9)]
     diff = f"{HOST}/wiki/page?action=diff"
-    assert not any(places.note(diff, is_good=number < 6) for number in range(8))
+    marked = [places.note(diff, is_good=number < 6) for number in range(8)]
+    assert True not in marked
     assert [places.note(url, is_good=False) for url in history[:3]] == [False, True, False]
     assert places.holds(history[7])
     assert not places.holds(diff)
     assert [places.wants(history[0], "its key") for _ in range(5)] == [True, True, True, False, False]
     assert not places.wants(diff, "another key")
+
+
+@pytest.mark.parametrize(
+    ("edit", "values", "pages"),
+    [
+        (making.dropped("sid"), ["sid=4f1e", "sid=9a2b&", "sid=77c0"], VISIT_PAGES),
+        (making.dropped("order"), ["order=up", "&order=down"], CHOICE_PAGES),
+        (making.dropped_value("order", "up"), ["order=up"], FEW_PAGES),
+        (making.dropped_value("page", "1"), ["page=1", "page=01"], FEW_PAGES),
+        (making.dropped_value("page", "2"), ["&page=2"], NUMBER_PAGES),
+        (making.dropped("page"), ["page=1", "page=12&"], NUMBER_PAGES),
+        (making.respelled("sorted"), ["b=2&a=1"], FEW_PAGES),
+    ],
+)
+def test_what_a_guess_leaves_out_decides_how_long_it_is_tested(
+    edit: Edit, values: list[str], pages: int
+) -> None:
+    """Choices and numbers of pages change some pages only, so more of them are looked at."""
+    assert needed_tests(edit, values) == pages
 
 
 def test_rules_for_all_sites_help_from_the_first_page() -> None:

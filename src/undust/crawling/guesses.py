@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from undust.crawling.rule_tests import CHOICE_PAGES, FEW_PAGES, VISIT_PAGES
+from undust.crawling.rule_tests import CHOICE_PAGES, FEW_PAGES, NUMBER_PAGES, VISIT_PAGES
 from undust.edits import DROP, Guard, ShapeCapture, making
 from undust.proposing import parts_of
 from undust.proposing.parameters import is_plain
@@ -34,6 +34,8 @@ LEAST_VALUES, MOSTLY = 3, 0.6
 _RANDOM = re.compile(r"=(?=[^&]*\d)[A-Za-z0-9_-]{4,}&?$")
 """A parameter names a visit if it has this many values, such a share of all are different, and such a share
 of them looks like this."""
+_COUNTS = re.compile(r"=(?!0*[01]\b)\d{1,4}&?$")
+"""Of a parameter: a number above one that may count pages."""
 _WORD = re.compile(r"[A-Za-z_.]{1,16}")
 """A segment that is not the name of a page."""
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
@@ -114,12 +116,15 @@ def _of_numbers(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
         yield from respellings(left, found)
 
 
-def tests_needed(edit: Edit, values: Collection[str]) -> int:
+def needed_tests(edit: Edit, values: Collection[str]) -> int:
     """Return for how many pages a guess must hold, by what it leaves out on the site.
 
     A text that is another one nearly every time names a visit. One of few may be a choice, which changes
-    long lists and leaves short ones as they are: that takes many pages to see.
+    long lists and leaves short ones as they are: that takes many pages to see. A small number counts the
+    pages of a list, and where there is no such page many sites show another one.
     """
+    if edit.operation == DROP and any(map(_COUNTS.search, values)):
+        return NUMBER_PAGES
     if edit.operation != DROP or not edit.forgets:
         return FEW_PAGES
     different = set(values)

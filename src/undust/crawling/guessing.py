@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.crawling.guesses import GUESS, guesses, narrowed, tests_needed
+from undust.crawling.guesses import GUESS, guesses, narrowed, needed_tests
 from undust.crawling.rule_tests import MOST_FAILING, RuleTest, RuleUse
 from undust.proposing.differences import differences_of
 from undust.rules.applying import program_of
@@ -176,6 +176,6 @@ class _Trial:
             return None
         some = islice(now.items(), MOST_VERDICTS)
         values = [RuleUse.between(id_, self.keys[row], key).value for row, key in some]
-        test.needed = tests_needed(edit, values)
+        test.needed = needed_tests(edit, values)
         test.support, test.good, test.bad = len(pages), 0, 0
         return test

@@ -28,14 +28,17 @@ FIRST_TESTS = 3
 MOST_UNCLEAR, UNCLEAR_SHARE = 4, 0.5
 """A rule is given up after this many tests that neither prove nor refute it, if it is not proven, or if they
 are such a share of those that prove it."""
+MOST_BLIND = 40
+"""A rule that is not proven is given up after this many tests in which nothing could be compared; more than
+there are before sketches are known."""
 SUSPECTED, SUSPECTED_TESTS, SUSPECTED_FAILURES = 0.5, 12, 3
 """After a failure a rule is tested with this chance for this many tests; such a number of failures is too
 many, however long it was right before: sites change."""
 ENOUGH_VALUES, ENOUGH_PLACES = 5, 5
 """Where a rule has held for this many different texts that it leaves out, or places, others are like them."""
-VISIT_PAGES, FEW_PAGES, CHOICE_PAGES = 4, 5, 12
-"""Pages for which a guess must hold: one that leaves out what names a visit, others, and one that leaves out
-a choice."""
+VISIT_PAGES, FEW_PAGES, CHOICE_PAGES, NUMBER_PAGES = 4, 5, 12, 25
+"""Pages for which a guess must hold: one that leaves out what names a visit, others, one that leaves out a
+choice, and one that leaves out small numbers."""
 MOST_OF_A_PAGE = 1
 """Passed tests of a rule on duplicates of one page; for each text while the rule is not proven, unless it
 leaves out what names a visit."""
@@ -84,6 +87,8 @@ class RuleTest:
     """One bit for each of the latest tests, set where it failed."""
     unclear: int = 0
     """Tests in which the texts differed, by an unknown amount."""
+    blind: int = 0
+    """Tests in which nothing could be compared."""
     proofs: tuple[str, ...] = ()
     """The first URLs that a duplicate was found to agree with: tests count by pages, not by duplicates."""
 
@@ -126,6 +131,8 @@ class RuleTest:
     def fails(self) -> bool:
         """Whether it must not be used any longer."""
         known = self.support + self.good
+        if self.blind >= MOST_BLIND and not self.is_proven:
+            return True
         if self.unclear >= MOST_UNCLEAR and (not self.is_proven or self.unclear > UNCLEAR_SHARE * known):
             return True
         is_wrong = self.bad > MOST_FAILING * (self.support + self.good + self.bad)
@@ -221,11 +228,12 @@ class RuleTests:
             if id_ in self.unsettled and len(self._asked) < MOST_QUESTIONS:
                 self._asked[self._question(id_, cover, before, after)] += 1
 
-    def note_unclear(self, uses: Iterable[RuleUse]) -> list[str]:
+    def note_unclear(self, uses: Iterable[RuleUse], *, is_blind: bool) -> list[str]:
         """Count a test without a result; return the rules that are given up."""
         known = [use.id for use in uses if use.id in self.of]
         for id_ in known:
-            self.of[id_].unclear += 1
+            self.of[id_].blind += is_blind
+            self.of[id_].unclear += not is_blind
         return [id_ for id_ in known if self.of[id_].fails]
 
     def note(self, uses: Iterable[RuleUse], cover: str, *, is_good: bool) -> list[str]:

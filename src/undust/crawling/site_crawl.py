@@ -270,24 +270,31 @@ class SiteCrawl:
         """Count what a fetch says of the rules that make it a duplicate; return whether any fails by it."""
         steps = self._steps(self.explain(url), cover)
         verdict = self.fetched.compare(url, cover)
-        if verdict == "same":
+        is_good = verdict == "same"
+        if is_good:
             self.tests.note_asked(steps, cover)
-        is_clear = verdict != "unknown"
         form = self.rules.program.canonical(url)
-        if self.unstable.holds(form) or not (is_clear or self._has_sketches(url, cover)):
-            return False
-        if verdict == "same" and not self.fetched.distinguishes(record):
+        if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
             return False
         uses = _uses(steps)
-        tests = [self.tests.of[use.id] for use in uses if use.id in self.tests.of]
-        if all(test.is_proven for test in tests) and self.unstable.note(form, is_good=verdict == "same"):
+        if verdict == "unknown" and not self._has_sketches(url, cover):
+            if record.sketch:
+                # What was fetched before sketches were known cannot be compared with anything.
+                self.covers[self.key(url)] = url
+            failing = self.tests.note_unclear(uses, is_blind=True)
+        elif self._is_proven(uses) and self.unstable.note(form, is_good=is_good):
             self._hand_back(self.skipped)
             return False
-        is_good = verdict == "same"
-        failing = self.tests.note(uses, cover, is_good=is_good) if is_clear else self.tests.note_unclear(uses)
+        elif verdict == "unknown":
+            failing = self.tests.note_unclear(uses, is_blind=False)
+        else:
+            failing = self.tests.note(uses, cover, is_good=is_good)
         if failing:
             self.withdraw(failing)
         return bool(failing)
+
+    def _is_proven(self, uses: Iterable[RuleUse]) -> bool:
+        return all(self.tests.of[use.id].is_proven for use in uses if use.id in self.tests.of)
 
     def _has_sketches(self, url: str, cover: str) -> bool:
         return bool(self.fetched.record(url).sketch and self.fetched.record(cover).sketch)
