@@ -123,9 +123,11 @@ def _read_with_progress(paths: Sequence[str], said: dict[str, Any]) -> Observati
     )
     with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("reading", total=None)
-        return read(
+        found = read(
             *paths, **said, watch=lambda done, total: progress.update(task, completed=done, total=total)
         )
+        progress.refresh()  # what is read at once is shown as well
+        return found
 
 
 def _columns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
