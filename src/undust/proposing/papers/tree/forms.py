@@ -153,7 +153,7 @@ class Form:
         no_semicolons: Collection[int],
     ) -> Ints:
         fixed = {shape.keys for shape in wanted}
-        required = {key for key in self.query if self.pattern[key] != PERHAPS or key in captured}
+        required = {key for key in self.query if self.pattern.get(key) != PERHAPS or key in captured}
         allowed = set(self.query)
         rows = layouts.rows(
             layout
