@@ -20,6 +20,7 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 import undust
@@ -29,8 +30,9 @@ from bench.sites import Crawl
 from undust.judging import KeyState, Site, effects
 from undust.proposing import PROPOSERS, SeenSite
 from undust.searching import Search
+from undust.searching.guard_index import context_of
 from undust.searching.guards import Guards
-from undust.searching.kinds import GUARDED, SEARCH_KINDS, kind_of
+from undust.searching.kinds import GUARDED, IN_OTHER_FOLDERS, SEARCH_KINDS, base_kind_of, kind_of
 from undust.searching.priors import KindPrior
 from undust.searching.risk import Risk
 
@@ -38,9 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from undust.edits import Edit
+    from undust.judging import EditEffect
 
 LEAST_PAGES, LEAST_SHOWN = 3, 3
 """Pages that must support an edit in one half, and that must show in the other whether it is true."""
+FEW = 0.3
+"""The share of failures in a folder where an edit holds."""
 TRUE = 0.01
 """A true edit merges at most this share of the pages wrongly."""
 NOISE = 0.002
@@ -106,6 +111,21 @@ def _judged(site: str, state: KeyState, other: KeyState, edits: list[Edit]) -> I
             yield Trial(
                 site, kind_of(effect), effect.edit, effect.pages, effect.wrong, shown.pages, shown.lost
             )
+            if not (effect.edit.when or effect.edit.unless) and (folders := _folders(other, shown)):
+                name = f"{base_kind_of(effect)}{IN_OTHER_FOLDERS}"
+                yield Trial(site, name, effect.edit, 1.0, 0.0, *folders)
+
+
+def _folders(state: KeyState, shown: EditEffect) -> tuple[int, int] | None:
+    """Return in how many folders an edit holds and fails, beside one where it was seen to hold."""
+    votes: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    sides = np.where(np.isin(shown.left, shown.moved), shown.left, shown.right).tolist()
+    for image, ratio in zip(sides, shown.ratios.tolist(), strict=True):
+        if ratio:
+            votes[str(context_of(state.image_texts[image]))][ratio < 0] += 1
+    told = [counts for counts in votes.values() if sum(counts) >= LEAST_SHOWN]
+    holds = sum(wrong <= FEW * right for right, wrong in told)
+    return (holds - 1, len(told) - holds) if holds and len(told) > 1 else None
 
 
 def fitted(some: list[Trial]) -> dict[str, KindPrior]:
@@ -116,7 +136,9 @@ def fitted(some: list[Trial]) -> dict[str, KindPrior]:
     mean = _share(some, 0.3)
     wrong, right = _spread([trial for trial in some if not trial.is_true], (0.7, 0.7))
     found = {}
-    for kind in (name for each in SEARCH_KINDS for name in (each, f"{each}{GUARDED}")):
+    for kind in (
+        name for each in SEARCH_KINDS for name in (each, f"{each}{GUARDED}", f"{each}{IN_OTHER_FOLDERS}")
+    ):
         true = _share(by_kind[kind], mean)
         spread = _spread([trial for trial in by_kind[kind] if not trial.is_true], (wrong, right))
         found[kind] = KindPrior(round(true, 3), NOISE, *(round(number, 2) for number in spread))

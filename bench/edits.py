@@ -25,12 +25,12 @@ from bench.common import machine
 from bench.quality import Case, generated, halves, other_judge, real
 from bench.sites import KINDS, Crawl
 from bench.sites.families import FAMILIES, family
-from undust.learning import learn_site as learn_before
 from undust.learning import requirements_from
+from undust.learning.edited import combined_rules, edited_rules
 from undust.measuring import Measures
 from undust.reading.observations import SCHEMA
 from undust.rules import RuleSet
-from undust.searching import Objective, Risk, learn_site
+from undust.searching import Objective, Risk
 from undust.searching.priors import priors_from
 
 if TYPE_CHECKING:
@@ -42,17 +42,18 @@ GROUPS = ("families", "kinds", "crawls", "mirrors")
 
 
 def _edits(found: Duplicates, objective: Objective) -> RuleSet:
-    return RuleSet(rule for site in found for rule in learn_site(site, objective=objective).rules)
+    priors = objective.risk.priors
+    return RuleSet(rule for site in found for rule in edited_rules(site, priors=priors).rules)
 
 
-def _before(found: Duplicates, _: Objective) -> RuleSet:
-    requirements = requirements_from(0.01, None, 0)
-    return RuleSet(rule for site in found for rule in learn_before(site, requirements).rules)
+def _combined(found: Duplicates, objective: Objective) -> RuleSet:
+    requirements, priors = requirements_from(0.01, None, 0), objective.risk.priors
+    return RuleSet(rule for site in found for rule in combined_rules(site, requirements, priors=priors).rules)
 
 
 METHODS: dict[str, Callable[[Duplicates, Objective], RuleSet]] = {
     "edits": _edits,
-    "undust": _before,
+    "undust": _combined,
     "none": lambda _, __: RuleSet(),
 }
 

@@ -85,7 +85,7 @@ def measure(path: Path) -> dict[str, Any]:
     stages = Stages()
     for stage, module, name in (
         ("clustering", one_site, "find_in_site"),
-        ("learning", one_site, "learn_site"),
+        ("learning", one_site, "combined_rules"),
         ("across sites", one_site, "shown_by"),
         ("deciding for all", together, "rules_across"),
     ):

@@ -36,7 +36,7 @@ from undust.engines import budget
 from undust.jobs import one_site, site_journal
 site_journal.JOURNAL_PATIENCE = 0.0
 budget.HELD_SHARE = float(os.environ.get("HELD", budget.HELD_SHARE))
-real = one_site.learn_site
+real = one_site.combined_rules
 failing, greedy = (os.environ.get(name, "").split() for name in ("FAILING", "GREEDY"))
 def learn_site(site, *rest):
     if site.site in failing:
@@ -44,7 +44,7 @@ def learn_site(site, *rest):
     if site.site in greedy:
         bytearray(1 << 62)
     return real(site, *rest)
-one_site.learn_site = learn_site
+one_site.combined_rules = learn_site
 main()
 """
 

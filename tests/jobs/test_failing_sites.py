@@ -12,7 +12,7 @@ from undust.cli.outcomes import told
 from undust.engines import LocalEngine
 from undust.jobs import one_site
 from undust.jobs.combined import learn_combined
-from undust.learning import learn_site
+from undust.learning.edited import combined_rules
 from undust.reading.observations import table_of
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def test_one_site_in_a_hundred_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def learn_or_fail(site: SiteClusters, *rest: Any) -> SiteRules:  # noqa: ANN401 -- as they come
         if site.site in failing:
             raise failing[site.site](site.site)
-        return learn_site(site, *rest)
+        return combined_rules(site, *rest)
 
-    monkeypatch.setattr(one_site, "learn_site", learn_or_fail)
+    monkeypatch.setattr(one_site, "combined_rules", learn_or_fail)
     with LocalEngine(threads=1) as engine:
         outcome = learn_combined(crawl_of(names), engine=engine)
     assert outcome.failed == {

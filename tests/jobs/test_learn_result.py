@@ -10,7 +10,7 @@ import pytest
 import undust
 from bench.sites import site
 from undust.jobs import one_site
-from undust.learning import learn_site
+from undust.learning.edited import combined_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,9 +105,9 @@ def test_a_failed_site_is_named_and_not_raised(seen: pa.Table, monkeypatch: pyte
         if getattr(found, "site", "") == "forum1.test":
             message = "the disk is full; free some space"
             raise undust.UndustError(message)
-        return learn_site(found, *args, **told)  # type: ignore[arg-type]
+        return combined_rules(found, *args, **told)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(one_site, "learn_site", failing)
+    monkeypatch.setattr(one_site, "combined_rules", failing)
     found = undust.learn(seen, details=True)
     assert list(found.failed) == ["forum1.test"]
     assert {rule.site for rule in found.rules} == {"wiki1.test"}

@@ -18,7 +18,8 @@ from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.one_site import LEARNED, LearningTask, learn_clusters, learn_rows
 from undust.jobs.records import from_text, to_text
-from undust.learning import Requirements, learn_site
+from undust.learning import Requirements
+from undust.learning.edited import combined_rules
 from undust.reading.observations import table_of
 
 if TYPE_CHECKING:
@@ -72,11 +73,11 @@ def test_a_site_that_fails_is_named_and_the_others_complete(monkeypatch: pytest.
         if site.site == "b.test":
             message = "no\nluck"
             raise ZeroDivisionError(message)
-        return learn_site(site, *rest)  # type: ignore[arg-type]
+        return combined_rules(site, *rest)  # type: ignore[arg-type]
 
     table = table_with_site(crowd())
     others = learn_combined(table.filter(pa.compute.not_equal(table[SITE], "b.test")))
-    monkeypatch.setattr(one_site, "learn_site", broken)
+    monkeypatch.setattr(one_site, "combined_rules", broken)
     outcome = learn_combined(crowd())
     failed = {"b.test": "learning from them failed: ZeroDivisionError: no luck"}
     assert outcome.failed == outcome.as_json()["failed"] == failed

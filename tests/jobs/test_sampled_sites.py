@@ -18,7 +18,8 @@ from undust.jobs.one_site import LearningTask, learn_clusters
 from undust.jobs.sampled_sites import Giants
 from undust.jobs.site_state import FAILED, held_against_all, site_state_of
 from undust.judging.targets import with_targets
-from undust.learning import Requirements, learn_site
+from undust.learning import Requirements
+from undust.learning.edited import combined_rules
 from undust.reading.observations import table_of
 
 PAGES = 1200
@@ -130,7 +131,7 @@ def test_the_sample_within_a_site_is_held_against_all_of_it() -> None:
     """The same where the site fits into memory and only learning looks at a part."""
     (site,) = undust.find_duplicates(giant())
     requirements = replace(Requirements(), most_urls=800)
-    rules = learn_site(site, requirements)
+    rules = combined_rules(site, requirements)
     assert 0 < rules.sampled <= 800
     whole = held_against_all(site, rules, requirements)
     assert whole.rules == rules.rules

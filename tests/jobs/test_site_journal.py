@@ -13,7 +13,7 @@ from undust.errors import UndustError
 from undust.jobs import one_site, site_journal
 from undust.jobs.combined import learn_combined
 from undust.jobs.site_journal import SiteJournal, job_of, journal_of
-from undust.learning import learn_site
+from undust.learning.edited import combined_rules
 from undust.reading.observations import table_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Stopping:
             raise Stopped
         self.left -= 1
         self.learned.append(site.site)
-        return learn_site(site, *rest)  # type: ignore[arg-type]
+        return combined_rules(site, *rest)  # type: ignore[arg-type]
 
 
 def test_a_job_goes_on_from_its_finished_sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,11 +65,11 @@ def test_a_job_goes_on_from_its_finished_sites(tmp_path: Path, monkeypatch: pyte
     expected = learn_combined(crowd()).rules.dumps()
     path = tmp_path / "journal"
     first, second = Stopping(4), Stopping(99)
-    monkeypatch.setattr(one_site, "learn_site", first)
+    monkeypatch.setattr(one_site, "combined_rules", first)
     with pytest.raises(Stopped), SiteJournal(path, "job") as kept, LocalEngine(threads=1) as engine:
         learn_combined(crowd(), engine=engine, journal=kept)
     assert path.exists()
-    monkeypatch.setattr(one_site, "learn_site", second)
+    monkeypatch.setattr(one_site, "combined_rules", second)
     with SiteJournal(path, "job", resume=True) as kept, LocalEngine(threads=1) as engine:
         assert sorted(kept.found) == sorted(first.learned)
         outcome = learn_combined(crowd(), engine=engine, journal=kept)

@@ -16,7 +16,7 @@ from undust.errors import UndustError
 from undust.rules import RuleSet
 from undust.searching import Objective, learn_site
 from undust.searching.forgotten import texts_forgotten
-from undust.searching.kinds import GUARDED, SEARCH_KINDS, look_of_texts
+from undust.searching.kinds import GUARDED, IN_OTHER_FOLDERS, SEARCH_KINDS, look_of_texts
 from undust.searching.risk import RISK
 
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -142,7 +142,8 @@ def test_longer_edits_are_riskier() -> None:
 def test_every_kind_has_a_prior() -> None:
     """The file that undust ships knows all kinds, says when it was fitted, and names no site."""
     data = json.loads((files("undust.searching") / "priors.json").read_text(encoding="utf-8"))
-    assert set(data["kinds"]) == {name for kind in SEARCH_KINDS for name in (kind, f"{kind}{GUARDED}")}
+    endings = ("", GUARDED, IN_OTHER_FOLDERS)
+    assert set(data["kinds"]) == {f"{kind}{ending}" for kind in SEARCH_KINDS for ending in endings}
     assert data["date"]
     assert ".test" not in data["data"]
 

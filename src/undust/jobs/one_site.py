@@ -18,8 +18,8 @@ from undust.jobs.proposals import proposed_beside
 from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.site_state import held_against_all, site_state_of
 from undust.judging.targets import with_targets
-from undust.learning import SITES, Requirements, SiteRules, is_off, learn_site, proved_again, shown_by
-from undust.learning.user_disabled import Unwanted
+from undust.learning import SITES, Requirements, is_off, proved_again, shown_by
+from undust.learning.edited import combined_rules, edited_rules
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.pages.clustering import Duplicates, find_in_site
@@ -28,11 +28,9 @@ from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
-from undust.searching import Objective, Risk
-from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from undust.learning import SiteTally
     from undust.measuring import Labelled
@@ -125,11 +123,8 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     again = proved_again(site, known, task.requirements, task.today) if known else []
     unwanted = [rule for _, rule in again if is_off(rule)]
     given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
-    rules = (
-        edited(site, task.requirements, task.priors, given, unwanted)
-        if task.edits
-        else learn_site(site, task.requirements, given, unwanted)
-    )
+    learn = edited_rules if task.edits else combined_rules
+    rules = learn(site, task.requirements, given, unwanted, task.priors)
     if rules.sampled:
         rules = held_against_all(site, rules, task.requirements)
     rules = replace(rules, rules=with_targets(site, rules.rules, rules.restless))
@@ -167,31 +162,6 @@ def labelled_in(rows: pa.Table, site: SiteClusters, task: LearningTask) -> Label
             # Labels that contradict each other: what is left of them is in the clusters.
             return labelled_of(site)
     return None if task.has_labels else labelled_of(site)
-
-
-def edited(
-    site: SiteClusters,
-    requirements: Requirements,
-    priors: Mapping[str, KindPrior] | None = None,
-    given: Sequence[Rule] = (),
-    unwanted: Sequence[Rule] = (),
-) -> SiteRules:
-    """Return what the search among typed edits gives, in the form of the combined learner."""
-    off = Unwanted(unwanted, site.node_urls).done_by if unwanted else None
-    objective = Objective.under(requirements.max_fpr)
-    if priors is not None:
-        objective = replace(objective, risk=Risk(dict(priors)))
-    learned = learn_edits(site, objective=objective, seed=requirements.seed, given=given, is_unwanted=off)
-    return SiteRules(
-        site.site,
-        learned.rules,
-        learned.candidates,
-        learned.refused,
-        urls=learned.urls,
-        left=learned.left,
-        pages=learned.pages,
-        lost=learned.lost,
-    )
 
 
 def _doubts(site: SiteClusters) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ A vote is a key that comes under another one. It says what the evidence says of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,6 +65,11 @@ class EditEffect:
     texts: Sequence[str] = ()
     """All images."""
 
+    def among(self, votes: Bools) -> EditEffect:
+        """Return the same with some of the votes."""
+        some = {name: getattr(self, name)[votes] for name in ("left", "right", "group", "ratios", "page")}
+        return replace(self, **some)
+
     @cached_property
     def samples(self) -> tuple[str, ...]:
         """Some of the images that move."""
@@ -81,6 +86,11 @@ class EditEffect:
         """Keys under which votes say that one page comes together: what supports the edit."""
         # Votes come in the order of their groups.
         return int(np.count_nonzero(np.diff(self.group[self.ratios >= SUPPORTS], prepend=-1)))
+
+    @cached_property
+    def merges(self) -> int:
+        """Votes that say so: a page may come together from many keys."""
+        return int(np.count_nonzero(self.ratios >= SUPPORTS))
 
     @cached_property
     def lost(self) -> int:

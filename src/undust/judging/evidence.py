@@ -119,6 +119,29 @@ class BlockEvidence:
         return found
 
 
+class WithoutUnstable:
+    """Evidence in which pages that are another one at every fetch say nothing of others.
+
+    Args:
+        evidence: What is known of all pairs.
+        is_unstable: Of each URL whether it shows such a page.
+
+    """
+
+    def __init__(self, evidence: PairEvidence, is_unstable: Bools) -> None:
+        self._evidence, self._is_unstable = evidence, is_unstable
+
+    def silent(self, rows: Ints) -> Bools:
+        """Return of URLs whether nothing is known that could be compared."""
+        return self._evidence.silent(rows) | self._is_unstable[rows]
+
+    def ratios(self, left: Ints, right: Ints) -> Floats:
+        """Return what is known of each pair; what speaks for one page is believed all the same."""
+        found = self._evidence.ratios(left, right)
+        found[(self._is_unstable[left] | self._is_unstable[right]) & (found < 0)] = 0.0
+        return found
+
+
 def evidence_of(site: SiteClusters, nodes: Ints) -> PairEvidence:
     """Return the best evidence that there is: of blocks where pages have them, else of clusters."""
     has_blocks = site.evidence_of_pairs.has_blocks

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust.judging.evidence import evidence_of
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-_MOST_URLS = 60_000
-"""Of a site with more, whole pages are drawn."""
+MOST_OF_SITE, MOST_BYTES = 60_000, 12_000_000
+"""Of a site with more URLs, or with more text in them, whole pages are drawn."""
+_HALF = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,20 +43,33 @@ class Site:
     gone: frozenset[str]
     """URLs that were asked for and never were a page."""
     evidence: PairEvidence
+    is_sample: bool = False
+    """Whether some pages were drawn of more."""
 
     @classmethod
-    def of(cls, found: SiteClusters, evidence: PairEvidence | None = None, *, seed: int = 0) -> Self:
+    def of(
+        cls,
+        found: SiteClusters,
+        evidence: PairEvidence | None = None,
+        *,
+        seed: int = 0,
+        most_urls: int = MOST_OF_SITE,
+        most_bytes: int = MOST_BYTES,
+    ) -> Self:
         """Return a site from its clusters, and from better evidence if there is any.
 
         Args:
             found: Its clusters.
             evidence: Over the distinct URLs that are seen, in the order of their nodes.
             seed: Another number draws other pages of a large site.
+            most_urls: Of a site with more URLs, whole pages are drawn.
+            most_bytes: The same for the text of the URLs.
 
         """
         nodes = np.flatnonzero(found.cluster_of_node >= 0)
-        if len(nodes) > _MOST_URLS and evidence is None:
-            nodes = _drawn(found, nodes, seed)
+        is_sample = evidence is None and (len(nodes) > most_urls or _lengths(found, nodes).sum() > most_bytes)
+        if is_sample:
+            nodes = _drawn(found, nodes, seed, most_urls, most_bytes)
         return cls(
             found.site,
             found.node_urls.take(pa.array(nodes)).cast(pa.large_string()),
@@ -63,6 +78,7 @@ class Site:
             _preferred(found)[nodes],
             frozenset(found.gone.to_pylist()),
             evidence or evidence_of(found, nodes),
+            is_sample,
         )
 
     @property
@@ -74,6 +90,16 @@ class Site:
     def texts(self) -> list[str]:
         """The URLs as Python strings."""
         return self.urls.to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def half(self) -> Bools:
+        """Of each page in which half of the site it is; the same half whatever else there is."""
+        return self.drawn("half", _HALF)
+
+    def drawn(self, salt: str, share: float) -> Bools:
+        """Return of each page whether it is among a share of them, drawn by its first URL."""
+        first = np.unique(self.page, return_index=True)[1]
+        return np.array([_chance(salt, self.texts[row]) < share for row in first.tolist()], np.bool_)
 
     @cached_property
     def hosts(self) -> Counter[str]:
@@ -98,19 +124,23 @@ def _preferred(found: SiteClusters) -> Bools:
     return preferred
 
 
-def _drawn(found: SiteClusters, nodes: Ints, seed: int) -> Ints:
+def _lengths(found: SiteClusters, nodes: Ints) -> Ints:
+    return np.asarray(pc.binary_length(found.node_urls.take(pa.array(nodes))), np.int64)
+
+
+def _drawn(found: SiteClusters, nodes: Ints, seed: int, most_urls: int, most_bytes: int) -> Ints:
     """Return the nodes of some pages, whole pages, as many as there may be."""
     page = _pages(found, nodes)
     first = np.unique(page, return_index=True)[1]
     names = found.node_urls.take(pa.array(nodes[first])).to_pylist()
-    drawn = np.array([_chance(seed, name) for name in names])
-    order = np.argsort(drawn, kind="stable")
-    total = np.cumsum(np.bincount(page)[order])
+    order = np.argsort(np.array([_chance(f"sample {seed}", name) for name in names]), kind="stable")
+    count = np.cumsum(np.bincount(page)[order])
+    length = np.cumsum(np.bincount(page, _lengths(found, nodes))[order])
     chosen = np.zeros(len(order), np.bool_)
-    chosen[order[total <= _MOST_URLS]] = True
+    chosen[order[(count <= most_urls) & (length <= most_bytes)]] = True
     return nodes[chosen[page]]
 
 
-def _chance(seed: int, name: str) -> float:
-    text = f"drawn {seed}\n{name}".encode(errors="surrogateescape")
+def _chance(salt: str, name: str) -> float:
+    text = f"{salt}\n{name}".encode(errors="surrogateescape")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64

@@ -131,6 +131,11 @@ def _fails(rule: Rule, place: int, ways: Sequence[_Way]) -> bool:
     return sum(unknown) >= _LEAST_SHARE_OF_FORM * len(own) and bool(unknown)
 
 
+def names_lesser_form(text: str) -> bool:
+    """Return whether a text names a printer's, mobile or feed form."""
+    return bool(_LESSER.search(text))
+
+
 def prefers_lesser_form(rule: Rule) -> bool:
     """Return whether a rule writes the name of a printer's, mobile or feed form that it did not read.
 
@@ -140,7 +145,7 @@ def prefers_lesser_form(rule: Rule) -> bool:
     True
     """
     read, written = (_CAPTURE.sub("/", side or "") for side in (rule.source, rule.target))
-    return bool(_LESSER.search(written)) and not _LESSER.search(read)
+    return names_lesser_form(written) and not names_lesser_form(read)
 
 
 @dataclass

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from undust.learning.unstable_pages import UnstablePages
     from undust.learning.widening import Wider
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
@@ -242,9 +243,13 @@ class Learning:
             self.formed = self.state.images, forms
         return self.formed[1]
 
-    def _find_restless(self) -> None:
+    def restless(self) -> UnstablePages:
+        """Return which pages are another one at every fetch."""
         rules = [rule for propose in LOOKING_FOR_VOLATILE.values() for rule in self._proposed(propose)]
-        self.demands.restless = restless_pages(self.state, rules)
+        return restless_pages(self.state, rules)
+
+    def _find_restless(self) -> None:
+        self.demands.restless = self.restless()
         self.state.silence(self.demands.restless.pages)
 
     def _keep_volatile(self, propose: Propose) -> None:

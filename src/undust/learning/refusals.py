@@ -15,7 +15,7 @@ NOWHERE = "leads to where the site has no page"
 MADE_UP_URLS = "creates URLs that were not observed"
 AGAINST = "works against another rule"
 TOGETHER = "the rules together would exceed --max-fpr"
-_MOST_KEPT = 100
+MOST_REFUSED = 100
 """Of a site, those that concern most pages; all are counted."""
 
 
@@ -57,4 +57,4 @@ class Refusals:
     def weightiest(self, taken: set[str]) -> tuple[RefusedRule, ...]:
         """Return those that concern most pages, without those accepted later."""
         kept = [refused for text, refused in self.found.items() if text not in taken]
-        return tuple(sorted(kept, key=lambda one: (-one.pages, -one.lost, str(one.rule)))[:_MOST_KEPT])
+        return tuple(sorted(kept, key=lambda one: (-one.pages, -one.lost, str(one.rule)))[:MOST_REFUSED])

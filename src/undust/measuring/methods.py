@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from undust.errors import UndustError
-from undust.learning import learn_site, requirements_from
+from undust.learning import requirements_from
+from undust.learning.edited import combined_rules, edited_rules
 from undust.learning.single import Job, learn_sites
 from undust.measuring.baselines import baselines
 from undust.measuring.published import PUBLISHED_APPLICATIONS
 from undust.measuring.ranking import Ranking, interleaved
 from undust.proposing import papers
 from undust.rules import RuleSet
-from undust.searching import Objective
-from undust.searching import learn_site as learn_edits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from undust.learning import Requirements, SiteRules
     from undust.learning.single import MethodOutcome
-    from undust.pages.clustering import Duplicates
+    from undust.pages.clustering import Duplicates, SiteClusters
 
     Images = Callable[[pa.Array], pa.Array]
 
@@ -97,8 +97,8 @@ def _all() -> Iterable[Method]:
         for name, options in VARIANTS.get(learner.name, ((learner.name, {}),)):
             said = {f"{learner.name}.{option}": value for option, value in options.items()}
             yield Method(name, partial(_learned, learner.name, said))
-    yield Method("edits", _edits)
-    yield Method("undust", _combined)
+    yield Method("edits", partial(_by_site, edited_rules))
+    yield Method("undust", partial(_by_site, combined_rules))
 
 
 def _fixed(images: Images) -> Callable[[Duplicates, Job], Callable[[float], Ready]]:
@@ -142,31 +142,18 @@ def _learned(
     return under
 
 
-def _combined(training: Duplicates, job: Job) -> Callable[[float], Ready]:
+def _by_site(
+    learn: Callable[[SiteClusters, Requirements], SiteRules], training: Duplicates, job: Job
+) -> Callable[[float], Ready]:
     def under(max_fpr: float) -> Ready:
         requirements = requirements_from(max_fpr, job.min_support, job.seed)
-        learned = [learn_site(site, requirements) for site in training]
+        learned = [learn(site, requirements) for site in training]
         rules = RuleSet(rule for site in learned for rule in site.rules)
         return Ready(
             partial(_by_rules, rules, job.threads),
             rules=len(rules),
             candidates=sum(site.candidates for site in learned),
             valid=len(rules),
-        )
-
-    return under
-
-
-def _edits(training: Duplicates, job: Job) -> Callable[[float], Ready]:
-    def under(max_fpr: float) -> Ready:
-        objective = Objective.under(max_fpr)
-        learned = [learn_edits(site, objective=objective, seed=job.seed) for site in training]
-        rules = RuleSet(rule for site in learned for rule in site.rules)
-        return Ready(
-            partial(_by_rules, rules, job.threads),
-            rules=len(rules),
-            candidates=sum(site.candidates for site in learned),
-            valid=sum(len(site.edits) for site in learned),
         )
 
     return under

@@ -10,5 +10,7 @@ from undust.proposing.swaps import swaps
 
 PROPOSERS = (spellings, drops, defaults, labels, places, differences, last_segments, idle_segments, swaps)
 """Cheap and general ones first."""
+WEIGHED_TOGETHER = ((spellings,), (drops,), (defaults,), PROPOSERS[3:])
+"""Those whose edits are weighed against each other; what came before was accepted."""
 
-__all__ = ["PROPOSERS", "SeenParts", "SeenSite", "parts_of"]
+__all__ = ["PROPOSERS", "WEIGHED_TOGETHER", "SeenParts", "SeenSite", "parts_of"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from undust._core import DifferenceBounds
 from undust._core import differences as core_differences
-from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter
+from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, is_somebodys
 from undust.edits.reading import shape_from
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ PAGES, _MOST, _LONGEST, LONG_NAME = 3, 1000, 6, 14
 _KEPT = 5
 """Distinct texts that a removed part must have had: a part with few is a word of the site's scheme."""
 CAPTURES = "abcdefgijk"
+_PUBLIC = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+"""Words that may be listed in an edit."""
 
 
 def differences(seen: SeenSite) -> Iterator[Edit]:
@@ -67,6 +70,8 @@ def _edit(source: Shape, target: Shape, values: list[list[str]]) -> Rewrite | No
         if piece.name:
             return piece
         some = next(forgotten, [])
+        if 1 < len(some) < _KEPT and all(map(_PUBLIC.fullmatch, some)) and not any(map(is_somebodys, some)):
+            return ShapeCapture(piece.name, "|".join(sorted(some)))
         is_clear &= len(some) in {1, _KEPT}
         return some[0] if len(some) == 1 else piece
 

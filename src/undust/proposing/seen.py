@@ -12,6 +12,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from undust.judging import KeyState
 
 _FEW = 6
@@ -42,11 +44,18 @@ def parts_of(url: str) -> SeenParts:
 
 
 class SeenSite:
-    """One image of each key whose page is known, with that page."""
+    """One image of each key whose page is known, with that page.
 
-    def __init__(self, state: KeyState) -> None:
+    Args:
+        state: Where the URLs stand.
+        held: Pages that are not looked at; what is proposed can be tested on them.
+
+    """
+
+    def __init__(self, state: KeyState, held: NDArray[np.bool_] | None = None) -> None:
         self.site = state.site.name
-        rows = np.flatnonzero(state.site.is_labelled[state.speaker])
+        is_seen = state.site.is_labelled[state.speaker]
+        rows = np.flatnonzero(is_seen if held is None else is_seen & ~held[state.page_of_key])
         texts = state.image_texts
         self.urls = [texts[image] for image in state.image_of_key[rows].tolist()]
         self.pages: list[int] = state.site.page[state.speaker[rows]].tolist()

@@ -2,6 +2,6 @@
 
 from undust.searching.objective import Objective, Worth
 from undust.searching.risk import Risk
-from undust.searching.search import Learned, Search, learn_site
+from undust.searching.search import Learned, RefusedEdit, Search, learn_site
 
-__all__ = ["Learned", "Objective", "Risk", "Search", "Worth", "learn_site"]
+__all__ = ["Learned", "Objective", "RefusedEdit", "Risk", "Search", "Worth", "learn_site"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.edits.shapes import Piece, Run
 
-MOST_LISTED = 8
+MOST_LISTED = 5
 """Words of a list, at most."""
 UNHEARD = 0.05
 """The share of URLs with a word that no other URL has, up to which the words are taken to be all."""

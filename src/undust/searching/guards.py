@@ -15,7 +15,7 @@ from undust.searching.forgotten import Excused, is_numbered
 from undust.searching.guard_index import GuardIndex, context_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,8 +43,6 @@ _NEARLY_ALL, REACHES = 0.98, 2
 """The share of what an edit is seen to do that its guards leave, and how many guards it gets at most."""
 ELSEWHERE = 0.95
 """A folder or host with this share of a site's URLs is the site."""
-MANY_HOMES = 5
-"""Folders in which an edit must hold before it is taken to hold in others."""
 LEFT_OUT, LEFT_OUT_SHARE = 3, 0.2
 """What a guard must leave out of what nobody saw, at least."""
 RESTLESS_PAGES, RESTLESS_LOST = 10, 0.3
@@ -74,20 +72,45 @@ class Guards:
         self._index = GuardIndex()
         self._homes: Counter[Guard] | None = None
 
-    def where_it_holds(self, state: KeyState, effect: EditEffect, least: int) -> list[Narrowed]:
-        """Return an edit under guards under which it hardly fails, and with exceptions where it does."""
-        edit, sides = effect.edit, _Sides(self._index, state, effect)
+    def where_it_holds(
+        self, state: KeyState, effect: EditEffect, least: int, chosen: EditEffect | None = None
+    ) -> list[Narrowed]:
+        """Return an edit under guards under which it hardly fails, and with exceptions where it does.
+
+        Args:
+            state: Where the URLs stand.
+            effect: What the edit would do.
+            least: Pages where it must hold under a guard.
+            chosen: The same with some of the votes, by which guards are chosen; the others can then tell
+                whether they were chosen by luck.
+
+        """
+        edit, whole = effect.edit, _Sides(self._index, state, effect)
+        sides = whole if chosen is None else _Sides(self._index, state, chosen)
         holds, fails = self._counted(sides.good), self._counted(sides.bad)
-        useful = (holds >= least) & (fails < sides.bad.size)
+        useful = (holds >= least) & (fails < sides.bad.size) & ~self._of_removed(edit)
         one = [
             Narrowed(edit.guarded(when=[self._guard(number)]), Excused(WHERE_COST))
             for number in self._largest(holds, useful & (fails <= _FEW * holds), WHERE)
         ]
         broad = self._largest(holds, useful & (fails > _FEW * holds) & (fails <= _HALF * holds), BROAD)
-        two = [each for number in broad for each in self._under(edit, sides, number, least)]
-        return [*one, *two, *self._excepting(edit, sides)]
+        two = [each for number in broad for each in self._under(edit, sides, whole, number, least)]
+        return [*one, *two, *self._excepting(edit, sides, whole)]
 
-    def _under(self, edit: Edit, sides: _Sides, first: int, least: int) -> Iterator[Narrowed]:
+    def _of_removed(self, edit: Edit) -> Bools:
+        """Return of each guard whether it is about a value that the edit removes: a default is another edit.
+
+        What is removed under `page=1` would be removed from `page=2&page=1`, too.
+        """
+        return np.array(
+            [
+                bool(guard.query) and guard.query[0].value is not None and guard.query[0].name in edit.forgets
+                for guard in self._index.guards
+            ],
+            np.bool_,
+        )
+
+    def _under(self, edit: Edit, sides: _Sides, whole: _Sides, first: int, least: int) -> Iterator[Narrowed]:
         """Yield an edit under a guard that is not enough, with a second one, or with exceptions."""
         inside = sides.under(first)
         under = edit.guarded(when=[self._guard(first)])
@@ -95,7 +118,7 @@ class Guards:
         may = (holds >= least) & (fails <= _FEW * holds)
         for number in self._largest(holds, may, 1):
             yield Narrowed(under.guarded(when=[self._guard(number)]), Excused(2 * WHERE_COST))
-        for narrowed in self._excepting(under, inside):
+        for narrowed in self._excepting(under, inside, whole.under(first)):
             yield narrowed._replace(excused=narrowed.excused.with_more(Excused(WHERE_COST)))
 
     def _largest(self, holds: Ints, may: Bools, most: int) -> list[int]:
@@ -109,14 +132,15 @@ class Guards:
 
     def exceptions(self, state: KeyState, effect: EditEffect) -> list[Narrowed]:
         """Return an edit with one exception more after the other, where it fails."""
-        return list(self._excepting(effect.edit, _Sides(self._index, state, effect)))
+        sides = _Sides(self._index, state, effect)
+        return list(self._excepting(effect.edit, sides, sides))
 
-    def _excepting(self, edit: Edit, sides: _Sides) -> Iterator[Narrowed]:
+    def _excepting(self, edit: Edit, sides: _Sides, whole: _Sides) -> Iterator[Narrowed]:
         some: list[Guard] = []
         excused = Excused()
         for number in self._exceptions(sides.good, sides.bad):
             some.append(self._guard(number))
-            excused = excused.with_more(sides.excused_by(number, self._is_one_value(number, sides)))
+            excused = excused.with_more(whole.excused_by(number, self._is_one_value(number, whole)))
             yield Narrowed(edit.guarded(unless=some), excused)
 
     def _is_one_value(self, number: int, sides: _Sides) -> bool:
@@ -128,12 +152,13 @@ class Guards:
         holds = int(sides.good.meets(any_value).sum() - sides.good.meets(number).sum())
         return holds < OTHER_VALUES * int(sides.bad.meets(number).sum())
 
-    def reach(self, state: KeyState, effect: EditEffect) -> Edit:
+    def reach(self, state: KeyState, effect: EditEffect, *, holds_in_others: Callable[[int], bool]) -> Edit:
         """Return an edit that holds where it was seen to hold, and not where nobody saw it.
 
         What it would move and no vote speaks for is left out, as far as a guard tells it from what votes
-        speak for. Votes of one folder, or of one of several hosts, speak for no other. Where no vote speaks,
-        as in a list of URLs, there is no place to keep an edit to.
+        speak for. Votes of some folders, or of one of several hosts, speak for no other, unless edits of this
+        kind are known to hold in others when they hold in so many. Where no vote speaks, as in a list of
+        URLs, there is no place to keep an edit to.
         """
         edit = effect.edit
         if not effect.ratios.any():
@@ -142,7 +167,9 @@ class Guards:
         sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
         shown = np.unique(sides[effect.ratios > 0])
         edit = fitted(edit, [texts[image] for image in shown.tolist()], state.site.name)
-        unseen = np.setdiff1d(effect.moved, shown)
+        homes = {context_of(texts[image]) for image in shown.tolist()}
+        is_known = holds_in_others(len(homes))
+        unseen = np.zeros(0, np.int64) if is_known else np.setdiff1d(effect.moved, shown)
         good = self._counted(self._index.met_by(texts[image] for image in shown.tolist()))
         other = self._counted(self._index.met_by(texts[image] for image in unseen.tolist()))
         good = np.pad(good, (0, len(other) - len(good)))
@@ -159,21 +186,17 @@ class Guards:
             may.remove(best)
             chosen.append(best)
         silent = self._silent(state, effect, chosen)
-        edit = self._at_home(state, self._unheard(edit, silent, good), shown)
-        return self._not_abroad(state, edit, effect.moved, shown)
+        edit = self._on_host(state, self._unheard(edit, silent, good), shown)
+        return edit if is_known else self._at_home(state, edit, effect.moved, homes)
 
-    def _not_abroad(self, state: KeyState, edit: Edit, moved: Ints, shown: Ints) -> Edit:
-        """Return an edit without the folders that it changes and of which no vote speaks.
-
-        What holds in many folders is taken to hold in others, too; what holds in a few is not.
-        """
+    def _at_home(self, state: KeyState, edit: Edit, moved: Ints, homes: set[Guard]) -> Edit:
+        """Return an edit that stays in the only folder where it was seen to hold, or out of others."""
         if not edit.is_open or any(guard.path for guard in edit.when):
             return edit
-        texts = state.image_texts
-        homes = {context_of(texts[image]) for image in shown.tolist()}
-        if len(homes) >= MANY_HOMES:
-            return edit
-        abroad = Counter(context_of(texts[image]) for image in moved.tolist())
+        if len(homes) == 1:
+            (home,) = homes
+            return edit.guarded(when=[home]) if self._share(state, home) < ELSEWHERE else edit
+        abroad = Counter(context_of(state.image_texts[image]) for image in moved.tolist())
         unseen = sorted((-count, str(home), home) for home, count in abroad.items() if home not in homes)
         return edit.guarded(unless=[home for _, _, home in unseen[:EXCEPTIONS]])
 
@@ -199,15 +222,9 @@ class Guards:
             urls = urls.only(~urls.meets(best))
         return edit
 
-    def _at_home(self, state: KeyState, edit: Edit, shown: Ints) -> Edit:
-        """Return an edit that stays in the only folder, and on the only host, where it was seen to hold."""
-        texts = state.image_texts
-        homes = {context_of(texts[image]) for image in shown.tolist()}
-        if len(homes) == 1 and edit.is_open and not any(guard.path for guard in edit.when):
-            (home,) = homes
-            if self._share(state, home) < ELSEWHERE:
-                edit = edit.guarded(when=[home])
-        hosts = {parts_of(texts[image]).host for image in shown.tolist()}
+    def _on_host(self, state: KeyState, edit: Edit, shown: Ints) -> Edit:
+        """Return an edit that stays on the only host where it was seen to hold."""
+        hosts = {parts_of(state.image_texts[image]).host for image in shown.tolist()}
         if len(hosts) == 1 and edit.is_for_all_hosts:
             (host,) = hosts
             if state.site.hosts[host] < ELSEWHERE * len(state.site.texts):

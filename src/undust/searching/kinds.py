@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from undust.edits import DROP, MASK, OPERATIONS, Named, Rewrite, Several, ShapeParameter
+from undust.edits import DROP, MASK, OPERATIONS, RESPELL, WRITE, Named, Rewrite, Several, ShapeParameter
+from undust.edits.making import OPEN
 from undust.proposing import parts_of
 
 if TYPE_CHECKING:
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
 
 RANDOM, _NUMBER, _WORD, _NOTHING = "random", "number", "word", "nothing"
 LOOKS = (RANDOM, _NUMBER, _WORD, _NOTHING)
+ORDER, CASE, SLASH, ON_HOST = "order", "case", "slash", "host"
+_FORMS = {"sorted": ORDER, "unique": ORDER, "first": ORDER, "last": ORDER, "lower": CASE, "capital": CASE}
 SEARCH_KINDS = tuple(
     sorted(
         {f"{operation} {look}" for operation in (DROP, MASK) for look in LOOKS}
+        | {f"{RESPELL} {ORDER}", f"{RESPELL} {CASE}", f"{DROP} {SLASH}", f"{WRITE} {ON_HOST}"}
         | {operation for operation in OPERATIONS if operation not in {DROP, MASK}}
     )
 )
 """All kinds of edits, by name."""
-GUARDED = " under guards"
+GUARDED, IN_OTHER_FOLDERS = " under guards", " in other folders"
+"""What is added to the name of a kind: for edits with guards, and for how far one folder tells of others."""
 NUMBER_DROPPED = f"{DROP} {_NUMBER}"
 _MOST, _VARIED, _SHORTEST, _LONG_NUMBER = 0.7, 0.6, 8, 8
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_.~+=%-]+|[0-9a-fA-F]+")
@@ -36,10 +41,26 @@ _CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_.~+=%-]+|[0-9a-fA-F]+")
 def kind_of(effect: EditEffect) -> str:
     """Return the name of the kind of an edit, by what it would do."""
     edit = effect.edit
-    name = edit.operation
-    if name in {DROP, MASK}:
-        name = f"{name} {look_of(effect)}"
+    name = base_kind_of(effect)
     return f"{name}{GUARDED}" if edit.when or edit.unless else name
+
+
+def base_kind_of(effect: EditEffect) -> str:
+    """Return the same whether an edit has guards or not."""
+    edit = effect.edit
+    name = edit.operation
+    if name == DROP and not edit.forgets and not any(edit.literals()):
+        return f"{name} {SLASH}"
+    if name in {DROP, MASK}:
+        return f"{name} {look_of(effect)}"
+    last = edit.parts[-1] if isinstance(edit, Several) else edit
+    if not isinstance(last, Rewrite):
+        return name
+    if name == RESPELL:
+        forms = (_FORMS.get(capture.form or "") for capture in last.target.captures())
+        return " ".join((name, *sorted({form for form in forms if form})[:1]))
+    is_authority = (last.source.path, last.source.query) == (OPEN.path, OPEN.query)
+    return f"{name} {ON_HOST}" if name == WRITE and is_authority else name
 
 
 def look_of(effect: EditEffect) -> str:

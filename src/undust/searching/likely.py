@@ -61,6 +61,10 @@ class Guess(Objective):
             return None
         return super().worth_having(effect, excused)
 
+    def is_tested(self, effect: EditEffect) -> bool:  # noqa: ARG002 -- of no edit
+        """Return True: the test is to ask the site."""
+        return True
+
 
 def forgets_too_much(edit: Edit) -> bool:
     """Return whether an edit forgets what has no name, several places of a path, or one in the key alone.

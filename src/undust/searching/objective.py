@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from undust.judging.effect import SUPPORTS
+from undust.judging.targets import names_lesser_form
 from undust.searching.forgotten import Excused, number_votes
-from undust.searching.kinds import NUMBER_DROPPED, kind_of
+from undust.searching.kinds import NUMBER_DROPPED, base_kind_of, kind_of
 from undust.searching.risk import RISK, Risk
+from undust.searching.varied import is_varied, may_name_versions
 
 if TYPE_CHECKING:
     from undust.judging import EditEffect
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 USUAL_FPR = 0.01
 """The share of wrong merges under which the numbers below were chosen."""
 NOTHING_EXCUSED = Excused()
+MANY_FOLDERS = 5
+"""Folders in which an edit that removes something must hold before it is taken to hold in others."""
+LEAST_MOST = 0.004
+"""However few wrong merges a person accepts, no edit is known to make fewer than this share of them."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Objective:
     """A URL that the site prefers, sent to one that it does not."""
     moved: float = 0.005
     """A URL moved at all: of two edits that do the same, the quieter one wins."""
+    written: float = 0.01
+    """A URL into which a word is written that it did not have: shorter forms are preferred."""
     compared: float = 0.5
     """The share of what it saves that an edit is worth at least, whatever its results: nobody fetches them if
     they do not work, and URLs are compared by them all the same."""
@@ -54,12 +62,18 @@ class Objective:
     """… and such a share of the pages is expected to be right; no vote is surer than 0.982."""
     most: float = 0.012
     """The share of merged pages that may be another page, as far as anybody can expect."""
+    has_versions: bool = False
+    """Whether pages are alike if they differ a little, so that a number may name a version of a page."""
+    least_pages: int = 0
+    """Pages that an edit must bring together."""
+    elsewhere: float = 0.009
+    """How likely an edit may be wrong in a folder that nobody saw."""
     risk: Risk = RISK
 
     @classmethod
     def under(cls, max_fpr: float) -> Self:
         """Return the objective for the largest share of wrong merges that a person accepts."""
-        return cls(most=cls.most * max_fpr / USUAL_FPR)
+        return cls(most=max(LEAST_MOST, cls.most * max_fpr / USUAL_FPR))
 
     def worth(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth:
         """Return what an edit is worth, from what it would do, and from failures that guards leave out."""
@@ -67,10 +81,12 @@ class Objective:
         wrong = effect.wrong + excused.pages
         exposed = right + wrong + effect.silent
         lost = self.risk.rate(kind_of(effect), effect.edit, right, wrong) * exposed
-        return self._worth(effect, lost, exposed)
+        return self._worth(effect, lost, excused)
 
-    def _worth(self, effect: EditEffect, lost: float, exposed: float) -> Worth:
-        rate = lost / max(exposed, 1e-9)
+    def _worth(self, effect: EditEffect, lost: float, excused: Excused) -> Worth:
+        # A page may come together from many keys: what is lost is a share of all of them.
+        merges = max(effect.pages, effect.merges) + effect.wrong + excused.pages + effect.silent
+        rate = lost / max(merges, 1e-9)
         saved = max(0.0, effect.saved - effect.lost - rate * effect.silent)
         value = saved - self.loss * lost - self.bit * effect.edit.bits
         if not effect.edit.is_mask:
@@ -80,16 +96,33 @@ class Objective:
     def _astray(self, effect: EditEffect) -> float:
         """Return what it costs to write and to fetch the results of an edit."""
         astray = self.target * int((~effect.met).sum()) + self.gone * int(effect.gone.sum())
-        return astray + self.against * int(effect.against.sum()) + self.moved * len(effect.moved)
+        moved = self.moved + (self.written if effect.edit.makes_up else 0.0)
+        return astray + self.against * int(effect.against.sum()) + moved * len(effect.moved)
 
     def worth_having(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth | None:
         """Return what an edit is worth if it is worth having, else None."""
-        if effect.saved <= self.bit * effect.edit.bits or not self._is_convincing(effect):
+        if effect.saved <= self.bit * effect.edit.bits or effect.pages < self.least_pages:
+            return None
+        # Nobody wants to be sent to a printer's form, or to one for small screens.
+        if any(map(names_lesser_form, effect.edit.makes_up)) or not self._is_convincing(effect):
             return None
         worth = self.worth(effect, excused)
         if self._is_enough(worth):
             worth = self._with_numbers(worth, effect, excused)
-        return worth if self._is_enough(worth) else None
+        return worth if self._is_enough(worth) and self.is_tested(effect) else None
+
+    def is_tested(self, effect: EditEffect) -> bool:
+        """Return whether what an edit removes was seen to mean nothing."""
+        return is_varied(effect) and not (self.has_versions and may_name_versions(effect))
+
+    def holds_in_others(self, effect: EditEffect, folders: int) -> bool:
+        """Return whether an edit that holds in some folders is taken to hold in those that nobody saw.
+
+        What somebody shows in folders of their own says nothing of what others mean by the same name.
+        """
+        if effect.edit.forgets and folders < MANY_FOLDERS:
+            return False
+        return self.risk.in_other_folders(base_kind_of(effect), folders) <= self.elsewhere
 
     def _is_enough(self, worth: Worth) -> bool:
         return worth.value > 0 and worth.rate <= self.most
@@ -103,8 +136,8 @@ class Objective:
         if not exposed:
             return whole
         rate = self.risk.rate(NUMBER_DROPPED, effect.edit, numbers.right, numbers.wrong)
-        lost = max(whole.lost, rate * exposed + whole.rate * max(0.0, rest - exposed))
-        return self._worth(effect, lost, max(rest, exposed))
+        others = max(0.0, 1.0 - exposed / rest)
+        return self._worth(effect, max(whole.lost, rate * exposed + others * whole.lost), excused)
 
     def _is_convincing(self, effect: EditEffect) -> bool:
         """Return whether the pages that come together are one, in the tail as well."""

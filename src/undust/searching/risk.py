@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING
 
+from undust.searching.kinds import IN_OTHER_FOLDERS
 from undust.searching.priors import PRIORS, KindPrior
 
 if TYPE_CHECKING:
@@ -24,20 +25,26 @@ class Risk:
     priors: dict[str, KindPrior]
     bit: float = 0.05
     """What a bit takes from the odds, as a logarithm."""
+    certain: float = 100.0
+    """So many pages are worth what is known beforehand of how often a true edit seems wrong."""
 
     def rate(self, kind: str, edit: Edit, right: float, wrong: float) -> float:
         """Return the share of pages that an edit is expected to merge wrongly, after some were seen."""
-        prior = self.priors[kind]
-        odds = log(prior.true / (1.0 - prior.true)) - self.bit * edit.bits
-        true = _binomial(right, wrong, prior.noise)
+        return self._rate(self.priors[kind], self.bit * edit.bits, right, wrong)
+
+    def in_other_folders(self, kind: str, folders: int) -> float:
+        """Return how likely an edit is wrong in a folder, after it was right in others."""
+        return self._rate(self.priors[f"{kind}{IN_OTHER_FOLDERS}"], 0.0, folders, 0.0)
+
+    def _rate(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
+        odds = log(prior.true / (1.0 - prior.true)) - luck
+        noise, clean = self.certain * prior.noise, self.certain * (1.0 - prior.noise)
+        true = _beta_binomial(right, wrong, noise, clean)
         false = _beta_binomial(right, wrong, prior.wrong, prior.right)
         is_false = 1.0 / (1.0 + exp(min(500.0, odds + true - false)))
-        after = (wrong + prior.wrong) / (right + wrong + prior.wrong + prior.right)
-        return is_false * after + (1.0 - is_false) * prior.noise
-
-
-def _binomial(right: float, wrong: float, rate: float) -> float:
-    return wrong * log(rate) + right * log(1.0 - rate)
+        if_true = (wrong + noise) / (right + wrong + self.certain)
+        if_false = (wrong + prior.wrong) / (right + wrong + prior.wrong + prior.right)
+        return is_false * if_false + (1.0 - is_false) * if_true
 
 
 def _beta_binomial(right: float, wrong: float, a: float, b: float) -> float:

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from undust.edits import KEEP, Given, Keep
+from undust.edits import KEEP, Given, Guard, Keep, ShapeParameter
 from undust.judging import KeyState, Site, effects
 from undust.judging.effect import keys_of_lost, keys_without, lost_in, transition
-from undust.proposing import PROPOSERS, SeenSite
-from undust.searching.guards import Guards
+from undust.proposing import PROPOSERS, WEIGHED_TOGETHER, SeenSite
+from undust.proposing.parameters import is_plain
+from undust.searching.guards import EXCEPTIONS, Guards
 from undust.searching.objective import NOTHING_EXCUSED, Objective
+from undust.searching.varied import untested_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from undust.edits import Edit
-    from undust.judging import EditEffect, PairEvidence
+    from undust.judging import EditEffect
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
     from undust.searching.forgotten import Excused
+    from undust.searching.guards import Narrowed
 
     Propose = Callable[[SeenSite], Iterable[Edit]]
     IsUnwanted = Callable[[Rule, Sequence[Rule]], bool]
 
 ROUNDS, MOST_EDITS = 4, 80
 _NARROWED, LEAST_NARROWED = 40, 5
-"""So many failing edits of a proposer are narrowed, those with most pages first; each has so many pages."""
+"""So many failing edits of a stage are narrowed, those with most pages first; each has so many pages."""
 _KEEPS = 3
 """Classes of restless pages, at most."""
 AHEAD = 8
 """So many of the next best are judged along with one that must be judged again."""
+UNMET = 0.3
+"""Where the direction is a choice, at most this share of what an edit writes was not seen."""
 SAFEGUARDS = 3
 """So often guards are added to an edit that is right in company only."""
+MERGED, TOO_FEW = "merged different pages", "too few pages to decide"
+AGAINST = "works against another rule"
 _KEPT = 0.5
 """The share of what an edit saves alone that it must save in company."""
 
@@ -49,14 +57,29 @@ class Learned:
     edits: tuple[Edit, ...]
     rules: tuple[Rule, ...]
     candidates: int
-    refused: dict[str, int]
-    """Why edits were not taken, and how many."""
+    refused: tuple[RefusedEdit, ...]
+    """The edits that were not taken, each once."""
+    state: KeyState
+    """Where the URLs stand in the end."""
     urls: int
     left: int
     """Keys that remain."""
     pages: int
     lost: int
     """Pages under the key of another."""
+
+
+class RefusedEdit(NamedTuple):
+    """An edit that was not taken."""
+
+    edit: Edit
+    reason: str
+    pages: int
+    """Pages that it would bring together."""
+    lost: int
+    """Pages that it would merge with another."""
+    saved: int
+    """URLs that it would remove."""
 
 
 @dataclass
@@ -67,8 +90,9 @@ class Search:
     objective: Objective = field(default_factory=Objective)
     is_unwanted: IsUnwanted | None = None
     """Whether a rule, beside others, does what a person switched off."""
-    candidates: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
+    held: NDArray[np.bool_] | None = None
+    """Pages from which nothing is proposed."""
+    _refused: dict[str, RefusedEdit] = field(default_factory=dict)
     _off: set[str] = field(default_factory=set)
     """Edits that were taken or failed in company."""
     _known: dict[str, Edit] = field(default_factory=dict)
@@ -77,8 +101,8 @@ class Search:
     """What accepted edits were before they were kept to where they were seen to hold."""
     _failed: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Edits that hold nowhere, and the pages for and against each; nobody asks again before they change."""
-    _asked: dict[Propose, KeyState] = field(default_factory=dict)
-    """The state from which each proposer proposed last."""
+    _asked: dict[tuple[Propose, ...], KeyState] = field(default_factory=dict)
+    """The state from which each stage proposed last."""
     _looked: tuple[KeyState, SeenSite] | None = None
     _raw: KeyState | None = None
     """Where the URLs stand without any edit."""
@@ -90,10 +114,11 @@ class Search:
         self._keep_restless()
         if self.state is start:
             return self._searched()
-        other = Search(start, self.objective, self.is_unwanted, _guards=self._guards)
+        other = Search(start, self.objective, self.is_unwanted, self.held, _guards=self._guards)
         with_keeps, without = self._searched(), other._searched()
         self._proposed = other._proposed | self._proposed
-        self.candidates += other.candidates
+        self._known = other._known | self._known
+        self._refused = other._refused | self._refused
         self.state = max((with_keeps, without), key=self._value)
         return self.state
 
@@ -104,8 +129,8 @@ class Search:
     def _searched(self) -> KeyState:
         for _ in range(ROUNDS):
             before = self.state
-            for propose in PROPOSERS:
-                self._try(propose)
+            for stage in WEIGHED_TOGETHER:
+                self._try(stage)
             if self.state is before:
                 break
         self._prune()
@@ -122,29 +147,70 @@ class Search:
             for guard in found:
                 self.state = self.state.with_edit(Keep(when=(guard,)))
 
-    def _try(self, propose: Propose) -> None:
-        """Accept the best of what a proposer offers, then what holds under guards."""
-        if self._asked.get(propose) is self.state:
+    def _try(self, stage: tuple[Propose, ...]) -> None:
+        """Accept the best of what some proposers offer, then what holds under guards."""
+        if self._asked.get(stage) is self.state:
             return
         site = self.state.site.name
-        some = (self._known.setdefault(edit.text, edit) for edit in propose(self._seen()))
+        proposed = (edit for propose in stage for edit in propose(self._seen()))
+        some = (self._known.setdefault(edit.text, edit) for edit in proposed)
         offered = {edit.text: edit for edit in some if edit.text not in self._off}
         edits = [edit for edit in offered.values() if edit.rules(site)]
-        self.candidates += len(edits)
         before = self.state
         judged = effects(before, edits)
+        judged += effects(before, list(self._without_untested(judged)))
+        judged += self._turned(judged)
+        for effect in judged:
+            if self.objective.worth_having(effect) is None and effect.saved:
+                self._refuse(effect, MERGED if effect.lost else TOO_FEW)
         self._take(judged)
         failing = [effect for effect in judged if effect.lost and effect.pages >= LEAST_NARROWED]
         failing.sort(key=lambda effect: (-effect.pages, effect.edit.text))
         for effect in failing[:_NARROWED]:
             if self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
                 self._narrow(effect, before)
-        self._asked[propose] = self.state
+        self._asked[stage] = self.state
+
+    def _without_untested(self, judged: Sequence[EditEffect]) -> Iterator[Edit]:
+        """Yield edits that keep away from the parameters that nobody saw to be idle."""
+        for effect in judged:
+            if effect.lost > effect.pages or effect.pages < LEAST_NARROWED:
+                continue
+            untested = untested_parts(effect)
+            if untested and len(untested) <= EXCEPTIONS and all(map(is_plain, untested)):
+                guards = [Guard(query=(ShapeParameter(name),)) for name in sorted(untested)]
+                edit = effect.edit.guarded(unless=guards)
+                if len(edit.forgets) > len(untested) or effect.edit.when:
+                    yield from self._new(edit)
+
+    def _turned(self, judged: Sequence[EditEffect]) -> list[EditEffect]:
+        """Return what the inverses do of edits that lead away from what the site serves or prefers."""
+        edits: list[Edit] = []
+        for effect in judged:
+            is_astray = not effect.met.all() or effect.against.any()
+            if effect.lost > effect.pages or effect.pages < LEAST_NARROWED or not is_astray:
+                continue
+            if (turned := effect.edit.inverse()) is not None:
+                edits += self._new(turned)
+        found = effects(self.state, edits)
+        led_away = {effect.edit.text for effect in judged if effect.against.any()}
+        return [
+            each
+            for each in found
+            if (~each.met).sum() <= UNMET * len(each.moved)
+            or any(turned.text in led_away for turned in [each.edit.inverse()] if turned)
+        ]
+
+    def _new(self, edit: Edit) -> Iterator[Edit]:
+        """Yield an edit that can be said and that nobody asked about."""
+        if edit.text not in self._known and edit.rules(self.state.site.name):
+            self._known[edit.text] = edit
+            yield edit
 
     def _seen(self) -> SeenSite:
         """Return what proposers look at; the same until the URLs stand elsewhere."""
         if self._looked is None or self._looked[0] is not self.state:
-            self._looked = self.state, SeenSite(self.state)
+            self._looked = self.state, SeenSite(self.state, self.held)
         return self._looked[1]
 
     def _take(self, offered: Iterable[EditEffect]) -> None:
@@ -176,25 +242,72 @@ class Search:
 
     def _accept(self, alone: EditEffect, excused: Excused = NOTHING_EXCUSED) -> bool:
         """Accept an edit, unless in the company of the others it does not what it does alone."""
+        self._off.add(alone.edit.text)
+        if self._leads_back(alone.edit):
+            self._refuse(alone, AGAINST)
+            return False
+        alone = self._spared(alone, excused)
         edit = alone.edit
-        self._off.add(edit.text)
-        reaching = self._safe(self._guards.reach(self.state, alone))
+        reaching = self._safe(
+            self._guards.reach(
+                self.state,
+                alone,
+                holds_in_others=lambda folders: self.objective.holds_in_others(alone, folders),
+            )
+        )
         if reaching is None:
-            self.refused["is right in company only"] += 1
+            self._refuse(alone, "is right in company only")
             return False
         if self._is_switched_off(reaching):
-            self.refused["was switched off"] += 1
+            self._refuse(alone, "was switched off")
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
         if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.worth_having(
             together, excused
         ):
-            self.refused["does something else in company"] += 1
+            self._refuse(alone, AGAINST)
             return False
         self.state = after
         self._proposed[reaching.text] = edit
         return True
+
+    def _leads_back(self, edit: Edit) -> bool:
+        """Return whether an edit undoes one that was accepted."""
+        turned = edit.inverse()
+        if turned is None:
+            return False
+        return any(turned.text in {each.text, self.proposed_as(each).text} for each in self.state.edits)
+
+    def _spared(self, effect: EditEffect, excused: Excused) -> EditEffect:
+        """Return an edit with exceptions where its few failures lie together, if that is worth more."""
+        if not effect.lost:
+            return effect
+        trials = self._guards.exceptions(self.state, effect)
+        said = [trial for trial in trials if trial.edit.rules(self.state.site.name)]
+        best, most = effect, self.objective.worth(effect, excused).value
+        for each, trial in zip(effects(self.state, [t.edit for t in said], effect.moved), said, strict=True):
+            worth = self.objective.worth_having(each, excused.with_more(trial.excused))
+            if worth is not None and worth.value > most:
+                best, most = each, worth.value
+        return best
+
+    def _refuse(self, effect: EditEffect, reason: str) -> None:
+        """Note why an edit was not taken; what is refused twice keeps its last reason."""
+        self._refused[effect.edit.text] = RefusedEdit(
+            effect.edit, reason, effect.pages, effect.lost, effect.saved
+        )
+
+    def refused(self) -> tuple[RefusedEdit, ...]:
+        """Return the edits that were not taken, as far as they would do anything."""
+        taken = {edit.text for edit in self.state.edits}
+        taken |= {self.proposed_as(edit).text for edit in self.state.edits}
+        return tuple(each for text, each in sorted(self._refused.items()) if text not in taken)
+
+    @property
+    def candidates(self) -> int:
+        """How many edits were proposed, each once."""
+        return len(self._known)
 
     def _is_switched_off(self, edit: Edit) -> bool:
         """Return whether an edit does what a person switched off."""
@@ -230,20 +343,32 @@ class Search:
                 (effect,) = effects(seen, [edit])
             if effect.pages < LEAST_NARROWED:
                 return
-            site = self.state.site.name
-            found = self._guards.where_it_holds(self.state, effect, LEAST_NARROWED)
-            trials = [trial for trial in found if trial.edit.text not in self._off and trial.edit.rules(site)]
-            judged = effects(self.state, [trial.edit for trial in trials], effect.moved)
-            worths = [
-                (worth.value, each.edit.text, each, trial.excused)
-                for each, trial in zip(judged, trials, strict=True)
-                if (worth := self.objective.worth_having(each, trial.excused)) is not None
-            ]
+            worths = self._narrowed(effect)
             if not worths:
                 self._failed[edit.text] = effect.pages, effect.lost
                 return
             if not self._accept(*max(worths, key=lambda found: found[:2])[2:]):
                 return
+
+    def _narrowed(self, effect: EditEffect) -> list[tuple[float, str, EditEffect, Excused]]:
+        """Return what an edit is worth under guards, chosen by half of the pages and tested by the others."""
+        site = self.state.site
+        found: dict[str, list[tuple[Narrowed, bool]]] = {}
+        for half in (False, True):
+            chosen = effect.among(site.half[effect.page] == half)
+            for trial in self._guards.where_it_holds(self.state, effect, LEAST_NARROWED // 2, chosen):
+                if trial.edit.text not in self._off and trial.edit.rules(site.name):
+                    found.setdefault(trial.edit.text, []).append((trial, half))
+        judged = effects(self.state, [some[0][0].edit for some in found.values()], effect.moved)
+        worths = []
+        for each, some in zip(judged, found.values(), strict=True):
+            trial, half = some[0]
+            # Guards that both halves choose were tested by both.
+            unseen = each if len(some) > 1 else each.among(site.half[each.page] != half)
+            excused = trial.excused._replace(pages=trial.excused.pages + _more_wrong(each, unseen))
+            if (worth := self.objective.worth_having(each, excused)) is not None:
+                worths.append((worth.value, each.edit.text, each, excused))
+        return worths
 
     def _prune(self) -> None:
         """Leave out edits without which the set is worth no less."""
@@ -260,7 +385,6 @@ class Search:
             if self._value(without) >= self._value(self.state):
                 self.state = without
                 lost = keys_of_lost(without)
-                self.refused["needless in the end"] += 1
 
     def _bits(self, edits: Iterable[Edit]) -> float:
         return sum(self._proposed.get(edit.text, edit).bits for edit in edits)
@@ -271,36 +395,42 @@ class Search:
         return -len(state.keys) - cost
 
 
-def learn_site(  # noqa: PLR0913 -- one for each thing that a person may say
-    found: SiteClusters,
-    evidence: PairEvidence | None = None,
+def _more_wrong(whole: EditEffect, unseen: EditEffect) -> float:
+    """Return how many more pages of an effect would be wrong if all failed as often as those unseen."""
+    tested = unseen.pages + unseen.wrong
+    expected = unseen.wrong * (whole.pages + whole.wrong) / tested if tested else whole.pages
+    return max(0.0, expected - whole.wrong)
+
+
+def learn_site(
+    found: SiteClusters | Site,
     objective: Objective | None = None,
-    seed: int = 0,
     *,
     given: Sequence[Rule] = (),
     is_unwanted: IsUnwanted | None = None,
+    held: NDArray[np.bool_] | None = None,
 ) -> Learned:
     """Return the edits of one site; a pure function of what it is given.
 
     Args:
-        found: Its clusters.
-        evidence: Better evidence, over the distinct URLs that are seen.
+        found: Its clusters, or the site as the judge sees it.
         objective: What an edit is worth.
-        seed: Another number draws other pages of a large site.
         given: Rules that are in use already: they come first, and the others are judged beside them.
         is_unwanted: Whether a rule, beside others, does what a person switched off.
+        held: Pages from which nothing is proposed.
 
     """
-    site = Site.of(found, evidence, seed=seed)
+    site = found if isinstance(found, Site) else Site.of(found)
     start = KeyState(site, tuple(Given(rule=rule) for rule in given))
-    search = Search(start, objective or Objective(), is_unwanted)
+    search = Search(start, objective or Objective(), is_unwanted, held)
     state = search.run()
     return Learned(
-        found.site,
+        site.name,
         state.edits,
         state.rules,
         search.candidates,
-        dict(sorted(search.refused.items())),
+        search.refused(),
+        state,
         urls=len(site.urls),
         left=len(state.keys),
         pages=site.count,

@@ -1,0 +1,193 @@
+"""Whether what an edit removes was seen to have no effect: each part by itself, and with several values.
+
+An edit for lists that removes all but the page number may be right on every list and never have met two
+searches; and a parameter with one value says nothing about its others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from undust.edits import Named, Rewrite, Several, ShapeCapture, ShapeParameter
+from undust.judging.effect import SUPPORTS
+from undust.proposing import parts_of
+from undust.searching.forgotten import compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.edits import Edit
+    from undust.edits.shapes import Run
+    from undust.judging import EditEffect
+
+_MOST_LOOKED_AT = 400
+"""Votes, and images that move, that are looked at."""
+LEAST_OTHERS, LEAST_SHARE = 3, 0.15
+"""At least this many proofs, and this share of them, come from values other than the most frequent."""
+PROOFS = 2
+"""A part is idle if it differed between so many pairs of URLs of one page."""
+UNPROVED = 0.02
+"""Of the URLs that an edit changes, at most this share may have a part that it removes untested."""
+FAMILY, _COMMON_FAMILIES = 3, frozenset({"utm_*"})
+"""Names of a family that must be idle; two are enough for one that no site has for itself, because other
+sites add it to links to count visits."""
+LOSING_SHARE = 0.5
+"""Share of the changed URLs that must lose a number before the edit is one about numbers."""
+_LONGEST_NUMBER = 9
+"""Digits; longer numbers are times and tokens."""
+
+
+class _Removed(NamedTuple):
+    """A part of a URL that an edit removes."""
+
+    label: str
+    """What it is called: a name, a family of names, or the place of a segment."""
+    name: str
+    text: str
+
+
+def is_varied(effect: EditEffect) -> bool:
+    """Return whether each part that an edit removes was seen to be idle."""
+    return not untested_parts(effect)
+
+
+def untested_parts(effect: EditEffect) -> frozenset[str]:
+    """Return the parts that an edit removes from many URLs and that were not seen to be idle."""
+    edit = effect.edit
+    if not edit.forgets:
+        return frozenset()
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    differs: Counter[str] = Counter()
+    names: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    votes = np.flatnonzero(effect.ratios >= SUPPORTS)
+    for vote in votes[:: 1 + len(votes) // _MOST_LOOKED_AT].tolist():
+        sides = [
+            {part.name: part for part in removed_by(edit, effect.texts[side])}
+            for side in (int(effect.left[vote]), int(effect.right[vote]))
+        ]
+        idle: set[str] = set()
+        for name in sides[0].keys() | sides[1].keys():
+            ours, theirs = sides[0].get(name), sides[1].get(name)
+            if (ours and ours.text) != (theirs and theirs.text):
+                part = ours or theirs
+                assert part is not None  # noqa: S101 -- the name is of one of them
+                idle.add(part.label)
+                names[part.label][name] += 1
+                for each in (ours, theirs):
+                    if each:
+                        values[each.label][each.text] += 1
+        differs.update(idle)
+    moved = effect.moved[:: 1 + len(effect.moved) // _MOST_LOOKED_AT].tolist()
+    has = Counter(
+        label for image in moved for label in {part.label for part in removed_by(edit, effect.texts[image])}
+    )
+    return frozenset(
+        label
+        for label, count in has.items()
+        if count > UNPROVED * len(moved)
+        and not (differs[label] >= PROOFS and _are_several(label, values[label], names[label]))
+    )
+
+
+def _are_several(label: str, values: Counter[str], names: Counter[str]) -> bool:
+    others = values.total() - max(values.values(), default=0)
+    if others < LEAST_OTHERS or others < LEAST_SHARE * values.total():
+        return False
+    if not label.endswith("*"):
+        return True
+    least = PROOFS if label in _COMMON_FAMILIES else FAMILY
+    return sum(count >= PROOFS for count in names.values()) >= least
+
+
+def removed_by(edit: Edit, url: str) -> Iterator[_Removed]:
+    """Yield the parts of a URL that an edit removes, as far as its shape shows them."""
+    if isinstance(edit, Several):
+        for part in edit.parts:
+            yield from removed_by(part, url)
+    if not isinstance(edit, Rewrite) or not edit.forgets:
+        return
+    parts = parts_of(url)
+    kept = frozenset(capture.name for capture in edit.target.captures() if capture.form != "any")
+    yield from _of_path(edit.source.path, parts.segments, kept)
+    named = {part.name: part for part in edit.source.query if isinstance(part, ShapeParameter)}
+    lists = [part for part in edit.source.query if isinstance(part, Named)]
+    is_rest_kept = any(
+        isinstance(part, ShapeCapture) and part.is_many and part.name in kept for part in edit.source.query
+    )
+    for parameter in filter(None, parts.query):
+        name, _, value = parameter.partition("=")
+        held = next(((each, label) for each in lists if (label := _label(name, each))), None)
+        if name in named:
+            run = named[name].value or ()
+            is_whole = len(run) == 1 and isinstance(run[0], ShapeCapture) and run[0].name not in kept
+            texts = [value] if is_whole else [*_of_run(run, value, kept).values()]
+            yield from (_Removed(name, name, text) for text in texts)
+        elif held is not None:
+            if held[0].capture not in kept:
+                yield _Removed(held[1], name, value)
+        elif not is_rest_kept:
+            yield _Removed(name, name, value)
+
+
+def _label(name: str, part: Named) -> str:
+    """Return the name, or the family, under which a list of names has a parameter."""
+    return next(
+        (each for each in part.names if name == each or (each.endswith("*") and name.startswith(each[:-1]))),
+        "",
+    )
+
+
+def _of_path(path: tuple[Run, ...], segments: tuple[str, ...], kept: frozenset[str]) -> Iterator[_Removed]:
+    """Yield what is removed from a path, from the end where its beginning is open."""
+    for place, (run, segment) in enumerate(zip(reversed(path), reversed(segments), strict=False)):
+        if any(isinstance(piece, ShapeCapture) and piece.is_many for piece in run):
+            return
+        for name, text in _of_run(run, segment, kept).items():
+            label = f"/{place}{name}"
+            yield _Removed(label, label, text)
+
+
+def _of_run(run: Run, text: str, kept: frozenset[str]) -> dict[str, str]:
+    pattern, names = compiled(run)
+    found = pattern.fullmatch(text)
+    if not found:
+        return {}
+    return {name: each for name, each in zip(names, found.groups(), strict=True) if name not in kept}
+
+
+def may_name_versions(effect: EditEffect) -> bool:
+    """Return whether an edit removes numbers that were never seen to be without meaning.
+
+    A wiki shows every revision of a page at `?title=Tea&oldid=417`. A revision differs from the page as
+    little as two fetches of one page do, so content does not show whether it matters. The URLs can: a number
+    that does not matter is seen with several values on one page (`sid=1`, `sid=2`), or with one value on
+    several pages (`print=1`). A number that belongs to one page, and is the only one there, may name a
+    version of it.
+    """
+    numbers = [
+        (tuple(sorted(part.text for part in parts)), page)
+        for image, page in zip(*_sides(effect), strict=True)
+        if (parts := [part for part in removed_by(effect.edit, effect.texts[image]) if _is_number(part.text)])
+    ]
+    if len(numbers) < LOSING_SHARE * len(effect.moved):
+        return False
+    values: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
+    pages: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+    for removed, page in numbers:
+        values[page].add(removed)
+        pages[removed].add(page)
+    idle = sum(len(values[page]) > 1 or len(pages[removed]) > 1 for removed, page in numbers)
+    return idle < max(LEAST_OTHERS, LEAST_SHARE * len(numbers))
+
+
+def _sides(effect: EditEffect) -> tuple[list[int], list[int]]:
+    """Return the images that an edit moves to where another one is, and the group of each."""
+    sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
+    return sides.tolist(), effect.group.tolist()
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() and len(text) <= _LONGEST_NUMBER
