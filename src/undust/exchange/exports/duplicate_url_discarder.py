@@ -15,7 +15,7 @@ from urllib.parse import quote_plus, unquote_plus
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedText, Target
-from undust.exchange.exports.literals import path_literal, query_literal
+from undust.exchange.exports.expressions import path_literal, query_literal
 from undust.exchange.exports.overlap import is_listed
 from undust.exchange.exports.removals import (
     concerns,

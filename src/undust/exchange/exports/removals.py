@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedRule, ExportRefusal
 from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
+from undust.exchange.exports.expressions import as_refs, query_literal
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
-from undust.exchange.exports.literals import query_literal
-from undust.exchange.exports.references import as_refs
-from undust.exchange.exports.shields import LostKeeps, may_act_on
+from undust.exchange.exports.rule_order import LostKeeps, may_act_on
 from undust.exchange.exports.statements import in_order
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import ANY_NUMBER, Pattern

@@ -10,18 +10,15 @@ import re
 from typing import TYPE_CHECKING
 
 from undust.exchange.exports.contract import refuse
-from undust.exchange.exports.expressions import AUTHORITY, SCHEME, CaptureGroup
+from undust.exchange.exports.expressions import AUTHORITY, SCHEME, CaptureGroup, Ref, escaped, query_literal
 from undust.exchange.exports.hosts import hosts_of
-from undust.exchange.exports.literals import escaped, query_literal
-from undust.exchange.exports.references import Ref
 from undust.exchange.exports.steps import Compiled, ExpressionStep, conditions
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.exchange.exports.expressions import Pieces
-    from undust.exchange.exports.references import Filled
+    from undust.exchange.exports.expressions import Filled, Pieces
     from undust.rules import Rule
 
 _BEFORE, _QUERY, _BEHIND = "before ", "query ", "behind "

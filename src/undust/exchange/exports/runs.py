@@ -20,8 +20,7 @@ from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.expressions import CaptureGroup, in_class, plain_pieces, run
-from undust.exchange.exports.literals import escaped
+from undust.exchange.exports.expressions import CaptureGroup, escaped, in_class, plain_pieces, run
 from undust.rules.pattern import Capture
 
 if TYPE_CHECKING:
