@@ -21,7 +21,7 @@ from undust.pages.calibration import bin_ratios, corrected, share_ratio
 from undust.pages.composition import Composition, composition_of
 from undust.pages.drawing import equal_pairs, other_pairs
 from undust.pages.prior import EVIDENCE_MOST, EvidencePrior, shipped
-from undust.reading.content.blocks import KEY_SHIFT, WORDS_MASK
+from undust.reading.content.sketch import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

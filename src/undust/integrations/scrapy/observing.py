@@ -19,8 +19,15 @@ from scrapy import signals
 
 from undust.errors import file_sentence
 from undust.integrations.scrapy.observation_file import ObservationFile, path_of
-from undust.reading.content.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, page_of
-from undust.reading.content.seen import PagesSeen
+from undust.reading.content.page import (
+    FIRST_REDIRECT,
+    HEADERS,
+    NOT_MODIFIED,
+    Body,
+    Content,
+    PagesSeen,
+    page_of,
+)
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.reading.formats.values import text_from_bytes
 from undust.urls import site_of

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.reading.content.seen import PagesSeen
+    from undust.reading.content.page import PagesSeen
     from undust.reading.observations import Fate, FileReport, Statement
 
 SAMPLES_PER_REASON = 3

@@ -65,7 +65,7 @@ def warc(head: bytes, name: str) -> int:
 
 def cdx(head: bytes, name: str) -> int:  # noqa: ARG001
     """Return how sure it is that these are the first bytes of a CDX file."""
-    from undust.reading.formats.cdx_fields import LAYOUTS, header_names  # noqa: PLC0415 -- not for lists of URLs
+    from undust.reading.formats.naming import LAYOUTS, header_names  # noqa: PLC0415 -- not for lists of URLs
 
     lines = head_lines(head)
     if not lines:
