@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.command import peak_memory_bytes, run, sentence, start
-from undust.cli.distinct import Distinct
+from undust.cli.tally import Distinct
 from undust.rules import Rule, RuleSet
 
 DROP_SID = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"

@@ -12,10 +12,9 @@ import click
 from undust.cli import options
 from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Canonicalizing, Surting
-from undust.cli.memory import require_held
-from undust.cli.rules_compile import rules_of, sites_option
-from undust.cli.stdout import destination, require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli.options import require_held
+from undust.cli.rule_options import rules_of, sites_option
+from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
 from undust.cli.urls_input import UrlsInput, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
 

@@ -10,10 +10,10 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.memory import peak_memory_bytes
 from undust.cli.params import told_savings
 from undust.cli.terminal import say_json
 from undust.errors import UndustError
+from undust.files.process import peak_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.cli.contract import Happened
+    from undust.cli.tally import Happened
     from undust.rules import Canonicalizer, Explanation, Step
 
 _MOST_SHOWN = 6

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import exchange, options
-from undust.cli.changing import measured_change, with_sample
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli import options, rule_options
+from undust.cli.rule_options import measured_change, with_sample
+from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.display import how_many
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.files.streams import require_readable
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "import", cls=exchange.WithFormats, formats={source.name: source.about for source in IMPORTERS}
+    "import", cls=rule_options.WithFormats, formats={source.name: source.about for source in IMPORTERS}
 )
 @click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
 @click.option(
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     help="What FILE is.",
 )
 @click.option("--site", help="The site of a FILE that does not name it: a robots.txt, a header.")
-@exchange.output
+@rule_options.exchange_output
 @with_sample
-@exchange.as_json
+@rule_options.exchange_json
 @click.pass_context
 def command(  # noqa: PLR0913 -- one argument per option
     ctx: click.Context,

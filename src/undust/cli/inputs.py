@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from undust.cli import options
-from undust.cli.memory import require_room
+from undust.cli.options import require_room
 from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:

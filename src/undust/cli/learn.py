@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import asking_options, long_jobs, options
-from undust.cli.changing import measured_change, sample_option
 from undust.cli.frame import PROBLEM, fail
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.learn_asking import NO_RULES, AskRequest, exit_code
-from undust.cli.learn_job import LearnRequest, counted_by, learned
-from undust.cli.learn_output import kept_as_it_is, save
-from undust.cli.learn_printing import figures_of, print_learned
-from undust.cli.outcomes import drifted, why_nothing
+from undust.cli.learn_job import LearnRequest, counted_by, kept_as_it_is, learned, save
+from undust.cli.learn_printing import drifted, figures_of, print_learned, why_nothing
+from undust.cli.rule_options import measured_change, sample_option
 from undust.cli.terminal import say_json
 from undust.errors import UndustError
 from undust.files.streams import require_readable

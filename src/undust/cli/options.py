@@ -1,4 +1,4 @@
-"""The options that mean the same in every command that has them."""
+"""The options that mean the same in every command that has them, and how much memory a run may hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from undust.errors import UndustError
 from undust.files import replacing
+from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD
 
 
@@ -145,3 +147,24 @@ def is_one_file(one: str | None, other: str | None) -> bool:
 def is_device(path: str) -> bool:
     """Return whether a path is written to and not replaced, as a device or a named pipe is."""
     return Path(path).exists() and not Path(path).is_file()
+
+
+def require_room(rows: int, memory: int | None, what: str) -> None:
+    """Raise if this many observations do not fit, in commands that need all of them at once."""
+    from undust.engines.budget import ROW_BYTES  # noqa: PLC0415 -- slow to load, and not for --help
+
+    needed = rows * ROW_BYTES
+    if memory is not None and needed > memory:
+        message = (
+            f"{what} holds all of its input, and {rows:,} rows take about {needed / 1e9:.1f} GB; "
+            "allow more --memory, or give it a part of the input"
+        )
+        raise UndustError(message)
+
+
+def require_held(memory: int | None, what: str) -> None:
+    """Say that what is held already is too much, for those who hold no more however long their input."""
+    held = peak_memory_bytes()
+    if memory is not None and held > memory:
+        message = f"{what} takes {held / 1e9:.2f} GB; allow more --memory"
+        raise UndustError(message)

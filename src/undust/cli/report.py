@@ -9,8 +9,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.errors import UndustError
 from undust.files.streams import STANDARD, read_whole, require_readable
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from undust.cli.inputs import Inputs
-    from undust.showing.tree.condensed import Condensed
-    from undust.showing.tree.shown import Branch, SiteTree
+    from undust.showing.tree import Branch, Condensed, SiteTree
     from undust.urls.tree import Salience
 
 PERCENT = 100
@@ -132,7 +131,7 @@ def _heading(tree: SiteTree) -> str:
 def _table(root: Branch, min_share: float, depth: int | None) -> Table:
     from rich.table import Table  # noqa: PLC0415 -- slow to load
 
-    from undust.showing.tree.condensed import condensed, main_origin  # noqa: PLC0415
+    from undust.showing.tree import condensed, main_origin  # noqa: PLC0415
 
     origin = main_origin(root)
     table = Table(box=None, padding=(0, 2, 0, 0), expand=True, header_style="bold", pad_edge=False)

@@ -12,10 +12,10 @@ import click
 
 from undust.cli import asking_options, options
 from undust.cli.inputs import reading
-from undust.cli.memory import peak_memory_bytes
 from undust.cli.terminal import say_json
 from undust.display import how_many
 from undust.errors import printable
+from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from undust.files.signals import POLITE
+from undust.files.process import POLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,10 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from undust._core import Evidence
-from undust.pages.calibration import bin_ratios, corrected, share_ratio
+from undust.pages.calibration import EVIDENCE_MOST, EvidencePrior, bin_ratios, corrected, share_ratio, shipped
 from undust.pages.composition import Composition, composition_of
-from undust.pages.drawing import equal_pairs, other_pairs
-from undust.pages.prior import EVIDENCE_MOST, EvidencePrior, shipped
+from undust.pages.facts import equal_pairs, other_pairs
 from undust.reading.content.sketch import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.pages.drawing import equal_pairs, other_pairs
+from undust.pages.facts import equal_pairs, other_pairs
 from undust.reading.content.sketch import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
 
 if TYPE_CHECKING:

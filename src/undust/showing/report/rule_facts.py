@@ -15,7 +15,7 @@ from undust.privacy.masking import STARS
 from undust.rules import RuleSet
 from undust.rules.verdict import LEVELS, RuleVerdict, leading, use_of, verdicts
 from undust.showing.listing import short_ids
-from undust.showing.report.limits import spread
+from undust.showing.report.material import spread
 from undust.showing.words import in_words
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from undust.measuring import Labelled, RuleRow
     from undust.rules import Rule
-    from undust.showing.report.material import Material
-    from undust.showing.report.texts import Texts
+    from undust.showing.report.material import Material, Texts
 
     Ints = NDArray[np.int64]
 

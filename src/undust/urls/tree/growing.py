@@ -29,7 +29,7 @@ from undust.urls.tree.salience import decline, least_count, salient
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from undust.urls.tree.columns import UrlColumns
+    from undust.urls.tree.nodes import UrlColumns
     from undust.urls.tree.salience import Salience
 
     Ints = NDArray[np.int64]

@@ -1,13 +1,20 @@
-"""How much memory this process ever held, as the system reports it."""
+"""What the system lets a process know of itself: its signals, and the most memory that it ever held."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 try:
     import resource
 except ModuleNotFoundError:  # Windows
     resource = None  # type: ignore[assignment]
+
+POLITE = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a program to end, and leave it time to clean up; Windows has no SIGHUP."""
+HAS_TIMER = hasattr(signal, "setitimer")
+"""Whether a signal can be sent to oneself after a while."""
+
 
 STATUS = Path("/proc/self/status")
 

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 import undust
+from tests.showing.conftest import serving
 from tests.showing.report import generated
-from tests.showing.review.conftest import serving
 from undust.jobs.report import ReportInput
 
 if TYPE_CHECKING:

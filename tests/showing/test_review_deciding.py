@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 import undust
-from tests.showing.review.test_server import ask
+from tests.showing.test_review_server import ask
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:

@@ -1,4 +1,10 @@
-"""A pattern tree as people read it: each form of URL with its share, its duplicates and an example."""
+"""A pattern tree as people read it: each form of URL with its share, its duplicates and an example.
+
+`condensed` is a tree with only as many lines as a person reads. The key with the smallest entropy is often
+one that hardly any URL has, so a tree is a long chain from which small branches part one by one. Condensed,
+they are side by side: a branch that only says "not one of those" gives its place to its own branches, a
+branch with a single one of note is passed over for it, and what is too small is folded into one line.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from undust.urls.tree.columns import ABSENT, NO_EQUALS_TEXT, UrlColumns
 from undust.urls.tree.growing import grow
-from undust.urls.tree.nodes import ANYTHING, PERHAPS
+from undust.urls.tree.nodes import ABSENT, ANYTHING, NO_EQUALS_TEXT, PERHAPS, UrlColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from undust.urls.tree.salience import Salience
 
     Ints = NDArray[np.int64]
+
 
 MOST_OPTIONAL = 2
 """Optional parameters that are named; of more there is only said that there are some."""
@@ -209,3 +215,59 @@ def _parameter(tree: PatternTree, name: str, value: int) -> str:
     if value == NO_EQUALS_TEXT:
         return name[1:]
     return f"{name[1:]}={_ANY if value < 0 else tree.columns.text(value)}"
+
+
+NEARLY_ALL = 0.9
+"""A branch with this share of the one above says it better."""
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """A branch that is shown, those shown below it, and what is not."""
+
+    branch: Branch
+    children: tuple[Condensed, ...] = ()
+    folded: int = 0
+    """Forms too small to be shown."""
+    folded_share: float = 0.0
+    """Of the URLs of the site."""
+
+
+def condensed(branch: Branch, min_share: float, depth: int | None = None) -> Condensed:
+    """Return a branch with what is worth a line; `depth` levels below it at most."""
+    below = sorted(_side_by_side(branch), key=lambda each: (-each.share, each.pattern))
+    shown = [each for each in below if each.share >= min_share]
+    hidden = [each for each in below if each.share < min_share]
+    share = sum(each.share for each in hidden)
+    if len(shown) == 1 and shown[0].share >= NEARLY_ALL * branch.share:
+        inner = condensed(shown[0], min_share, depth)
+        return Condensed(
+            inner.branch, inner.children, inner.folded + _forms(hidden), inner.folded_share + share
+        )
+    if depth == 0:
+        return Condensed(branch, (), _forms(below), sum(each.share for each in below))
+    lower = None if depth is None else depth - 1
+    children = tuple(condensed(each, min_share, lower) for each in shown)
+    return Condensed(branch, children, _forms(hidden), share)
+
+
+def _side_by_side(branch: Branch) -> Iterator[Branch]:
+    for child in branch.children:
+        if child.is_rest and child.children:
+            yield from _side_by_side(child)
+        else:
+            yield child
+
+
+def _forms(branches: list[Branch]) -> int:
+    return sum(not each.children for branch in branches for each in branch.walk())
+
+
+def main_origin(root: Branch) -> str:
+    """Return the scheme and host under which most URLs are, as far as forms show."""
+    urls: dict[str, int] = {}
+    for branch in root.walk():
+        if not branch.children:
+            origin = "/".join(branch.pattern.split("/", 3)[:3])
+            urls[origin] = urls.get(origin, 0) + branch.urls
+    return min(urls, key=lambda origin: (-urls[origin], origin))
