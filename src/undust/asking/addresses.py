@@ -65,7 +65,7 @@ SPECIAL_IPV6 = tuple(
         ),
     )
 )
-"""Ranges inside `PUBLIC_IPV6` that are not public. All that lies outside it is not public either."""
+"""Ranges inside `PUBLIC_IPV6` that are not public. All that is outside it is not public either."""
 
 _LOW_32 = 0xFFFF_FFFF
 _MAPPED, _NAT64, _SIX_TO_FOUR = map(IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "2002::/16"))

@@ -157,7 +157,7 @@ class SiteProof:
     """Called with every rule before it is tried."""
 
     def outcomes(self, rules: Sequence[Rule]) -> dict[str, list[RuleOutcome]]:
-        """Return by the id of each rule what was found; behind it a rule that holds in its stead."""
+        """Return by the id of each rule what was found; after it a rule that holds in its stead."""
         ids = {rule.id for rule in rules}
         valid: list[Rule] = []
         done: dict[str, list[RuleOutcome]] = {}

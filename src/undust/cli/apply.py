@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust apply rules.json crawl.parquet --column url -o deduplicated.parquet
       undust apply rules.json access.log --base https://shop.test
       undust apply rules.json urls.txt --only-changed --output-format csv
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     paths = files or (STANDARD,)
     _require_sense(rules, (*paths, *([sites_file] if sites_file else [])), output, as_json=as_json)
     require_readable((rules, *paths, *([sites_file] if sites_file else [])))

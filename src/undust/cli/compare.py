@@ -110,7 +110,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust compare crawl.parquet --method substring --max-fpr 0..0.1
       undust compare crawl.jsonl.gz --method tree --published
       undust compare crawl.jsonl.gz --labels truth.csv --json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.evaluate import compare  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.read import read  # noqa: PLC0415 -- slow to load, and not for --help
 

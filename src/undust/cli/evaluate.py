@@ -49,7 +49,7 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
     Examples:
       undust evaluate rules.json crawl.jsonl.gz
       undust evaluate rules.json labelled.csv --column cluster=page --json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.evaluate import evaluate  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.measuring.traffic import savings  # noqa: PLC0415
     from undust.rules import load  # noqa: PLC0415

@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust export rules.json --to nginx -o undust.conf --sample crawl.jsonl.gz
       undust export rules.json --to clean-param --site shop.test
       undust export rules.json --to pywb --base pywb/rules.yaml -o rules.yaml
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     bases = [] if base is None else [base]
     options.require_apart(output, rules, *sample, *bases)

@@ -201,7 +201,7 @@ def one_sentence() -> Iterator[None]:
 
 @contextmanager
 def naming_extras() -> Iterator[None]:
-    """Turn the lack of a package into the sentence that says which extra brings it."""
+    """Turn the lack of a package into the sentence that names the extra with it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -209,8 +209,8 @@ def naming_extras() -> Iterator[None]:
 
 
 def fail(sentence: str, exit_code: int) -> NoReturn:
-    """Say what is wrong, and end."""
-    # Without a stderr to say it on, the exit code alone has to do.
+    """Print what is wrong, and end."""
+    # Without a stderr to print it on, the exit code alone has to do.
     with suppress(OSError):
         click.echo(f"undust: {printable(sentence)}", err=True)
     raise click.exceptions.Exit(exit_code)

@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     Examples:
       undust import rules/main.json --from duplicate-url-discarder -o rules.json
       undust import robots.txt --from clean-param --site shop.test -o rules.json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     options.require_apart(output, file)
     require_readable([file])
@@ -80,7 +80,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 
 def _summary(found: Imported, file: str) -> str:
-    """Return how many rules there are now, and how much of the file they do not say."""
+    """Return how many rules there are now, and how much of the file they do not express."""
     parts = [f"{how_many(len(found.rules), 'rule')} from {file}"]
     parts += [f"{len(found.narrowed):,} narrowed"] if found.narrowed else []
     parts += [f"{len(found.skipped):,} left out"] if found.skipped else []

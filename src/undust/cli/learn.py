@@ -160,7 +160,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn new_crawl.jsonl.gz --update rules.json --sample labelled.jsonl
       undust learn big/*.parquet --memory 4GB -o rules.json
       undust learn big/*.parquet --memory 4GB -o rules.json --resume
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.learn import require_methods  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
@@ -275,7 +275,7 @@ def _has_judged(result: Outcome | MethodOutcome) -> bool:
 
 
 def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:
-    """Say that priors are not used by other methods."""
+    """Raise if priors are given that the methods do not use."""
     from undust.jobs.learn import EDITS  # noqa: PLC0415 -- slow to load, and not for --help
 
     if priors is not None and methods != (EDITS,):
@@ -286,7 +286,7 @@ def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:
 def _require_update(
     update: str | None, methods: tuple[str, ...], *, today: datetime | None, yes: bool
 ) -> None:
-    """Say that an option goes nowhere, or that a method cannot do this."""
+    """Raise if an option is not used, or if a method cannot do this."""
     from undust.jobs.learn import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
 
     if update is not None and methods != (COMBINED,):
@@ -330,7 +330,7 @@ def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
 
 
 def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
-    """Say that an option goes nowhere, instead of leaving it out in silence."""
+    """Raise if an option is not used, instead of leaving it out in silence."""
     for name in said:
         owner = name.partition(".")[0]
         if owner not in methods:

@@ -108,7 +108,7 @@ class LearnRequest:
     """What to ask the sites about likely rules, if they are to be asked."""
 
     def announce(self) -> None:
-        """Say, once the options are known to be right, that the result will not be kept."""
+        """Report, once the options are known to be right, that the result will not be kept."""
         if self.output is None and not self.is_silent:
             click.echo("Without -o the rules are shown and not written; -o rules.json keeps them.", err=True)
 
@@ -251,7 +251,7 @@ def counted_by(result: Outcome | MethodOutcome, report: Report) -> Outcome | Met
 
 
 def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:
-    """Say that an option goes nowhere."""
+    """Raise if an option is not used."""
     is_said = {
         "--engine": place.engine_name != "local",
         "--master": place.master is not None,

@@ -177,10 +177,9 @@ class Normalizing(NamedTuple):
         """Return the same for a column."""
         import pyarrow as pa  # noqa: PLC0415 -- slow to load, and lists do without
 
-        from undust._core import normalize  # noqa: PLC0415 -- rules do without
-        from undust.urls.normalize import steps_without  # noqa: PLC0415
+        from undust.urls.normalize import normalize_counted  # noqa: PLC0415 -- rules do without
 
-        column, changed, not_urls = normalize(urls, steps_without(self.skip), self.threads)
+        column, changed, not_urls = normalize_counted(urls, skip=self.skip, threads=self.threads)
         return pa.array(column), Added(not_urls, changed)
 
 

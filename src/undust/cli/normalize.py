@@ -84,7 +84,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust normalize urls.txt > normal.txt
       undust normalize crawl-*.txt.gz -o urls.txt.zst --skip fragment
       undust normalize crawl.csv --column link --into link -o normal.csv
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     paths = files or (STANDARD,)
     require_readable(paths)

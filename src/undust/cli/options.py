@@ -24,7 +24,7 @@ class Numbers(click.FloatRange):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the number that a text says, if it is one that can be counted with."""
+        """Return the number in a text, if it is one that can be counted with."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
@@ -120,7 +120,7 @@ keep_values = click.option(
 
 
 def require_folder(output: str | None) -> None:
-    """Say now, not after an hour of work, that there is no place for the result."""
+    """Raise now, not after an hour of work, if there is no place for the result."""
     if output is not None and output != STANDARD:
         replacing.require_folder(output)
 
@@ -133,7 +133,7 @@ def require_apart(output: str | None, *read: str | None) -> None:
 
 
 def would_be_lost(path: str) -> click.UsageError:
-    """Return what to say of a file that would be read and then replaced."""
+    """Return the message about a file that would be read and then replaced."""
     return click.UsageError(f"the file {path} is read, and would be replaced; name another one to write")
 
 
@@ -163,7 +163,7 @@ def require_room(rows: int, memory: int | None, what: str) -> None:
 
 
 def require_held(memory: int | None, what: str) -> None:
-    """Say that what is held already is too much, for those who hold no more however long their input."""
+    """Raise if what is held already is too much, for those who hold no more however long their input."""
     held = peak_memory_bytes()
     if memory is not None and held > memory:
         message = f"{what} takes {held / 1e9:.2f} GB; allow more --memory"

@@ -42,7 +42,7 @@ def show_verdicts(file: str, csv_file: str | None, *, as_json: bool) -> None:
     Examples:
       undust rules verdicts rules.json
       undust rules verdicts rules.json --csv rules.csv
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.showing.listing import as_csv, judged_rules, verdict_lines  # noqa: PLC0415 -- loads rich
 
     require_stdout_for_one(csv_file, as_json=as_json)
@@ -83,7 +83,7 @@ def approve(  # noqa: PLR0913 -- one argument per option
     Examples:
       undust rules approve rules.json 5ad74dbb --note "tried on the staging site"
       undust rules approve rules.json --all-ok --by ann
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     rules = _loaded(file)
     chosen = list(ids)
     if all_ok:

@@ -43,7 +43,7 @@ def command() -> None:
       undust rules disable rules.json 5ad74dbb
       undust rules merge old.json new.json -o rules.json
       undust rules compile rules.json -o rules.undust
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
 
 
 def _loaded(file: str) -> RuleSet:

@@ -10,7 +10,6 @@ from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.terminal import say_json
 from undust.display import how_many
-from undust.privacy.masking import Masks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,14 +93,15 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust tree crawl.jsonl.gz
       undust tree urls.txt.gz --site shop.example --min-share 0.5
       undust tree access.log --base https://a.test --json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.find_duplicates import url_trees  # noqa: PLC0415 -- slow to load, and not for --help
 
     seen = inputs.read(quiet=quiet or as_json)
     trees, count = url_trees(seen, most=most, site=site, salience=salience, least=least)
     if not keep_values:
-        masks = Masks()
-        trees = tuple(tree.masked(masks.text) for tree in trees)
+        from undust.showing.tree import without_secrets  # noqa: PLC0415
+
+        trees = without_secrets(trees)
     if as_json:
         told = {"sites": count, "shown": len(trees), "trees": [tree.as_json() for tree in trees]}
         say_json(told)

@@ -104,7 +104,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust validate rules.json --sample urls.txt --resume
       undust validate likely.json --sample access.log --base https://www.shop.test
       undust validate rules.json --sample urls.txt --from crawl.warc.gz
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     target = output or file
     if target == STANDARD:
         message = "rules from stdin have no file to go back to, and stdout has the outcome; name one with -o"

@@ -50,7 +50,7 @@ def temporary_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let no polite signal end the block half-way; one that came is raised behind it."""
+    """Let no polite signal end the block half-way; one that came is raised after it."""
     came: list[int] = []
     with _handled_by(lambda number, _: came.append(number)):
         yield

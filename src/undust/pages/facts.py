@@ -64,7 +64,7 @@ class SiteFacts:
     title: pa.Array
     """The title of each row's page, null where unknown."""
     home: Ints
-    """Where the site says that the page of a row is at home: by rel=canonical, a redirect, its sitemap."""
+    """The URL that the site declares for the page of a row: by rel=canonical, a redirect, its sitemap."""
     has_list: bool
     """Whether a sitemap of the site is known, which names each page once."""
     language: Ints

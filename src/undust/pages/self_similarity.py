@@ -103,7 +103,7 @@ def samples(evidence: SiteEvidence, together: Pairs, cluster: Ints) -> Iterator[
 
 
 def block_changes(evidence: SiteEvidence, left: int, right: int) -> BlockChanges:
-    """Return what differs between two rows; rows behind the last are earlier sightings."""
+    """Return what differs between two rows; rows after the last are earlier sightings."""
     one, other = (_words_and_numbers(evidence, row) for row in (left, right))
     shared = one.keys() & other.keys()
     return BlockChanges(

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Facts(Protocol):
-    """What the page says under some rules, and under others."""
+    """What the page shows under some rules, and under others."""
 
     def with_rules(self, rules: RuleSet) -> Facts:
         """Return the same about other rules."""
@@ -139,7 +139,7 @@ _MOST_DIGITS = 20
 
 
 class ReviewServer(ThreadingHTTPServer):
-    """Serves one report and the desk behind it."""
+    """Serves one report and its review session."""
 
     daemon_threads = True
 
@@ -152,7 +152,7 @@ class ReviewServer(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), _Handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 -- of the base class
-        """Say nothing of a browser that hung up."""
+        """Print nothing about a browser that hung up."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -273,7 +273,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- of the base class
-        """Say nothing: the address in a log line would give the token away."""
+        """Print nothing: the address in a log line would give the token away."""
 
 
 def _length_from(text: str) -> int | None:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from undust.privacy.masking import Masks
 from undust.urls.tree.growing import grow
 from undust.urls.tree.nodes import ABSENT, ANYTHING, NO_EQUALS_TEXT, PERHAPS, UrlColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -133,6 +134,12 @@ def site_tree(
         pages = None if cluster is None else cluster[columns.rows]
         root = _Shown(tree, urls, pages).branch(0)
     return SiteTree(site, len(urls), len(urls) - len(columns), len(tree), tree.height, root)
+
+
+def without_secrets(trees: Iterable[SiteTree]) -> tuple[SiteTree, ...]:
+    """Return trees with values that look secret replaced, one number for each value in all of them."""
+    masks = Masks()
+    return tuple(tree.masked(masks.text) for tree in trees)
 
 
 class _Shown:

@@ -1,4 +1,4 @@
-"""Our rules in the languages of other systems; each target refuses what it cannot say exactly.
+"""Our rules in the languages of other systems; each target refuses what it cannot express exactly.
 
     RuleSet ──▶ active rules in their order ──▶ a target ──▶ its text, and the rules it left out, with reasons
 
@@ -61,7 +61,7 @@ def export(  # noqa: PLR0913 -- options of one verb, all named
 ) -> Exported:
     """Return the active rules in the language of another system, and write them to `output` if it is given.
 
-    With `site`, only the rules that concern this site. What the system cannot say exactly is in `refused`.
+    With `site`, only the rules that concern this site. What cannot be expressed exactly is in `refused`.
     What the exported rules keep of the effect of all is in `effect`; with a `sample` of observations (what
     `read` returned) also what they remove and lose there. `base` is a file of the system that the rules are
     put into, at the place where they take effect; its other lines stay (pywb).

@@ -1,8 +1,8 @@
-"""What an export is: a text for another system, the rules it says, those it cannot say, and its effect.
+"""What an export is: a text for another system, the rules it has, those it cannot express, and its effect.
 
-Rules that a target cannot say are left out, so fewer duplicates are removed there; and rules that are safe
-together may lose pages without the others. The rule file knows what each rule removed when it was learned.
-What the exported rules remove and lose together is only known for a sample of URLs with known pages.
+Rules that a target cannot express are left out, so fewer duplicates are removed there; and rules that are
+safe together may lose pages without the others. The rule file knows what each rule removed when it was
+learned. What the exported rules remove and lose together is only known for a sample of URLs with known pages.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class ExportedRule:
     id: str
     """The id that it has in the rule file."""
     left_out: str | None = None
-    """Why it is left out whatever the target can say, if it is."""
+    """Why it is left out whatever the target can express, if it is."""
 
     def __str__(self) -> str:
         """Return how a comment in an exported file names the rule."""
@@ -180,7 +180,7 @@ class ExportedRule:
 
 @dataclass(frozen=True)
 class ExportRefusal:
-    """A rule that the target cannot say exactly, and why."""
+    """A rule that the target cannot express exactly, and why."""
 
     number: int
     rule: Rule
@@ -220,7 +220,7 @@ class Exported:
     target: str
     text: str
     rules: tuple[Rule, ...]
-    """The rules that the text says, in the order of their file."""
+    """The rules that the text has, in the order of their file."""
     refused: tuple[ExportRefusal, ...]
     exact_for: str
     """The URLs for which the text does exactly what these rules do."""
@@ -232,7 +232,7 @@ STANDARD_SCOPE = "http(s) URLs in standard form; any other spelling is left alon
 
 
 def refuse(reason: str) -> NoReturn:
-    """Say that the target cannot say a rule."""
+    """Raise the error that a target cannot express a rule."""
     raise CannotExpress(reason)
 
 

@@ -1,4 +1,4 @@
-"""Which rules of a set a target with regular expressions can say, and in which order.
+"""Which rules of a set a target with regular expressions can express, and in which order.
 
 A rule is left out if it cannot be said, if it might never come to an end, or if a `keep` before it was left
 out. It is left out, too, if its steps have states of a URL that the rule itself does not have, and a rule
@@ -247,7 +247,7 @@ def _without_idle_checks(found: ExpressedRule) -> ExpressedRule:
 def without(
     found: Sequence[ExpressedRule], require: Callable[[ExpressedRule], None]
 ) -> tuple[list[ExpressedRule], list[ExportRefusal]]:
-    """Return the rules without those that a target refuses, and those behind a `keep` that it refuses."""
+    """Return the rules without those that a target refuses, and those after a `keep` that it refuses."""
     left: list[ExpressedRule] = []
     refused: list[ExportRefusal] = []
     lost_keeps = LostKeeps()

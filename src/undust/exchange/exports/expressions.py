@@ -135,7 +135,7 @@ Pieces = tuple[str | CaptureGroup, ...]
 
 @dataclass(frozen=True)
 class UrlPart:
-    """A part of a URL in which runs stand: what a run may not contain, what ends it, how literals look."""
+    """A part of a URL with runs in it: what a run may not contain, what ends it, how literals look."""
 
     stops: str
     end: str

@@ -2,7 +2,7 @@
 
 Some systems apply each expression once, from top to bottom, and never start again. One pass is enough if a
 rule follows all rules on whose results it may act, and rules that may act on the same URL keep the
-order of the file: whatever the canonicalizer would do next then lies ahead.
+order of the file: whatever the canonicalizer would do next is then still to come.
 """
 
 from __future__ import annotations

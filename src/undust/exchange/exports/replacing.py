@@ -51,7 +51,7 @@ def replaced(rule: Rule, *, lean: bool) -> Compiled:
 
 
 def _places(url: str, text: str, old: str, new: str, *, is_end: bool) -> Iterator[tuple[Pieces, Filled]]:
-    """Yield where the text may stand, from the left: in the path, without and with a query, in the query."""
+    """Yield where the text may be, from the left: in the path, without and with a query, in the query."""
     before = "(?:/[^?]*?)?" if old.startswith("/") else "/[^?]*?"
     end = "[^A-Za-z0-9]" if _ends_in_token(old) else "[^#]"
     in_path = CaptureGroup(_BEFORE, url + before)

@@ -1,8 +1,8 @@
 """Which rule may act on what another one wrote, and which rules have to be left out because of others.
 
-A `keep` holds the rules after it back from the URLs that it matches. If a target cannot say it, a rule that
-may act on one of those URLs is left out too; a rule that cannot act there stays. In doubt, a rule may act
-there. Of rules that might change a URL for ever, some are left out so that the others come to an end.
+A `keep` holds the rules after it back from the URLs that it matches. If a target cannot express it, a rule
+that may act on one of those URLs is left out too; a rule that cannot act there stays. In doubt, a rule may
+act there. Of rules that might change a URL for ever, some are left out so that the others come to an end.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Following:
         self._alike = frozenset(
             place for place in self._texts if not rules[place].rule.when and not rules[place].rule.unless
         )
-        """Rules that replace a text wherever it stands: all of them are woken by the same."""
+        """Rules that replace a text wherever it is: all of them are woken by the same."""
         self._buckets: dict[tuple[frozenset[str], bool, bool], PathIndex] = {}
         for place, each in enumerate(rules):
             if each.target is not None:

@@ -1,4 +1,4 @@
-"""A rule that a target can say: its steps, what it matches and writes, which parts of a URL it looks at.
+"""A rule that a target can express: its steps, what it matches and writes, which parts of a URL it looks at.
 
 A rule that had nothing to do on a URL has nothing to do after a change of parts that it does not look at, and
 two rules that do not look at what the other changes may act in either order. A path has two parts: what
@@ -170,7 +170,7 @@ def _query_settles(source: Pattern, target: Pattern) -> bool:
 
 @dataclass(frozen=True)
 class ExpressedRule:
-    """A rule that the target can say: its steps, and which rules may act on its result."""
+    """A rule that the target can express: its steps, and which rules may act on its result."""
 
     numbered: ExportedRule
     compiled: Compiled

@@ -5,7 +5,7 @@ r"""One rule as expressions with substitutions: the intermediate that most targe
     (https?)://([^/?#@]+)/old((?:/[^/?]*)*)\??   →   \1://\2/new\3
 
 A step does once what the rule does once, for URLs in standard form: the same URLs match, and the same text
-is written. What an expression cannot say is refused.
+is written. What an expression cannot describe is refused.
 """
 
 from __future__ import annotations

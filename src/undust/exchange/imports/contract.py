@@ -1,4 +1,4 @@
-"""What an import is: rules that remove parameters, and what the file says that they cannot."""
+"""What an import is: rules that remove parameters, and what of the file they cannot express."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def require_site(site: str | None, what: str) -> str:
 
 @dataclass(frozen=True)
 class SkippedPart:
-    """A part of a file that no rule says, where it stands, and why."""
+    """A part of a file that no rule expresses, where it is, and why."""
 
     place: str
     reason: str
@@ -107,11 +107,11 @@ class ImportedRules:
     narrowed: list[SkippedPart] = field(default_factory=list)
 
     def skip(self, place: str, reason: str) -> None:
-        """Note a part that no rule says."""
+        """Note a part that no rule expresses."""
         self.skipped.append(SkippedPart(place, reason))
 
     def narrow(self, place: str, reason: str) -> None:
-        """Note a part that our rules say for some of its URLs only."""
+        """Note a part that our rules express for some of its URLs only."""
         self.narrowed.append(SkippedPart(place, reason))
 
 
@@ -121,9 +121,9 @@ class Imported:
 
     rules: RuleSet
     skipped: tuple[SkippedPart, ...]
-    """What no rule says."""
+    """What no rule expresses."""
     narrowed: tuple[SkippedPart, ...] = ()
-    """What the rules say for fewer URLs than the file does."""
+    """What the rules express for fewer URLs than the file does."""
 
 
 @dataclass(frozen=True)

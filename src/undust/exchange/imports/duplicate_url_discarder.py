@@ -42,7 +42,7 @@ AGAIN = "it removes a segment by its number, and a rule would do so again and ag
 
 @dataclass(frozen=True)
 class Where:
-    """The URLs that a pattern is for, as far as our patterns say them."""
+    """The URLs that a pattern is for, as far as our patterns express them."""
 
     text: str
     site: str
@@ -177,7 +177,7 @@ def _wheres(entry: dict[str, Any], place: str, found: ImportedRules) -> list[Whe
 
 
 def _sites_without_rules(entries: list[dict[str, Any]], sites: tuple[str, ...]) -> Iterable[str]:
-    """Yield sites whose own rules say nothing in our language; they still switch the universal ones off."""
+    """Yield sites with own rules of which none can be ours; they still switch the universal ones off."""
     for entry in entries:
         pattern = entry.get("urlPattern")
         for text in (pattern.get("include") or ()) if isinstance(pattern, dict) else ():

@@ -53,7 +53,7 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
 
 
 def _homes(nodes: Nodes) -> Ints:
-    """Return where the site says that each node belongs: the target of its redirect or its rel=canonical.
+    """Return where the site places each node: the target of its redirect or its rel=canonical.
 
     A node of the sitemap that has neither is where it belongs.
     """

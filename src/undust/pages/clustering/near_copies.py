@@ -110,7 +110,7 @@ def _equal(sketches: Sketches) -> tuple[Ints, Ints]:
 
 
 def _buckets(sketches: Sketches, rows: Ints, band: Ints) -> tuple[Ints, Ints]:
-    """Return the rows ordered so that those with an equal band stand together, and where each starts."""
+    """Return the rows ordered so that those with an equal band are together, and where each starts."""
     key = np.zeros(len(rows), np.uint64)
     for column in band.tolist():
         key = (key ^ sketches[rows, column]) * np.uint64(0x9E3779B97F4A7C15)

@@ -1,7 +1,7 @@
-"""One response to evidence: what its body says, where it and its headers point, and what was read before.
+"""One response to evidence: what its body contains, where it and its headers point, and what was read before.
 
 A body is read once, however large, in pieces: all of it is hashed, and as much of it is kept as a text can
-need. What a body says does not depend on its URL, so that a body seen before need not be read again.
+need. What a body contains does not depend on its URL, so that a body seen before need not be read again.
 
 `PagesSeen` is what the pages read so far, of all files of a job, teach about those to come: the templates of
 sites; bodies that were read (a quarter of a crawl is copies); and the digests of payloads, for archives do
@@ -85,7 +85,7 @@ class Body(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a body says, whatever its URL."""
+    """What a body contains, whatever its URL."""
 
     size: int | None = None
     digest: str | None = None
@@ -125,7 +125,7 @@ def _is_redirect(status: int | None) -> bool:
 
 
 def content_of(body: Body, content_type: str | None) -> Content:
-    """Return what a body says."""
+    """Return what a body contains."""
     if not body.is_whole:
         return Content(problem=ENDLESS)
     if not body.size:
@@ -187,7 +187,7 @@ class PagesSeen:
         self._payloads: dict[str, SeenPayload] = {}
 
     def content_of(self, body: Body, content_type: str | None) -> Content:
-        """Return what a body says; what was read before is not read again."""
+        """Return what a body contains; what was read before is not read again."""
         if body.size > LARGEST_BODY:
             return content_of(body, content_type)
         # The body itself is the key: looking it up costs less than a digest of it.

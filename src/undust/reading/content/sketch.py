@@ -105,7 +105,7 @@ def _utf8(text: str | bytes) -> bytes:
 SAMPLE = 100
 """Texts from which the template of a site is learned."""
 AT_LEAST = 10
-"""Texts on which a shingle must stand to be the template's."""
+"""Texts on which a shingle must be to count as the template's."""
 _SHARE = 0.5
 """... and the share of texts."""
 MOST_WAITING = 64 << 20

@@ -147,7 +147,7 @@ _AFTER_ADDRESS = (
 COMMON = LineFormat("", list(_AFTER_ADDRESS))
 """Address, identity, user, time, request, status, size; then anything, as in the combined format."""
 VHOST = LineFormat("", [LogFormatPart(Field.HOST, " "), *_AFTER_ADDRESS])
-"""The same behind the name of the virtual host, with or without its port."""
+"""The same after the name of the virtual host, with or without its port."""
 
 
 def compiled(text: str) -> LineFormat:
@@ -189,7 +189,7 @@ def _before_field(piece: Field, following: Field, text: str) -> LogFormatPart:
 
 
 def _merged(pieces: list[str | Field]) -> list[str | Field]:
-    """Join neighbouring texts, and a target with the query right behind it."""
+    """Join neighbouring texts, and a target with the query right after it."""
     merged: list[str | Field] = []
     for piece in (piece for piece in pieces if piece != ""):
         last = merged[-1] if merged else None
@@ -285,7 +285,7 @@ def _guessed(data: bytes) -> LineFormat:
     with_host = without = 0
     for line in head_lines(data[:65536] + b"\n"):
         match = re.match(LOG_LINE, line)
-        # The identity, which no server asks for any more, is the second word, or the third behind a host.
+        # The identity, which no server asks for any more, is the second word, or the third after a host.
         if match and match["second"] == b"-":
             without += 1
         elif match and match["third"] == b"-":

@@ -33,7 +33,7 @@ _RAW_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)"
 INDEXED = "a sitemap that an index names; it is read if you give it too"
 COMMENT = "a comment"
 
-_CHILD = 2  # how deep a child of `<url>` lies
+_CHILD = 2  # how deep a child of `<url>` is
 
 
 def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:

@@ -90,7 +90,7 @@ class Reading:
     lost: dict[str, SkippedRecords] = field(default_factory=dict)
     """Values that could not be read in records that were kept, by what is wrong with them."""
     statements: dict[Statement, None] = field(default_factory=dict)
-    """What sites say about their parameters, each once, in the order in which it was met."""
+    """What sites declare about their parameters, each once, in the order in which it was met."""
     seen: PagesSeen | None = None
     """What the pages of the whole job taught so far; None if this is the only file of it."""
     crawlers: list[pa.Array] | None = None

@@ -196,7 +196,7 @@ def format_of_first_line(head: bytes) -> str | None:
 
 
 def what_it_is(head: bytes) -> str:
-    """Return what to say of a file in no format that is known."""
+    """Return the message about a file in no format that is known."""
     lines = head_lines(head)
     if not lines:
         return "it holds nothing by which to recognise its format"

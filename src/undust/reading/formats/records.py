@@ -82,7 +82,7 @@ def arc_length(data: bytes) -> int | None:
 
 
 def warc_records(window: Window) -> Iterator[ArchiveRecord]:
-    """Give the records of a WARC file from where the window stands."""
+    """Give the records of a WARC file from the place of the window."""
     from fastwarc.warc import ArchiveIterator  # noqa: PLC0415 -- slow to load, and for archives only
 
     for record in ArchiveIterator(window):
@@ -136,7 +136,7 @@ class _WarcPayload(ForwardStream):
 
 
 def arc_records(window: Window) -> Iterator[ArchiveRecord]:
-    """Give the records of an ARC file from where the window stands."""
+    """Give the records of an ARC file from the place of the window."""
     from warcio.archiveiterator import ArchiveIterator  # noqa: PLC0415 -- slow to load, and for archives only
     from warcio.exceptions import ArchiveLoadFailed  # noqa: PLC0415
 
@@ -254,7 +254,7 @@ class Archive(NamedTuple, Generic[Row]):
     start: re.Pattern[bytes]
     """How a record begins."""
     length: Callable[[bytes], int | None]
-    """From the first bytes of a record to how long it is, without the line ends behind it."""
+    """From the first bytes of a record to how long it is, without the line ends after it."""
     row_of: Callable[[ArchiveRecord], Row]
     """Reads a record; called once for each, and what it returns is given on if the record is whole."""
 

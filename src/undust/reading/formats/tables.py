@@ -164,7 +164,7 @@ class _QuotedRecords:
         return _SplitRecords(*(pa.concat_arrays(list(arrays)) for arrays in zip(*left, strict=True)))
 
     def _give_up(self) -> list[tuple[int, bytes]]:
-        """Skip the line in which the open quote stands; return those behind it, to be read again."""
+        """Skip the line with the open quote; return those after it, to be read again."""
         (number, line), *rest = self._open
         self._reading.skip(OPEN_QUOTE, f"line {number}", line)
         self._open, self._bytes = [], 0
@@ -243,7 +243,7 @@ def _names(objects: list[Mapping[str, Any]], reading: Reading) -> dict[str, tupl
 
 
 def _note_unseen(seen: set[str], reading: Reading) -> None:
-    """Say which columns that the person named are in no record at all."""
+    """Report which columns that the person named are in no record at all."""
     for theirs in sorted(set(reading.options.columns.values()) - seen):
         reading.lose(f"no record has the column '{theirs}'", "the whole file")
 

@@ -1,4 +1,4 @@
-"""Web archives: WARC and ARC, responses, revisits and redirects, with what their pages say or link.
+"""Web archives: WARC and ARC, responses, revisits and redirects, with what their pages contain or link.
 
 A revisit stands for a page that the archive already holds: it has the digest and size of that record if
 that was read, in this file or one before, else the archive's own digest of the payload, marked `payload:`
@@ -149,7 +149,7 @@ def _revisited(seen: PagesSeen, record: ArchiveRecord) -> Content:
 
 
 def _statement(url: str, record: ArchiveRecord, body: Body) -> Statement | None:
-    """Return what a site says here about its parameters."""
+    """Return what a site declares here about its parameters."""
     address = url.partition("?")[0].partition("#")[0]
     if varying := record.headers.get("no-vary-search"):
         return Statement(address, "No-Vary-Search", ", ".join(varying))

@@ -47,7 +47,7 @@ OVERVIEW = (
 
 
 def site_facts(material: Material, alone: Mapping[str, RuleRow]) -> dict[str, Any]:
-    """Return everything that the page says of one site."""
+    """Return everything that the page shows of one site."""
     measures = material.measures
     return {
         "site": material.site,
@@ -122,7 +122,7 @@ class PageBudget:
         self.sites: dict[str, dict[str, Any]] = {}
 
     def take(self, facts: dict[str, Any]) -> bool:
-        """Add a site, or say that there is no room for it."""
+        """Add a site, or report that there is no room for it."""
         size = len(json.dumps(facts))
         if self.sites and size > self.left:
             return False
@@ -137,7 +137,7 @@ SCRIPTS = ("dom", "charts", "headline", "overview", "tree", "rules", "findings",
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that the page says, and the page."""
+    """Everything that the page shows, and the page."""
 
     facts: Mapping[str, Any]
 
@@ -187,7 +187,7 @@ class Report:
 
     @property
     def sentence(self) -> str:
-        """What the page says, in a few words."""
+        """What the page shows, in a few words."""
         return str(self.facts["sentence"])
 
     def html(self, served: Mapping[str, Any] | None = None) -> str:

@@ -68,7 +68,7 @@ def _judged(rule: Rule, judged: RuleVerdict, texts: Texts) -> dict[str, Any]:
 
 
 def _said(rule: Rule, short: str, texts: Texts) -> dict[str, Any]:
-    """Return what the rule file says of a rule."""
+    """Return what the rule file has about a rule."""
     return {
         "id": rule.id,
         "short": short,
@@ -116,7 +116,7 @@ class _Trials:
         self.base = base
         standing = RuleSet(base).compile().batch(labelled.urls, keys=True, threads=material.threads)
         self.names, codes = coded(standing)
-        """The distinct forms in which the URLs stand."""
+        """The distinct forms of the URLs."""
         self.urls_at = np.bincount(codes, minlength=len(self.names))
         first = np.zeros(len(self.names), np.int64)
         first[codes[::-1]] = np.arange(len(codes))[::-1]

@@ -200,7 +200,7 @@ NEEDED = ("method", "removed", "lost", "fpr", "rules", "seconds", "intervals")
 
 
 def methods_from(compared: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rows that the page shows, or say what is wrong with the data."""
+    """Return the rows that the page shows, or report what is wrong with the data."""
     rows = compared.get("rows")
     if not isinstance(rows, list) or not rows or not all(map(_is_row, rows)):
         message = "the data to compare has no rows of methods; give what `undust compare --json` printed"

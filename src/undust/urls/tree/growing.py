@@ -3,7 +3,7 @@
 A node holds URLs. It is split at the key whose values have the smallest entropy: its salient values
 (`salience.py`) get a child each, all others go to one child together, and URLs without the key to one of
 their own. An absent key counts as one more value in the entropy; of keys with equal entropies the first
-is taken. Keys that most URLs of a node do not have come behind the others: their entropy is small because
+is taken. Keys that most URLs of a node do not have come after the others: their entropy is small because
 they are rare, and a tree that began with them would have a level for each. Keys with one value cannot
 split anything and are passed over, so that there are no chains of single children (A11).
 

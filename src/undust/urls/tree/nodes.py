@@ -186,7 +186,7 @@ class TreeNode:
 
 @dataclass(frozen=True, eq=False)
 class PatternTree:
-    """The nodes of a tree, the root first and children behind their parents."""
+    """The nodes of a tree, the root first and children after their parents."""
 
     columns: UrlColumns
     nodes: tuple[TreeNode, ...]
