@@ -17,8 +17,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from undust.errors import SourceError
-from undust.files.sorting import sorted_lines
 from undust.files.streams import Holds, line_chunks, read_blocks
+from undust.files.temporary import sorted_lines
 from undust.urls.normalize import normalize
 from undust.urls.surt import surt_of
 

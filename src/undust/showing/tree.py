@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from undust.urls.tree.growing import Salience
     from undust.urls.tree.nodes import PatternTree
-    from undust.urls.tree.salience import Salience
 
     Ints = NDArray[np.int64]
 

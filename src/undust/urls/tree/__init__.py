@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from undust.urls.tree.growing import grow
+from undust.urls.tree.growing import SALIENCES, Salience, grow
 from undust.urls.tree.nodes import ABSENT, ANYTHING, PERHAPS, PatternTree, TreeNode, UrlColumns
-from undust.urls.tree.salience import SALIENCES, Salience
 
 __all__ = [
     "ABSENT",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from undust.files.sorting import sorted_lines
+from undust.files.temporary import sorted_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
