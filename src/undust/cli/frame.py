@@ -236,13 +236,18 @@ def drop_stdout() -> None:
 def ending_cleanly() -> Iterator[None]:
     """Let Ctrl-C and polite kills raise an exception, so that half-written files are removed."""
     ended: list[Ended] = []
+    interrupts: list[KeyboardInterrupt] = []
+
+    def interrupt(_: int, __: object) -> None:
+        interrupts.append(KeyboardInterrupt())
+        raise interrupts[-1]
 
     def end(number: int, _: object) -> None:
         if not ended:  # a second one would end the cleaning up
             ended.append(Ended(number))
             raise ended[0]
 
-    handlers = dict.fromkeys(POLITE, end) | {signal.SIGINT: signal.default_int_handler}
+    handlers = dict.fromkeys(POLITE, end) | {signal.SIGINT: interrupt}
     before: dict[signal.Signals, Any] = {}
     with _raised_again():
         try:
@@ -253,8 +258,9 @@ def ending_cleanly() -> Iterator[None]:
                     signal.signal(number, handler)
             yield
         except Exception:
-            if ended:  # Arrow makes an error of its own of whatever happens while it reads
-                raise ended[0] from None
+            # Arrow makes an error of its own of whatever happens while it reads
+            for ending in (*ended, *interrupts):
+                raise ending from None
             raise
         finally:
             for number, handler in before.items():
