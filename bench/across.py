@@ -40,7 +40,7 @@ from bench.sites import KINDS, Crawl
 from undust.learning import Requirements, SiteTally, learn_site, rules_across, shown_by
 from undust.learning.across import excepting
 from undust.measuring import Measures
-from undust.measuring.baselines import baselines
+from undust.measuring.methods import baselines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -6,7 +6,7 @@
 
 Of each site and split, `learn` sees half of the pages without a fifth of them, which is set aside; it never
 sees labels. Two bounds on the share of lost pages are stated: that of the pages set aside, as far as their
-content tells them apart (`undust.measuring.checked`), and that of the learner, a share of false pairs.
+content tells them apart (`undust.measuring.splitting`), and that of the learner, a share of false pairs.
 Both are compared with the share of the other half's pages that the rules lose, by their labels. It fails if
 more than one set in twenty exceeds the first.
 """
@@ -27,9 +27,8 @@ import undust
 from bench.quality import generated, halves, real
 from bench.sites import KINDS, Crawl
 from undust.measuring import Measures
-from undust.measuring.checked import checked_pages
 from undust.measuring.judged import labelled_from_duplicates
-from undust.measuring.splitting import judged_part
+from undust.measuring.splitting import checked_pages, judged_part
 from undust.statistics import interval, upper_bound
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 from bench.common import machine
 from bench.sites import KINDS, Crawl, crowd, site
-from undust.cli.memory import peak_memory_bytes
+from undust.files.process import peak_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

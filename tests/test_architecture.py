@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "help": "",
     "display": "",
     "privacy": "",
-    "statistics": "",
+    "statistics": "_core",
     "extras": "errors",
     "files": "errors _core",
     "urls": "extras _core",
@@ -40,12 +40,12 @@ MAY_IMPORT = {
     "integrations": "errors extras files urls rules reading crawling",
     "jobs": (
         "errors privacy statistics files urls rules reading pages judging proposing searching"
-        " learning measuring showing engines asking"
+        " learning measuring showing engines asking crawling"
     ),
     "exchange": "errors display files urls rules measuring jobs",
     "cli": (
-        "errors extras help display privacy _core files urls rules reading judging searching learning"
-        " measuring showing engines asking crawling exchange jobs"
+        "errors extras help display statistics files urls rules reading judging searching learning"
+        " measuring showing engines asking exchange jobs"
     ),
     "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",

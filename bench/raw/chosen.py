@@ -20,7 +20,7 @@ from unittest import mock
 import undust
 from bench.raw.judge import share_joined
 from bench.raw.sites import archives
-from undust.pages.clustering import near_blocks
+from undust.pages.clustering import near_copies
 from undust.urls import normalize
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ class Joined(NamedTuple):
 
 def shipped() -> Limits:
     """Return the limits that undust has; of limits that do equally well, these are chosen."""
-    return Limits(near_blocks.TITLE, near_blocks.TWINS)
+    return Limits(near_copies.TITLE, near_copies.TWINS)
 
 
 def clustered(archive: LabelledArchive, seed: int, limits: Limits) -> Joined:
     """Cluster half of the pages of a site under some limits."""
     seen, _ = archive.half(seed)
     with (
-        mock.patch.object(near_blocks, "TITLE", limits.title),
-        mock.patch.object(near_blocks, "TWINS", limits.twins),
+        mock.patch.object(near_copies, "TITLE", limits.title),
+        mock.patch.object(near_copies, "TWINS", limits.twins),
     ):
         (site,) = sorted(undust.find_duplicates(seen), key=lambda each: -len(each.urls))[:1]
     cluster = dict(zip(map(normalize, site.urls.to_pylist()), map(str, site.cluster.tolist()), strict=True))

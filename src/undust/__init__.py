@@ -74,9 +74,9 @@ _HOMES = {
 
 _DRAWERS.update(
     {
-        ("Evaluation", "html"): "undust.showing.measures_html:evaluation_as_html",
-        ("Rule", "html"): "undust.showing.rules_html:rule_as_html",
-        ("RuleSet", "html"): "undust.showing.rules_html:set_as_html",
+        ("Evaluation", "html"): "undust.showing.notebook:evaluation_as_html",
+        ("Rule", "html"): "undust.showing.notebook:rule_as_html",
+        ("RuleSet", "html"): "undust.showing.notebook:set_as_html",
         ("RuleSet", "text"): "undust.showing.listing:as_text",
     }
 )

@@ -1,8 +1,13 @@
-"""How sure a counted rate is.
+"""How sure a counted rate is, and how many different texts there were.
 
 A rate from three URLs and a rate from three million look alike; an interval sets them
-apart. Everything here is exact (Clopper and Pearson 1934): it promises at least the stated
+apart. Every interval here is exact (Clopper and Pearson 1934): it promises at least the stated
 confidence for every count, the small ones included, and never less.
+
+Different texts are counted in memory that does not grow with them. Each becomes a hash of 64 bits, and the
+smallest hashes are kept (Bar-Yossef et al., 2002). As long as there are no more than are kept the count is
+exact; beyond that, their density shows about how many there were, with a standard error of 0.4 %. The same
+texts give the same number on every machine.
 """
 
 from __future__ import annotations
@@ -12,8 +17,12 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from undust._core import Distinct as DistinctHashes
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    import pyarrow as pa
 
 CONFIDENCE = 0.95
 """Of every interval and bound, unless said otherwise."""
@@ -98,3 +107,37 @@ def _beta_fraction(x: float, a: float, b: float) -> float:
 
 def _not_zero(number: float) -> float:
     return number if abs(number) > _TINY else _TINY
+
+
+_KEPT = 1 << 16
+STANDARD_ERROR = _KEPT**-0.5
+
+
+class Distinct:
+    """A count of different texts."""
+
+    def __init__(self, kept: int = _KEPT) -> None:
+        self._hashes = DistinctHashes(kept)
+
+    def add(self, texts: Iterable[bytes]) -> None:
+        """Count some texts, in any order and as often as they come."""
+        for text in texts:
+            self._hashes.add(text)
+
+    def add_lines(self, data: bytes) -> None:
+        """Count the lines of a text, without their line feeds."""
+        self._hashes.add_lines(data)
+
+    def add_column(self, column: pa.Array) -> None:
+        """Count the texts of a column."""
+        self._hashes.add_column(column)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the count is exact."""
+        return self._hashes.is_exact
+
+    @property
+    def count(self) -> int:
+        """How many different texts were added, or about how many."""
+        return round(self._hashes.count)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
+
+from tests.cli.warm import WarmCommand
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,6 +22,12 @@ SMALL_FILES = (
     "ulimit -f {blocks}; unset COVERAGE_PROCESS_START COVERAGE_PROCESS_CONFIG; "
     'PYTHONDONTWRITEBYTECODE=1 exec "$@"'
 )
+
+SLOW_TO_LOAD = {"cluster", "compare", "evaluate", "learn", "report", "validate"}
+"""Commands of which loading takes longer than what tests ask of them."""
+FRESH_WORDS = ("--memory", "spark")
+"""Arguments of runs that are about the memory of a process, or that start Spark."""
+WARM = WarmCommand()
 
 # Linux counts the memory of the parent before exec into what it says of a child (getrusage), so the
 # child has to look at itself.
@@ -47,13 +58,59 @@ def run(
     file_blocks: int | None = None,
 ) -> Ended:
     """Run the command; `file_blocks` is the size that a file may have, in blocks of 512 bytes."""
+    if file_blocks is None and _may_be_warm(arguments):
+        return _warm(list(map(str, arguments)), data, stdout)
     words: list[str] = [*UNDUST, *map(str, arguments)]
     if file_blocks is not None:
         words = ["sh", "-c", SMALL_FILES.format(blocks=file_blocks), "sh", *words]
     done = subprocess.run(words, input=data, stdout=stdout, stderr=subprocess.PIPE, check=False)
-    err = done.stderr.decode()
-    assert "Traceback" not in err, err
-    return Ended(done.returncode, done.stdout or b"", err)
+    return _ended(done.returncode, done.stdout, done.stderr)
+
+
+def _ended(code: int, out: bytes | None, err: bytes) -> Ended:
+    text = err.decode()
+    assert "Traceback" not in text, text
+    return Ended(code, out or b"", text)
+
+
+def _may_be_warm(arguments: tuple[str | Path, ...]) -> bool:
+    """Whether a fork of the process that waits shows what a fresh process would."""
+    names = {"UNDUST_FRESH", "PYTHONHASHSEED", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"}
+    is_slow = arguments[:1] and arguments[0] in SLOW_TO_LOAD
+    is_plain = not any(str(each).startswith(FRESH_WORDS) for each in arguments)
+    return bool(is_slow and is_plain) and not names & os.environ.keys() and WARM.fits()
+
+
+def _warm(arguments: list[str], data: bytes, stdout: int | IO[bytes]) -> Ended:
+    given, theirs = os.pipe(), [os.pipe(), os.pipe()]
+    out = (
+        theirs[0][1] if stdout == subprocess.PIPE else stdout if isinstance(stdout, int) else stdout.fileno()
+    )
+    found: dict[int, bytes] = {}
+    threads = [threading.Thread(target=_put, args=(given[1], data))]
+    threads += [
+        threading.Thread(target=_take, args=(found, place, ends[0])) for place, ends in enumerate(theirs)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        code = WARM.run(arguments, (given[0], out, theirs[1][1]))
+    finally:
+        for end in (given[0], theirs[0][1], theirs[1][1]):
+            os.close(end)
+        for thread in threads:
+            thread.join()
+    return _ended(code, found[0], found[1])
+
+
+def _put(end: int, data: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(end, "wb") as pipe:
+        pipe.write(data)
+
+
+def _take(found: dict[int, bytes], place: int, end: int) -> None:
+    with os.fdopen(end, "rb") as pipe:
+        found[place] = pipe.read()
 
 
 def peak_memory_bytes(*arguments: str | Path) -> int:

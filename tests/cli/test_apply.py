@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.command import peak_memory_bytes, run, sentence, start
-from undust.cli.distinct import Distinct
 from undust.rules import Rule, RuleSet
+from undust.statistics import Distinct
 
 DROP_SID = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
 PHP3 = 'replace ".php3?" → "?"'

@@ -10,8 +10,10 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -20,6 +22,9 @@ from undust.cli import ENTRIES, main
 from undust.cli.frame import CommandEntry, Frame, ending_cleanly
 from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
 from undust.help import COMMAND_GROUPS, COMMANDS, grouped_commands, help_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LOADED = """
 import sys
@@ -363,3 +368,19 @@ def test_a_kill_that_a_library_took_for_its_own_error() -> None:
     assert ended.value.code == 128 + signal.SIGTERM
     with pytest.raises(ValueError, match="mine"), ending_cleanly():
         raise ValueError("mine")  # noqa: EM101
+
+
+def test_ctrl_c_that_a_library_took_for_its_own_error() -> None:
+    """Ctrl-C while Arrow reads from a generator is still Ctrl-C, and no error of Arrow."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        signal.raise_signal(signal.SIGINT)
+        yield pa.record_batch({"url": ["http://a.test/"]})
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"url": pa.string()}), batches())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), ending_cleanly():
+            list(pa.RecordBatchReader.from_stream(reader))  # through C, where exceptions become texts
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -24,8 +24,7 @@ from tests.cli.command import UNDUST, peak_memory_bytes, run, sentence, start
 from undust import _core
 from undust.cli import main
 from undust.cli.application import Application
-from undust.cli.lines import map_lines
-from undust.cli.mapping import Normalizing
+from undust.cli.mapping import Normalizing, map_lines
 from undust.cli.normalize import summary
 from undust.cli.tally import Tally
 from undust.files.packing import PACKINGS, Packing, packing_of_content

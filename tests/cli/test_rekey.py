@@ -11,7 +11,7 @@ import pytest
 from tests.cli.command import run
 from undust import Rule, RuleSet
 from undust.exchange import rekeying
-from undust.files import sorting
+from undust.files import temporary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ def test_the_same_with_little_memory(rules: Path, tmp_path: Path, monkeypatch: p
     assert (counts.lines, counts.changed, counts.kept, counts.skipped) == (6, 2, 1, 0)
 
 
-sorted_in_runs = sorting.sorted_lines
+sorted_in_runs = temporary.sorted_lines
 
 
 def test_only_what_changed(rules: Path, tmp_path: Path) -> None:

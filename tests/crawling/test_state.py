@@ -142,7 +142,7 @@ def test_a_state_of_another_version_is_refused(tmp_path: Path) -> None:
     """Neither another version nor another file is taken for a state, and neither is changed."""
     undust.CrawlLearner(tmp_path).close()
     path = tmp_path / STATE_FILE
-    from undust.files.checked_lines import checked_line  # noqa: PLC0415 -- this test alone writes such a file
+    from undust.files.replacing import checked_line  # noqa: PLC0415 -- this test alone writes such a file
 
     for data in (checked_line({"format": "undust-crawl", "version": 1}), b"something else\n" * 3):
         path.write_bytes(data)

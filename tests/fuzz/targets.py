@@ -26,9 +26,9 @@ from undust.errors import UndustError
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.reading.content.page import Body, content_of, page_of
 from undust.reading.formats import SOURCES
-from undust.reading.formats.log_format import compiled
+from undust.reading.formats.access_log import compiled
 from undust.rules import Rule, RuleSet
-from undust.showing.report.methods import methods_from
+from undust.showing.report.sections import methods_from
 from undust.urls import site_of
 
 if TYPE_CHECKING:

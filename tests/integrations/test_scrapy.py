@@ -237,7 +237,7 @@ def test_observations_are_added_to_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     """Crawl after crawl, packed or not; what a crawl that was killed left unfinished costs one line."""
-    monkeypatch.setattr("undust.integrations.scrapy.observation_file.PACKED_ROWS", 3)
+    monkeypatch.setattr("undust.integrations.scrapy.observing.PACKED_ROWS", 3)
     path = tmp_path / "new" / f"seen{suffix}"
     for number in range(2):
         crawler = crawler_with(UNDUST_OBSERVATIONS=path)

@@ -23,7 +23,7 @@ from undust.integrations import pandas as in_pandas
 from undust.integrations import polars as in_polars
 from undust.integrations.datatrove import UrlNormalizer
 from undust.integrations.scrapy import RequestFingerprinter
-from undust.integrations.scrapy.rewriting import RewriteMiddleware
+from undust.integrations.scrapy.applying import RewriteMiddleware
 from undust.integrations.spark import Packed, _compiled
 from undust.rules import Rule, RuleSet, load
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from undust.cli.outcomes import told
+from undust.cli.learn_printing import told
 from undust.engines import LocalEngine
 from undust.jobs import one_site
 from undust.jobs.combined import learn_combined

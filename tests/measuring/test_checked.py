@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from undust.measuring.checked import CheckedPages, checked_pages
 from undust.measuring.judged import Labelled
+from undust.measuring.splitting import CheckedPages, checked_pages
 from undust.rules import Rule, RuleSet
 from undust.statistics import upper_bound
 

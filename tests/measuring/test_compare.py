@@ -14,9 +14,8 @@ import undust
 from tests.measuring.sites import Drops, Names, labelled, shuffled_labels
 from undust.cli import main
 from undust.errors import UndustError
-from undust.measuring import baselines
-from undust.measuring.compare import methods_named
-from undust.measuring.metering import Meter
+from undust.measuring import methods
+from undust.measuring.compare import Meter, methods_named
 from undust.proposing import papers
 from undust.proposing.papers import LEARNERS, Learner
 
@@ -139,7 +138,7 @@ def test_refusals() -> None:
 def test_what_is_not_installed_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     """A baseline without its package is no row, rather than an empty or an invented one."""
     absent = {"w3lib", "duplicate_url_discarder_rules"}
-    monkeypatch.setattr(baselines, "find_spec", lambda name: None if name in absent else find_spec(name))
+    monkeypatch.setattr(methods, "find_spec", lambda name: None if name in absent else find_spec(name))
     names = [method.name for method in methods_named()]
     assert not {"w3lib", "duplicate-url-discarder"} & set(names)
     assert "drop-query" in names
@@ -151,12 +150,12 @@ def test_a_baseline_that_fails_leaves_the_url() -> None:
     def canonicalize(url: str) -> str:
         raise ValueError(url)
 
-    assert baselines.careful(canonicalize)("http://[") == "http://["
+    assert methods.careful(canonicalize)("http://[") == "http://["
 
 
 def test_baselines_take_any_url() -> None:
     """Those that are installed give a text for every text, and need no network."""
-    for _, make in baselines.baselines():
+    for _, make in methods.baselines():
         image = make()
         assert all(
             isinstance(image(url), str) for url in ("http://a.test/?b=1#c", "http://[", "", "x y", "//")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from undust.measuring.ranking import Ranking, interleaved
+from undust.measuring.measures import Ranking, interleaved
 
 
 def test_rates_of_a_ranking() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undust.showing.changes import GONE, KEPT, LONGEST, NEW, pieces
+from undust.showing.words import GONE, KEPT, LONGEST, NEW, pieces
 
 words = st.lists(st.sampled_from(["a", "bc", "/", "?", "=", "%20", "***", "sid"]), max_size=9).map("".join)
 

@@ -22,7 +22,7 @@ from undust.showing.listing import (
     sheet,
     short_ids,
 )
-from undust.showing.rules_html import MOST_ROWS, rule_as_html, set_as_html
+from undust.showing.notebook import MOST_ROWS, rule_as_html, set_as_html
 
 OWN = Rule(
     "shop.test",

@@ -6,10 +6,9 @@ import threading
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
-from undust.asking.archive import RecordedAnswers
 from undust.asking.fetching import Fetcher
 from undust.asking.hosts import RequestBudget, VisitedHosts
-from undust.asking.journal import AnswerJournal, JournalFile
+from undust.asking.journal import AnswerJournal, JournalFile, RecordedAnswers
 from undust.asking.live_judge import TEMPLATE_TEXTS, LiveJudge
 from undust.asking.rule_file import Judges
 from undust.asking.visitor import Visitor

@@ -89,7 +89,7 @@ class Validation:
 
     rules: RuleSet
     outcomes: tuple[RuleOutcome, ...]
-    """In the order of the file; rules that were added, because only they hold, behind those they replace."""
+    """In the order of the file; rules that were added, because only they hold, after those they replace."""
     fetches: int = 0
     hosts: int = 0
     """Hosts that were asked."""

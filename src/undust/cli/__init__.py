@@ -21,7 +21,7 @@ ENTRIES = {
     entries=ENTRIES,
     groups={title: tuple(commands) for title, commands in GROUPED.items()},
     context_settings={"help_option_names": ["-h", "--help"]},
-    help=f"{PURPOSE}\n\n\b\n{TRIES}",  # click keeps the lines behind a \b
+    help=f"{PURPOSE}\n\n\b\n{TRIES}",  # click keeps the lines after a \b
     epilog=MORE,
 )
 @click.version_option(package_name="undust", message="undust %(version)s")

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from undust.cli.lines import JoinedLines, keeping_rows, map_lines
-from undust.cli.mapping import cells_of
+from undust.cli.mapping import JoinedLines, cells_of, keeping_rows, map_lines
 from undust.cli.tally import Tally
 from undust.cli.urls_input import LISTS, OUTPUTS, UrlsInput
 from undust.files.streams import STANDARD
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.cli.contract import Happened, UrlMapping
-    from undust.files.change import Cell, Write
-    from undust.files.new_tables import WriteRows
+    from undust.cli.tally import Happened, UrlMapping
+    from undust.files.change import Cell, Write, WriteRows
     from undust.reading.formats import Format
     from undust.reading.formats.files import LookedInto
     from undust.reading.formats.reading import Reading
@@ -124,7 +122,7 @@ class Application:
                 self._run_records(each, kind, lambda _, new: output.write(_as_lines(new)))
 
     def _run_new_table(self, looked: LookedInto, source: Format, rest: Sequence[str], write: Write) -> None:
-        from undust.files.new_tables import new_table  # noqa: PLC0415 -- for new tables only
+        from undust.files.change import new_table  # noqa: PLC0415 -- for new tables only
 
         names = (self.input.column or "url", self.output.column)
         with new_table(self.output.format or LINES, names, write) as write_rows:

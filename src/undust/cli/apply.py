@@ -12,10 +12,9 @@ import click
 from undust.cli import options
 from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Canonicalizing, Surting
-from undust.cli.memory import require_held
-from undust.cli.rules_compile import rules_of, sites_option
-from undust.cli.stdout import destination, require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli.options import require_held
+from undust.cli.rule_options import rules_of, sites_option
+from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
 from undust.cli.urls_input import UrlsInput, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
 
@@ -87,7 +86,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust apply rules.json crawl.parquet --column url -o deduplicated.parquet
       undust apply rules.json access.log --base https://shop.test
       undust apply rules.json urls.txt --only-changed --output-format csv
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     paths = files or (STANDARD,)
     _require_sense(rules, (*paths, *([sites_file] if sites_file else [])), output, as_json=as_json)
     require_readable((rules, *paths, *([sites_file] if sites_file else [])))

@@ -11,8 +11,7 @@ import click
 
 from undust.cli import long_jobs, options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.errors import UndustError
 from undust.files.streams import STANDARD
 
@@ -87,7 +86,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust cluster index.cdxj access.log --base https://a.test -o out.csv
       undust cluster big/*.parquet --memory 4GB --json -o clusters.parquet
       undust cluster --engine spark s3a://crawl/index/ -o clusters.parquet
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.files.writing import format_of  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.find_duplicates import write_clusters  # noqa: PLC0415
 

@@ -110,7 +110,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust compare crawl.parquet --method substring --max-fpr 0..0.1
       undust compare crawl.jsonl.gz --method tree --published
       undust compare crawl.jsonl.gz --labels truth.csv --json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.evaluate import compare  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.read import read  # noqa: PLC0415 -- slow to load, and not for --help
 
@@ -231,7 +231,7 @@ def _papers_table(found: Comparison) -> Table:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from undust.measuring.published_figures import PUBLISHED_FIGURES  # noqa: PLC0415 -- not for --help
+    from undust.measuring.published import PUBLISHED_FIGURES  # noqa: PLC0415 -- not for --help
 
     swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))

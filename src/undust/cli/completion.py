@@ -18,7 +18,7 @@ def command(ctx: click.Context, shell: str) -> None:
       undust completion bash > ~/.local/share/bash-completion/completions/undust
       undust completion zsh > "${fpath[1]}/_undust"
       undust completion fish > ~/.config/fish/completions/undust.fish
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     script = get_completion_class(shell)
     if script:
         click.echo(script(ctx.find_root().command, {}, "undust", "_UNDUST_COMPLETE").source())

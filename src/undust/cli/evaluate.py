@@ -10,10 +10,10 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.memory import peak_memory_bytes
 from undust.cli.params import told_savings
 from undust.cli.terminal import say_json
 from undust.errors import UndustError
+from undust.files.process import peak_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
     Examples:
       undust evaluate rules.json crawl.jsonl.gz
       undust evaluate rules.json labelled.csv --column cluster=page --json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.evaluate import evaluate  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.measuring.traffic import savings  # noqa: PLC0415
     from undust.rules import load  # noqa: PLC0415

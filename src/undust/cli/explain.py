@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.cli.contract import Happened
+    from undust.cli.tally import Happened
     from undust.rules import Canonicalizer, Explanation, Step
 
 _MOST_SHOWN = 6
@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust explain rules.json 'http://www.shop.test/Any-Title/dp/42?sid=9'
       undust explain --json rules.json http://shop.test/a http://shop.test/b
       undust explain rules.json urls.txt | less
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     files = {url for url in urls if _is_file(url)}
     require_readable([rules, *sorted(files)])
     if (rules, *urls).count(STANDARD) > 1:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import exchange, options
-from undust.cli.changing import with_sample
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli import options, rule_options
+from undust.cli.rule_options import with_sample
+from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.display import how_many
 from undust.errors import UndustError
 from undust.exchange.exports import EXPORTERS, export
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "export", cls=exchange.WithFormats, formats={target.name: target.about for target in EXPORTERS}
+    "export", cls=rule_options.WithFormats, formats={target.name: target.about for target in EXPORTERS}
 )
 @click.argument("rules", metavar="RULES", type=click.Path(allow_dash=True))
 @click.option(
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     type=click.Path(allow_dash=True),
     help="A rules.yaml of pywb that the rules are put into, at its top; its own rules stay.",
 )
-@exchange.output
-@exchange.as_json
+@rule_options.exchange_output
+@rule_options.exchange_json
 @click.pass_context
 def command(  # noqa: PLR0913 -- one argument per option
     ctx: click.Context,
@@ -69,7 +68,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust export rules.json --to nginx -o undust.conf --sample crawl.jsonl.gz
       undust export rules.json --to clean-param --site shop.test
       undust export rules.json --to pywb --base pywb/rules.yaml -o rules.yaml
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     bases = [] if base is None else [base]
     options.require_apart(output, rules, *sample, *bases)

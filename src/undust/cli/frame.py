@@ -1,8 +1,12 @@
 """What all commands share: they are loaded when asked for, and they fail in one sentence.
 
-Every problem that a person can have ends here, in `one_sentence`. The exit codes are 0 done (also when
-the reader of a pipe has seen enough), 1 a named problem with the data, 2 wrong usage, and 128 plus the
-number of the signal that ended it. What is still a traceback is a bug of undust.
+Every problem that a person can have ends here, in `one_sentence`. The exit codes are 0 done (also when the
+reader of a pipe has seen enough), 1 a named problem with the data, 2 wrong usage, and 128 plus the number of
+the signal that ended it. What is still a traceback is a bug of undust.
+
+Nine commands read crawls and have the same twelve options for it. The help of each command shows its own
+options first, then "Input options". Options that few people ever need are listed by `--help-all` only; they
+work all the same.
 """
 
 from __future__ import annotations
@@ -12,18 +16,77 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from undust.cli.option_groups import group_options
 from undust.errors import UndustError, file_sentence, printable
 from undust.extras import missing_extra
-from undust.files.signals import HAS_TIMER, POLITE
+from undust.files.process import HAS_TIMER, POLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+INPUT = "Input options"
+EXPERT = "Expert options"
+_INPUT_OPTIONS = {"--format", "--base", "--column", "--log-format", "--strict"}
+_EXPERT_OPTIONS = {
+    *("--shingle-words", "--sketch-size", "--glue-values", "--tmp", "--master"),
+    *("--option", "--seed", "--today", "--epsilon", "--connect-to", "--allow-private"),
+    *("--max-fetches-per-host", "--journal"),
+}
+_MORE = f"Show {EXPERT.lower()} too, and exit."
+_IS_ALL = "undust.help_all"
+
+
+def group_options(command: click.Command) -> None:
+    """Let the help of a command show its options in groups; add `--help-all` where there are more."""
+    if isinstance(command, click.Group) or any(param.name == "help_all" for param in command.params):
+        return
+    if any(_group_of(param) == EXPERT for param in command.params):
+        command.params.append(
+            click.Option(
+                ["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_show_all,
+                help=_MORE,
+            )
+        )
+    command.format_options = partial(_format_options, command)  # type: ignore[method-assign]
+
+
+def _show_all(context: click.Context, _: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 -- as click calls it
+    if is_asked and not context.resilient_parsing:
+        context.meta[_IS_ALL] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+def _format_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the options, each in its group."""
+    groups: dict[str, list[tuple[str, str]]] = {"Options": [], INPUT: [], EXPERT: []}
+    for param in command.get_params(context):
+        record = param.get_help_record(context)
+        if record is not None and isinstance(param, click.Option):
+            groups[_group_of(param)].append(record)
+    if not context.meta.get(_IS_ALL):
+        del groups[EXPERT]
+    for title, records in groups.items():
+        if records:
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _group_of(param: click.Parameter) -> str:
+    names = set(param.opts)
+    if names & _EXPERT_OPTIONS:
+        return EXPERT
+    return INPUT if names & _INPUT_OPTIONS else "Options"
+
 
 PROBLEM, WRONG_USAGE, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 SWALLOWED_FOR_S = 0.01
@@ -138,7 +201,7 @@ def one_sentence() -> Iterator[None]:
 
 @contextmanager
 def naming_extras() -> Iterator[None]:
-    """Turn the lack of a package into the sentence that says which extra brings it."""
+    """Turn the lack of a package into the sentence that names the extra with it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -146,8 +209,8 @@ def naming_extras() -> Iterator[None]:
 
 
 def fail(sentence: str, exit_code: int) -> NoReturn:
-    """Say what is wrong, and end."""
-    # Without a stderr to say it on, the exit code alone has to do.
+    """Print what is wrong, and end."""
+    # Without a stderr to print it on, the exit code alone has to do.
     with suppress(OSError):
         click.echo(f"undust: {printable(sentence)}", err=True)
     raise click.exceptions.Exit(exit_code)
@@ -173,13 +236,18 @@ def drop_stdout() -> None:
 def ending_cleanly() -> Iterator[None]:
     """Let Ctrl-C and polite kills raise an exception, so that half-written files are removed."""
     ended: list[Ended] = []
+    interrupts: list[KeyboardInterrupt] = []
+
+    def interrupt(_: int, __: object) -> None:
+        interrupts.append(KeyboardInterrupt())
+        raise interrupts[-1]
 
     def end(number: int, _: object) -> None:
         if not ended:  # a second one would end the cleaning up
             ended.append(Ended(number))
             raise ended[0]
 
-    handlers = dict.fromkeys(POLITE, end) | {signal.SIGINT: signal.default_int_handler}
+    handlers = dict.fromkeys(POLITE, end) | {signal.SIGINT: interrupt}
     before: dict[signal.Signals, Any] = {}
     with _raised_again():
         try:
@@ -190,8 +258,9 @@ def ending_cleanly() -> Iterator[None]:
                     signal.signal(number, handler)
             yield
         except Exception:
-            if ended:  # Arrow makes an error of its own of whatever happens while it reads
-                raise ended[0] from None
+            # Arrow makes an error of its own of whatever happens while it reads
+            for ending in (*ended, *interrupts):
+                raise ending from None
             raise
         finally:
             for number, handler in before.items():

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import exchange, options
-from undust.cli.changing import measured_change, with_sample
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli import options, rule_options
+from undust.cli.rule_options import measured_change, with_sample
+from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.display import how_many
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.files.streams import require_readable
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "import", cls=exchange.WithFormats, formats={source.name: source.about for source in IMPORTERS}
+    "import", cls=rule_options.WithFormats, formats={source.name: source.about for source in IMPORTERS}
 )
 @click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
 @click.option(
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
     help="What FILE is.",
 )
 @click.option("--site", help="The site of a FILE that does not name it: a robots.txt, a header.")
-@exchange.output
+@rule_options.exchange_output
 @with_sample
-@exchange.as_json
+@rule_options.exchange_json
 @click.pass_context
 def command(  # noqa: PLR0913 -- one argument per option
     ctx: click.Context,
@@ -57,7 +56,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     Examples:
       undust import rules/main.json --from duplicate-url-discarder -o rules.json
       undust import robots.txt --from clean-param --site shop.test -o rules.json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     options.require_apart(output, file)
     require_readable([file])
@@ -81,7 +80,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 
 def _summary(found: Imported, file: str) -> str:
-    """Return how many rules there are now, and how much of the file they do not say."""
+    """Return how many rules there are now, and how much of the file they do not express."""
     parts = [f"{how_many(len(found.rules), 'rule')} from {file}"]
     parts += [f"{len(found.narrowed):,} narrowed"] if found.narrowed else []
     parts += [f"{len(found.skipped):,} left out"] if found.skipped else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from undust.cli import options
-from undust.cli.memory import require_room
+from undust.cli.options import require_room
 from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Inputs:
                 raise options.would_be_lost(output)
 
     def read(self, *, quiet: bool = False, engine: Engine | None = None) -> Observations:
-        """Return the observations; say on stderr how far reading is, and what could not be read.
+        """Return the observations; report on stderr how far reading is, and what could not be read.
 
         An engine keeps what does not fit on disk. Without one all rows are held; where the memory is
         bounded, more of them than fit are refused before they are loaded.
@@ -150,7 +150,7 @@ def inputs(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def reading(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Give a command the options that say how its `paths` are read, as one parameter `inputs` with them."""
+    """Give a command the options on how its `paths` are read, as one parameter `inputs` with them."""
 
     @click.option(
         "--format", "format_name", metavar="NAME", help="The format of the input, if it is not recognised."

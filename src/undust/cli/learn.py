@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import asking_options, long_jobs, options
-from undust.cli.changing import measured_change, sample_option
 from undust.cli.frame import PROBLEM, fail
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.learn_asking import NO_RULES, AskRequest, exit_code
-from undust.cli.learn_job import LearnRequest, counted_by, learned
-from undust.cli.learn_output import kept_as_it_is, save
-from undust.cli.learn_printing import figures_of, print_learned
-from undust.cli.outcomes import drifted, why_nothing
+from undust.cli.learn_job import LearnRequest, counted_by, kept_as_it_is, learned, save
+from undust.cli.learn_printing import drifted, figures_of, print_learned, why_nothing
+from undust.cli.rule_options import measured_change, sample_option
 from undust.cli.terminal import say_json
 from undust.errors import UndustError
 from undust.files.streams import require_readable
@@ -162,7 +160,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn new_crawl.jsonl.gz --update rules.json --sample labelled.jsonl
       undust learn big/*.parquet --memory 4GB -o rules.json
       undust learn big/*.parquet --memory 4GB -o rules.json --resume
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.learn import require_methods  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
@@ -277,7 +275,7 @@ def _has_judged(result: Outcome | MethodOutcome) -> bool:
 
 
 def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:
-    """Say that priors are not used by other methods."""
+    """Raise if priors are given that the methods do not use."""
     from undust.jobs.learn import EDITS  # noqa: PLC0415 -- slow to load, and not for --help
 
     if priors is not None and methods != (EDITS,):
@@ -288,7 +286,7 @@ def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:
 def _require_update(
     update: str | None, methods: tuple[str, ...], *, today: datetime | None, yes: bool
 ) -> None:
-    """Say that an option goes nowhere, or that a method cannot do this."""
+    """Raise if an option is not used, or if a method cannot do this."""
     from undust.jobs.learn import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
 
     if update is not None and methods != (COMBINED,):
@@ -332,7 +330,7 @@ def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
 
 
 def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:
-    """Say that an option goes nowhere, instead of leaving it out in silence."""
+    """Raise if an option is not used, instead of leaving it out in silence."""
     for name in said:
         owner = name.partition(".")[0]
         if owner not in methods:

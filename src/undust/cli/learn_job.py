@@ -1,19 +1,25 @@
-"""The two ways in which `undust learn` learns: all methods together through an engine, or single ones.
+"""The two ways in which `undust learn` learns, and the file that it writes.
 
-Both give what was found while the observations are still there, for a page about them may be wanted.
+All methods learn together through an engine, or single ones on their own. Both give what was found while the
+observations are still there, for a page about them may be wanted. Proved rules in the file are not replaced
+by none, unless a person says so.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from undust.cli import long_jobs
-from undust.cli.memory import require_room
+from undust.cli import long_jobs, options
+from undust.cli.learn_asking import exit_code
+from undust.cli.options import require_room
+from undust.display import how_many
 from undust.errors import UndustError
+from undust.files.streams import STANDARD, open_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,6 +33,54 @@ if TYPE_CHECKING:
     from undust.learning.single import MethodOutcome
     from undust.rules import RuleSet
     from undust.showing.report import Report
+
+BACKUP = ".bak"
+
+
+def save(rules: RuleSet, path: str, update: str | None) -> None:
+    """Write the rules; the file that --update replaces is kept beside them, whole or not at all."""
+    if options.is_one_file(path, update):
+        before = Path(path).read_bytes()
+        if before != rules.dumps():  # a backup of an older file says more than one of the same
+            with open_output(f"{path}{BACKUP}") as output:
+                output.write(before)
+    rules.save(path)
+
+
+def kept_as_it_is(rules: RuleSet, output: str | None) -> str | None:
+    """Return why the output is not replaced: a run that proved nothing must not remove existing rules."""
+    is_file = output is not None and output != STANDARD and Path(output).is_file()
+    if output is None or not is_file or not exit_code(rules):
+        return None
+    held = _held(output, is_active=bool(len(rules)))
+    if held is None:
+        return None
+    what = "only likely rules were found" if len(rules) else "nothing was learned"
+    return (
+        f"{what}, so {output} was left as it is, with {held}; name another file with -o, or "
+        "add --yes to replace it"
+    )
+
+
+def _held(path: str, *, is_active: bool) -> str | None:
+    """Return what a file holds that must not be lost; None for a rule file without such rules, or no file.
+
+    Args:
+        path: Of the file.
+        is_active: Whether only rules in effect are missed.
+
+    """
+    from undust.rules import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if not Path(path).stat().st_size:
+        return None
+    try:
+        rules = RuleSet.load(path)
+    except UndustError:
+        return "what is not a rule file"
+    if is_active and exit_code(rules):
+        return None
+    return f"its {how_many(len(rules), 'rule')}" if len(rules) else None
 
 
 @dataclass(frozen=True)
@@ -54,7 +108,7 @@ class LearnRequest:
     """What to ask the sites about likely rules, if they are to be asked."""
 
     def announce(self) -> None:
-        """Say, once the options are known to be right, that the result will not be kept."""
+        """Report, once the options are known to be right, that the result will not be kept."""
         if self.output is None and not self.is_silent:
             click.echo("Without -o the rules are shown and not written; -o rules.json keeps them.", err=True)
 
@@ -197,7 +251,7 @@ def counted_by(result: Outcome | MethodOutcome, report: Report) -> Outcome | Met
 
 
 def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:
-    """Say that an option goes nowhere."""
+    """Raise if an option is not used."""
     is_said = {
         "--engine": place.engine_name != "local",
         "--master": place.master is not None,

@@ -1,4 +1,7 @@
-"""What `undust learn` prints: rules, counts, what is only likely, and what to do next."""
+"""What `undust learn` prints: rules, counts, what is only likely, and what to do next.
+
+At the end it reports what came of the data, why nothing did, and what became of old rules.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,126 @@ from undust.cli.learn_asking import (
     told_of_asking,
     told_of_proposed,
 )
-from undust.cli.memory import peak_memory_bytes
-from undust.cli.outcomes import told, told_of_learners
+from undust.files.process import peak_memory_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from undust.asking.outcome import Validation
     from undust.cli.inputs import Inputs
-    from undust.learning import Outcome
+    from undust.learning import Drift, Outcome
     from undust.learning.single import MethodOutcome
     from undust.rules import RuleSet
+
+SHOWN_RETIRED = SHOWN_FAILED = 10
+SHOWN_NOTES = 20
+_FATES = {
+    "holds": "held on the new evidence",
+    "not seen": "not put to the test",
+    "retired": "retired",
+    "back": "retired once, and back",
+    "off": "still off",
+    "new": "new",
+}
+
+
+def told(outcome: Outcome) -> list[str]:
+    """Return what learning gave, in lines."""
+    counts = outcome.as_json()
+    for_all = counts["rules_for_all_sites"]
+    own = counts["rules"] - (0 if outcome.is_by_all else for_all)
+    said = outcome.all_totals.sentences(counts["sites"], own)
+    said += _of_held_out(counts)
+    if for_all:
+        counted = "" if outcome.is_by_all else "; what they remove is not counted above"
+        said.append(f"among the rules are {for_all:,} for all sites{counted}")
+    reason = why_nothing(outcome)
+    # That there is no URL at all ends the command, and what is proposed has words of its own.
+    if reason and outcome.sites and not (outcome.proposed and not outcome.has_evidence):
+        said.append(reason)
+    # If the pages are not known, neither is the reason why a candidate was left out.
+    rejected = outcome.rejected if outcome.has_evidence else {}
+    for reason, count in sorted(rejected.items(), key=lambda item: (-item[1], item[0])):
+        if count:
+            said.append(f"{count:7,} of {counts['candidates']:,} candidates left out: {reason}")
+    for site, count in counts["sampled"].items():
+        said.append(f"{site} was learned from {count['sampled']:,} of its {count['urls']:,} URLs")
+    failed = counts["failed"]
+    for site, reason in list(failed.items())[:SHOWN_FAILED]:
+        said.append(f"{site} gave nothing: {reason}")
+    if len(failed) > SHOWN_FAILED:
+        said.append(f"{len(failed) - SHOWN_FAILED:,} more sites gave nothing; --json names them all")
+    return said + (drifted(outcome.drift) if outcome.drift else [])
+
+
+def told_of_learners(learned: MethodOutcome) -> list[str]:
+    """Return what single learners found, left out and want a person to know, in lines."""
+    said = [f"{learned.candidates:,} candidates, {len(learned.accepted):,} of them held on pages kept apart"]
+    said += _of_held_out(learned.as_json())
+    if learned.unproved:
+        said.append(
+            f"{learned.unproved:,} of them could not be proved: no evidence shows whether the URLs they join "
+            "are one page; sizes alone do not, digests or the pages themselves would"
+        )
+    notes = [
+        f"{site}, {learner}: {note}"
+        for site, proposals in learned.proposals.items()
+        for learner, proposal in proposals.items()
+        for note in (*proposal.notes, *(f"{count:,} {what} left out" for what, count in proposal.cut.items()))
+    ]
+    said += notes[:SHOWN_NOTES]
+    if len(notes) > SHOWN_NOTES:
+        said.append(f"{len(notes) - SHOWN_NOTES:,} more such notes; --json has them all")
+    return said
+
+
+def _of_held_out(counts: Mapping[str, Any]) -> list[str]:
+    """Return how the rules together fare on pages that nothing was proposed from."""
+    pairs, false, most = (counts[name] for name in ("held_out_pairs", "held_out_false_pairs", "fpr_upper"))
+    found = f"held-out pairs that the rules send to one URL: {pairs:,}, {false:,} of them false"
+    return [f"{found}; with 95 % confidence at most {most:.2%} are"] if pairs else []
+
+
+def why_nothing(outcome: Outcome) -> str | None:
+    """Return why there was nothing to learn from, and what would help; None if there was something."""
+    urls, pages = (sum(getattr(site, name) for site in outcome.sites) for name in ("urls", "pages"))
+    if not outcome.sites:
+        return "there is no URL in the input; give a crawl, a log or an index, or name its --format"
+    if not urls:
+        return "no URL of the input was answered with a page, so there is nothing to learn from"
+    if not outcome.has_evidence:
+        return _without_evidence(outcome.doubts)
+    if urls == pages:
+        return "no two URLs of the input show one page, so there are no duplicates to learn from"
+    if pages == len(outcome.sites):
+        return "all URLs of a site show one page, and one page proves nothing; give more of the site"
+    return None
+
+
+def _without_evidence(doubts: Sequence[str]) -> str:
+    """Return what is missing; evidence that is not trusted is not missing evidence."""
+    if doubts:
+        return (
+            f"the evidence in the input is not trusted ({', '.join(doubts)}), so nothing can be "
+            "learned; give more of the site, or a column 'cluster' that names the page of each URL"
+        )
+    return (
+        "the input has no evidence of which URLs show the same page, so nothing can be learned; "
+        "it needs a digest, a sketch, redirects, rel=canonical or a column 'cluster'"
+    )
+
+
+def drifted(drift: Drift) -> list[str]:
+    """Return what became of the rules from before, in lines."""
+    counts = {str(fate): count for fate, count in drift.counts.items()}
+    said = ["what became of the rules from before:"]
+    said += [f"{counts[fate]:7,} {words}" for fate, words in _FATES.items() if fate in counts]
+    for rule in drift.of("retired")[:SHOWN_RETIRED]:
+        said += [f"retired: {rule.site}: {rule}", f"         {rule.extra['retired']['reason']}"]
+    for rule in drift.out_of_effect[:SHOWN_RETIRED]:
+        said.append(f"out of effect, since a rule that it needs is off: {rule.site}: {rule}")
+    return said
+
 
 _SHOWN_RULES = 60
 

@@ -12,9 +12,8 @@ import click
 from undust.cli import options
 from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Normalizing
-from undust.cli.memory import require_held
-from undust.cli.stdout import destination, require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli.options import require_held
+from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
 from undust.cli.urls_input import UrlsInput, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
 from undust.urls import STEPS
@@ -85,7 +84,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust normalize urls.txt > normal.txt
       undust normalize crawl-*.txt.gz -o urls.txt.zst --skip fragment
       undust normalize crawl.csv --column link --into link -o normal.csv
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     paths = files or (STANDARD,)
     require_readable(paths)

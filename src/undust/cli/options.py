@@ -1,4 +1,4 @@
-"""The options that mean the same in every command that has them."""
+"""The options that mean the same in every command that has them, and how much memory a run may hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from undust.errors import UndustError
 from undust.files import replacing
+from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD
 
 
@@ -22,7 +24,7 @@ class Numbers(click.FloatRange):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """Return the number that a text says, if it is one that can be counted with."""
+        """Return the number in a text, if it is one that can be counted with."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
@@ -118,7 +120,7 @@ keep_values = click.option(
 
 
 def require_folder(output: str | None) -> None:
-    """Say now, not after an hour of work, that there is no place for the result."""
+    """Raise now, not after an hour of work, if there is no place for the result."""
     if output is not None and output != STANDARD:
         replacing.require_folder(output)
 
@@ -131,7 +133,7 @@ def require_apart(output: str | None, *read: str | None) -> None:
 
 
 def would_be_lost(path: str) -> click.UsageError:
-    """Return what to say of a file that would be read and then replaced."""
+    """Return the message about a file that would be read and then replaced."""
     return click.UsageError(f"the file {path} is read, and would be replaced; name another one to write")
 
 
@@ -145,3 +147,24 @@ def is_one_file(one: str | None, other: str | None) -> bool:
 def is_device(path: str) -> bool:
     """Return whether a path is written to and not replaced, as a device or a named pipe is."""
     return Path(path).exists() and not Path(path).is_file()
+
+
+def require_room(rows: int, memory: int | None, what: str) -> None:
+    """Raise if this many observations do not fit, in commands that need all of them at once."""
+    from undust.engines.budget import ROW_BYTES  # noqa: PLC0415 -- slow to load, and not for --help
+
+    needed = rows * ROW_BYTES
+    if memory is not None and needed > memory:
+        message = (
+            f"{what} holds all of its input, and {rows:,} rows take about {needed / 1e9:.1f} GB; "
+            "allow more --memory, or give it a part of the input"
+        )
+        raise UndustError(message)
+
+
+def require_held(memory: int | None, what: str) -> None:
+    """Raise if what is held already is too much, for those who hold no more however long their input."""
+    held = peak_memory_bytes()
+    if memory is not None and held > memory:
+        message = f"{what} takes {held / 1e9:.2f} GB; allow more --memory"
+        raise UndustError(message)

@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust params access.log --base https://a.test
       undust params access.log --base https://a.test --rules rules.json
       undust params access.log --base https://a.test --csv > params.csv
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     if as_json and as_csv:
         message = "--json and --csv are two forms of one table; leave one of them out"
         raise click.UsageError(message)

@@ -25,7 +25,7 @@ _STYLES = {"\x02": "\x1b[1m", "\x03": "\x1b[2m", _END: "\x1b[0m"}
 
 
 def show(*pieces: RenderableType, wrap: bool = True) -> None:
-    """Print to stdout; without `wrap`, a line is as long as what it says."""
+    """Print to stdout; without `wrap`, a line is as long as its text."""
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     try:
         text = _coloured(pieces, is_terminal=is_terminal, wrap=wrap)
@@ -79,7 +79,7 @@ def show_lines(lines: Callable[[int, Callable[[str, str], str]], Iterable[str]])
         return f"{MARKS[style]}{text}{_END}" if style in MARKS else text
 
     for line in lines(width, styled if is_terminal else lambda text, _style: text):
-        # Marks of one byte are put in for styles, and styles for marks only behind everything else.
+        # Marks of one byte are put in for styles, and styles for marks only after everything else.
         shown = printable(line) if not is_terminal else "".join(map(_shown, line))
         click.echo(shown)
 

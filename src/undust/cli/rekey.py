@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from undust.cli import options
-from undust.cli.stdout import destination, require_stdout_for_one
-from undust.cli.terminal import say_json
+from undust.cli.terminal import destination, require_stdout_for_one, say_json
 from undust.display import how_many
 from undust.exchange.rekeying import Rekeyed, rekeyed_lines
 from undust.files.streams import require_readable
@@ -33,14 +32,14 @@ def command(  # noqa: PLR0913 -- one argument per option
 
     Reads CDX and CDXJ, packed or plain. The key of each line, a SURT, is replaced with the SURT of the
     canonical key of the line's URL; all else stays. The lines are sorted as archives expect it, with a
-    bounded amount of memory. So captures of one page stand together, and an archive answers a request for
+    bounded amount of memory. So captures of one page are together, and an archive answers a request for
     the canonical URL with all of them. A key that is not the SURT of its URL stays as it is.
 
     \b
     Examples:
       undust rekey rules.json index.cdxj -o rekeyed.cdxj
       undust rekey rules.json index.cdxj --only-changed -o more.cdxj
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     options.require_apart(output, rules, *indexes)
     require_readable((rules, *indexes))

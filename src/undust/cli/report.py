@@ -9,8 +9,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.errors import UndustError
 from undust.files.streams import STANDARD, read_whole, require_readable
 
@@ -64,7 +63,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust report rules.json crawl.warc.gz -o shop.html --site shop.example
       undust compare crawl.jsonl.gz --json > compare.json
       undust report rules.json crawl.jsonl.gz --compare compare.json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.report import report  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
 
@@ -91,7 +90,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 
 def read_comparison(path: str) -> dict[str, Any]:
-    """Return what a file of `undust compare --json` holds, or say what is wrong with it."""
+    """Return what a file of `undust compare --json` holds, or report what is wrong with it."""
     require_readable([path])
     try:
         found = json.loads(read_whole(path, _MOST_BYTES))

@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     Examples:
       undust review rules.json crawl.jsonl.gz
       undust review rules.json crawl.jsonl.gz --no-browser --port 8000
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.report import ReportInput  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
     from undust.showing.review import ReviewServer, ReviewSession  # noqa: PLC0415

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
+from undust.cli.rule_options import as_json_option, rule_file
+from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.files.streams import open_output, require_readable
 from undust.rules import load
 from undust.rules.decisions import decision
@@ -19,20 +19,18 @@ if TYPE_CHECKING:
 
     from undust.rules import Rule, RuleSet
 
-rule_file = click.argument("file", metavar="RULES", type=click.Path(allow_dash=True))
 ids_argument = click.argument("ids", metavar="ID...", nargs=-1)
 output_option = click.option(
     "-o", "--output", metavar="FILE", type=click.Path(), help="Write here instead of to RULES itself."
 )
 by_option = click.option("--by", metavar="NAME", help="Who decides; the name of the user by default.")
 note_option = click.option("--note", metavar="TEXT", help="A note that is kept with the rule.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON to stdout, and nothing else.")
 
 
 @click.command("verdicts", short_help="Show which rules need a person, and why.")
 @rule_file
 @click.option("--csv", "csv_file", metavar="FILE", type=click.Path(), help="Write all rules to FILE as CSV.")
-@json_option
+@as_json_option
 def show_verdicts(file: str, csv_file: str | None, *, as_json: bool) -> None:
     """Show each rule with a verdict and its reason, those that need a person first.
 
@@ -44,8 +42,8 @@ def show_verdicts(file: str, csv_file: str | None, *, as_json: bool) -> None:
     Examples:
       undust rules verdicts rules.json
       undust rules verdicts rules.json --csv rules.csv
-    """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.showing.verdict_table import as_csv, judged_rules, verdict_lines  # noqa: PLC0415 -- loads rich
+    """  # noqa: D301 -- click keeps the lines after a \b
+    from undust.showing.listing import as_csv, judged_rules, verdict_lines  # noqa: PLC0415 -- loads rich
 
     require_stdout_for_one(csv_file, as_json=as_json)
     require_readable([file])
@@ -68,7 +66,7 @@ def show_verdicts(file: str, csv_file: str | None, *, as_json: bool) -> None:
 @by_option
 @note_option
 @output_option
-@json_option
+@as_json_option
 def approve(  # noqa: PLR0913 -- one argument per option
     file: str,
     ids: tuple[str, ...],
@@ -85,7 +83,7 @@ def approve(  # noqa: PLR0913 -- one argument per option
     Examples:
       undust rules approve rules.json 5ad74dbb --note "tried on the staging site"
       undust rules approve rules.json --all-ok --by ann
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     rules = _loaded(file)
     chosen = list(ids)
     if all_ok:
@@ -104,7 +102,7 @@ def approve(  # noqa: PLR0913 -- one argument per option
 @by_option
 @note_option
 @output_option
-@json_option
+@as_json_option
 def reject(  # noqa: PLR0913 -- one argument per option
     file: str,
     ids: tuple[str, ...],
@@ -136,7 +134,7 @@ def reject(  # noqa: PLR0913 -- one argument per option
 @click.option("--note", metavar="TEXT", required=True, help="The note.")
 @by_option
 @output_option
-@json_option
+@as_json_option
 def keep_note(  # noqa: PLR0913 -- one argument per option
     file: str, ids: tuple[str, ...], *, note: str, by: str | None, output: str | None, as_json: bool
 ) -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.cli.changing import cost_of, measured_change, out_of_effect, with_sample
+from undust.cli import options
+from undust.cli.rule_options import (
+    as_json_option,
+    cost_of,
+    measured_change,
+    new_file_option,
+    out_of_effect,
+    rule_file,
+    rules_of,
+    sites_option,
+    with_sample,
+)
 from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
-from undust.cli.rules_compile import compile_
-from undust.cli.stdout import require_stdout_for_one
-from undust.cli.terminal import say, say_json
-from undust.files.streams import require_readable
+from undust.cli.terminal import require_stdout_for_one, say, say_json
+from undust.files.streams import STANDARD, require_readable
 from undust.rules import RuleSet, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undust.rules import Rule
-
-rule_file = click.argument("file", metavar="RULES", type=click.Path(allow_dash=True))
-as_json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON to stdout, and nothing else."
-)
 
 
 @click.group("rules")
@@ -38,7 +43,7 @@ def command() -> None:
       undust rules disable rules.json 5ad74dbb
       undust rules merge old.json new.json -o rules.json
       undust rules compile rules.json -o rules.undust
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
 
 
 def _loaded(file: str) -> RuleSet:
@@ -50,7 +55,7 @@ def _objects(rules: Sequence[Rule]) -> list[dict[str, Any]]:
     return [rule.to_json() for rule in rules]
 
 
-for _command in (show_verdicts, approve, reject, keep_note, compile_):
+for _command in (show_verdicts, approve, reject, keep_note):
     command.add_command(_command)
 
 
@@ -199,14 +204,7 @@ def _switch(  # noqa: PLR0913 -- what, how, and how to print
 
 @command.command("merge")
 @click.argument("files", metavar="RULES RULES...", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    required=True,
-    type=click.Path(allow_dash=True),
-    help="The file to write.",
-)
+@new_file_option
 @with_sample
 @as_json_option
 def merge(files: tuple[str, ...], output: str, *, sample: tuple[str, ...], yes: bool, as_json: bool) -> None:
@@ -254,3 +252,31 @@ def diff(before: str, after: str, *, as_json: bool) -> None:
     from undust.showing.listing import difference_table  # noqa: PLC0415
 
     show(difference_table(found))
+
+
+@command.command("compile", short_help="Write rules as a file that is ready at once.")
+@rule_file
+@new_file_option
+@sites_option
+@as_json_option
+def compile_(file: str, output: str, sites_file: str | None, *, as_json: bool) -> None:
+    """Compile RULES into a file that every command takes instead of them.
+
+    A compiled file is mapped into memory: a million rules are ready in milliseconds, and processes on one
+    machine share their memory. It is checked for damage when it is opened. It fits the version of undust and
+    the kind of machine that wrote it, and it is trusted like a program: compile the rules of others yourself.
+    """
+    require_stdout_for_one(output, as_json=as_json)
+    options.require_apart(output, file)
+    require_readable([file, *([sites_file] if sites_file else [])])
+    if (file, sites_file).count(STANDARD) > 1:
+        message = "stdin can be read once, so name a file for the rules or for the sites"
+        raise click.UsageError(message)
+    rules = rules_of(file, sites_file)
+    rules.compile_to(output)
+    size = None if output == STANDARD else Path(output).stat().st_size
+    if as_json:
+        say_json({"file": output, "rules": len(rules), "bytes": size})
+    else:
+        counted = "" if size is None else f", {size:,} bytes"
+        say(f"{output}: {len(rules):,} rules{counted}", err=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+from contextlib import suppress
 
 import click
 
 from undust.cli import options
-from undust.errors import UndustError, file_sentence
 
 _PORTS = 65535
 _LOOPBACKS = {"127.0.0.1", "localhost"}
@@ -50,33 +50,20 @@ def command(  # noqa: PLR0913 -- one argument per option
     Examples:
       undust serve --state state --port 8787
       curl -d '{"urls": ["http://shop.test/a"]}' 127.0.0.1:8787/decide
-    """  # noqa: D301 -- click keeps the lines behind a \b
-    from undust.crawling import CrawlLearner  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.crawling.server import CrawlServer  # noqa: PLC0415
-    from undust.rules import load  # noqa: PLC0415
+    """  # noqa: D301 -- click keeps the lines after a \b
+    from undust.jobs.serve import crawl_server  # noqa: PLC0415 -- slow to load, and not for --help
 
     token = os.environ.get("UNDUST_TOKEN") or None
     if socket is None and host not in _LOOPBACKS and token is None:
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-    start = load(rules) if rules else None
-    learner = CrawlLearner(state, rules=start, seed=seed, skip_traps=skip_traps, background=True)
-    try:
-        server = CrawlServer(learner, socket or (host, port), token)
-    except OSError as error:
-        learner.close()
-        message = f"{socket or f'{host}:{port}'}: {file_sentence(error)}"
-        raise UndustError(message) from None
-    place = f"unix:{socket}" if socket else f"http://{host}:{server.server_address[1]}"
-    signal.signal(signal.SIGTERM, _stop)
-    if not quiet:
-        click.echo(f"serving {state} at {place}" + (f" with the token {token}" if token else ""))
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        server.server_close()
-        learner.close()
+    address = socket or (host, port)
+    with crawl_server(state, address, token=token, rules=rules, seed=seed, skip_traps=skip_traps) as server:
+        place = f"unix:{socket}" if socket else f"http://{host}:{server.server_address[1]}"
+        signal.signal(signal.SIGTERM, _stop)
+        if not quiet:
+            click.echo(f"serving {state} at {place}" + (f" with the token {token}" if token else ""))
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 def _stop(*_: object) -> None:

@@ -44,7 +44,7 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
       undust signatures crawl.warc.gz
       undust signatures --sessions monday.warc.gz tuesday.warc.gz
       undust signatures crawl.jsonl --column cluster=page --json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.measuring.signatures import run_experiment  # noqa: PLC0415 -- slow to load, and not for --help
 
     found = run_experiment(inputs.read(quiet=quiet or as_json), by_session=sessions)

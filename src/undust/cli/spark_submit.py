@@ -3,7 +3,7 @@
     spark-submit --master yarn "$(python -m undust.cli.spark_submit)" s3a://crawl/ -o rules.json
 
 The options are those of `undust learn`; the cluster is the one given to spark-submit. Run in any other
-way, it prints where it lies.
+way, it prints its path.
 """
 
 import os

@@ -1,19 +1,58 @@
-"""What `undust apply` counts while it works, and how it reports it."""
+"""What commands count while they do one thing to every URL, and how they report it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from undust.cli.distinct import STANDARD_ERROR, Distinct
+from undust.statistics import STANDARD_ERROR, Distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
 
-    from undust.cli.contract import Happened
     from undust.rules.compiled import OrderedRules
+
+
+class Happened(Protocol):
+    """What happened to URLs; the core's `Counts` is one."""
+
+    @property
+    def changed(self) -> int:
+        """How many are not what they were."""
+
+    @property
+    def not_urls(self) -> int:
+        """How many are not URLs, and stayed."""
+
+    @property
+    def skipped(self) -> int:
+        """How many have a user name, or are too long."""
+
+    @property
+    def unresolved(self) -> int:
+        """How many came to no end."""
+
+    @property
+    def uses(self) -> list[int]:
+        """By rule, how many URLs it changed; empty if not asked for."""
+
+
+Lines = Callable[[bytes], tuple[bytes, int, Happened]]
+"""Whole lines to the new lines, their number and what happened."""
+
+
+class UrlMapping(Protocol):
+    """One thing that is done to every URL."""
+
+    def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
+        """Return whole lines of URLs as they become, their number, and what happened."""
+
+    def column(self, urls: pa.Array) -> tuple[pa.Array, Happened]:
+        """Return the same for a column."""
+
 
 _MOST_SHOWN = 20
 """Rules that the summary for people names; JSON names all."""

@@ -10,7 +10,6 @@ from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.terminal import say_json
 from undust.display import how_many
-from undust.privacy.masking import Masks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from undust.cli.inputs import Inputs
-    from undust.showing.tree.condensed import Condensed
-    from undust.showing.tree.shown import Branch, SiteTree
+    from undust.showing.tree import Branch, Condensed, SiteTree
     from undust.urls.tree import Salience
 
 PERCENT = 100
@@ -95,14 +93,15 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust tree crawl.jsonl.gz
       undust tree urls.txt.gz --site shop.example --min-share 0.5
       undust tree access.log --base https://a.test --json
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.find_duplicates import url_trees  # noqa: PLC0415 -- slow to load, and not for --help
 
     seen = inputs.read(quiet=quiet or as_json)
     trees, count = url_trees(seen, most=most, site=site, salience=salience, least=least)
     if not keep_values:
-        masks = Masks()
-        trees = tuple(tree.masked(masks.text) for tree in trees)
+        from undust.showing.tree import without_secrets  # noqa: PLC0415
+
+        trees = without_secrets(trees)
     if as_json:
         told = {"sites": count, "shown": len(trees), "trees": [tree.as_json() for tree in trees]}
         say_json(told)
@@ -132,7 +131,7 @@ def _heading(tree: SiteTree) -> str:
 def _table(root: Branch, min_share: float, depth: int | None) -> Table:
     from rich.table import Table  # noqa: PLC0415 -- slow to load
 
-    from undust.showing.tree.condensed import condensed, main_origin  # noqa: PLC0415
+    from undust.showing.tree import condensed, main_origin  # noqa: PLC0415
 
     origin = main_origin(root)
     table = Table(box=None, padding=(0, 2, 0, 0), expand=True, header_style="bold", pad_edge=False)

@@ -159,7 +159,7 @@ def _column(_: click.Context, __: click.Parameter, value: str | None) -> str | N
 
 
 def reading_options(command: Command) -> Command:
-    """Give a command the options that say what its input is."""
+    """Give a command the options that describe what its input is."""
     for option in (
         click.option(
             "--log-format", metavar="TEXT", help="The LogFormat (Apache) or log_format (nginx) of logs."
@@ -186,7 +186,7 @@ def reading_options(command: Command) -> Command:
 
 
 def output_options(default_into: str) -> Callable[[Command], Command]:
-    """Give a command the options that say what it writes."""
+    """Give a command the options that describe what it writes."""
 
     def decorated(command: Command) -> Command:
         command = click.option(

@@ -12,10 +12,10 @@ import click
 
 from undust.cli import asking_options, options
 from undust.cli.inputs import reading
-from undust.cli.memory import peak_memory_bytes
 from undust.cli.terminal import say_json
 from undust.display import how_many
 from undust.errors import printable
+from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
 
@@ -104,7 +104,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust validate rules.json --sample urls.txt --resume
       undust validate likely.json --sample access.log --base https://www.shop.test
       undust validate rules.json --sample urls.txt --from crawl.warc.gz
-    """  # noqa: D301 -- click keeps the lines behind a \b
+    """  # noqa: D301 -- click keeps the lines after a \b
     target = output or file
     if target == STANDARD:
         message = "rules from stdin have no file to go back to, and stdout has the outcome; name one with -o"

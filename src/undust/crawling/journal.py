@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from undust.errors import UndustError, file_sentence
-from undust.files.checked_lines import checked_line, content_of_line, whole_lines
+from undust.files.replacing import checked_line, content_of_line, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

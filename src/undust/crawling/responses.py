@@ -14,8 +14,15 @@ from urllib.parse import urljoin
 
 import numpy as np
 
-from undust.reading.content.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, page_of
-from undust.reading.content.seen import PagesSeen
+from undust.reading.content.page import (
+    FIRST_REDIRECT,
+    HEADERS,
+    NOT_MODIFIED,
+    Body,
+    Content,
+    PagesSeen,
+    page_of,
+)
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from undust.errors import UndustError
-from undust.files.locking import CLOSED_IN_CHILDREN, is_own, lock
+from undust.files.replacing import CLOSED_IN_CHILDREN, is_own, lock
 from undust.files.temporary import TemporaryFolder
 
 if TYPE_CHECKING:

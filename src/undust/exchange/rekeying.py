@@ -1,4 +1,4 @@
-"""The index of a web archive with new keys: captures of one page stand together.
+"""The index of a web archive with new keys: captures of one page are together.
 
 A line of an index starts with the key by which it is found; the captured URL follows it. Here
 the key is replaced with the SURT of the URL's key under a rule set, and all else stays. So an archive answers
@@ -17,8 +17,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from undust.errors import SourceError
-from undust.files.sorting import sorted_lines
 from undust.files.streams import Holds, line_chunks, read_blocks
+from undust.files.temporary import sorted_lines
 from undust.urls.normalize import normalize
 from undust.urls.surt import surt_of
 
@@ -31,7 +31,7 @@ _CDXJ = re.compile(rb"([^ ]+) ([0-9]{4,17}) (\{.*\})\s*")
 _HEADER = re.compile(rb" ?CDX([ \t])")
 _LETTER_OF_KEY, _LETTER_OF_URL = b"N", b"a"
 _WITHOUT_HEADER = {7: 2, 9: 2, 11: 2}
-"""By the number of fields of a CDX line without a header: where the URL stands."""
+"""By the number of fields of a CDX line without a header: where the URL is."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Rekeyed:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where the fields of a CDX line stand."""
+    """Where the fields of a CDX line are."""
 
     separator: bytes = b" "
     url: int | None = None
@@ -76,7 +76,7 @@ def rekeyed_lines(
 
 
 def _captures(path: str, headers: list[bytes], counts: Rekeyed) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield of each capture its URL, its key, and the line behind the key."""
+    """Yield of each capture its URL, its key, and the line after the key."""
     layout = _Layout()
     is_first = True
     for line in _lines(path, counts):

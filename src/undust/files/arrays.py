@@ -74,7 +74,7 @@ def _between(data: bytes, offset: int, damage: Damage | None) -> Iterator[Piece]
 
 
 def _object_end(data: bytes, start: int) -> int:
-    """Return the place behind the object that starts at a brace, or -1 if that is not in `data`."""
+    """Return the place after the object that starts at a brace, or -1 if that is not in `data`."""
     depth = 0
     for token in _BRACE.finditer(data, start):
         if token[0] == b"{":

@@ -47,7 +47,7 @@ def ends_inside(line: bytes, delimiter: bytes, *, is_inside: bool) -> bool:
 
 
 def _closing_quote(text: bytes, at: int, delimiter: bytes) -> int:
-    """Return the place behind the quote that closes a value, which a delimiter follows or nothing; or -1."""
+    """Return the place after the quote that closes a value, which a delimiter follows or nothing; or -1."""
     while (quote := text.find(b'"', at)) >= 0:
         following = text[quote + 1 : quote + 2]
         if following in {b"", delimiter}:
@@ -109,7 +109,7 @@ class Layout(NamedTuple):
 
 
 class _CellPlaces(NamedTuple):
-    """Where the two columns are; the written one may be behind the last."""
+    """Where the two columns are; the written one may be after the last."""
 
     read: int
     written: int

@@ -1,4 +1,4 @@
-"""JSON objects as bytes: one a line, in an array, or behind the key and time of a CDXJ line.
+"""JSON objects as bytes: one a line, in an array, or after the key and time of a CDXJ line.
 
 An object gets a member more, or one of its values is replaced; every other byte stays as it is. Most
 lines are taken apart by the core; other objects by one regular expression, which accepts valid JSON alone;
@@ -283,7 +283,7 @@ class ObjectChanges:
             raise DamagedSource(message)
 
     def changed(self, places: Sequence[JsonPlace]) -> list[bytes]:
-        """Return the objects that are to be written, with what stands around them."""
+        """Return the objects that are to be written, with what surrounds them."""
         narrowed = self._narrowed(places)
         objects = [place for place in narrowed if place is not None]
         if self._finder is None and objects:

@@ -42,7 +42,7 @@ class Unpacker(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What was found behind the member."""
+        """What was found after the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Return at most `max_length` bytes more."""
@@ -62,7 +62,7 @@ class Gunzip:
 
     @property
     def unused_data(self) -> bytes:
-        """What was found behind the member."""
+        """What was found after the member."""
         return self._zlib.unused_data
 
     def decompress(self, data: bytes, max_length: int) -> bytes:

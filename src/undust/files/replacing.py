@@ -1,23 +1,68 @@
-"""A file that is there whole or not at all, whatever ends the program.
+"""Files that survive whatever ends the program: replaced as a whole, locked, or with a checksum in each line.
 
 What is written goes to a part beside the target, which takes its name at the end. A program that is killed
-outright cannot remove its part: it is recognised by a lock that no process holds, and the next run
-that writes to the same folder removes it.
+outright cannot remove its part: it is recognised by a lock that no process holds, and the next run that
+writes to the same folder removes it.
+
+By locks on files and folders programs notice each other; without locks they do not. A lock lasts as long as
+the file is open, so a program that is killed holds none.
+
+Journals are lines of JSON with a checksum in front: a line that a kill cut short is recognised.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from undust.errors import UndustError
-from undust.files.locking import lock, opened_folder, wait_to_share
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+CLOSED_IN_CHILDREN: int = getattr(os, "O_CLOEXEC", 0)
+"""The flag by which a program that is started does not inherit an open file; Windows does not need it."""
+_ONLY_FOLDERS: int = getattr(os, "O_DIRECTORY", 0)
+
+
+class HasFileNumber(Protocol):
+    """An open file."""
+
+    def fileno(self) -> int:
+        """Return its number."""
+
+
+def lock(file: int | HasFileNumber) -> None:
+    """Lock an open file for this program alone; raises `BlockingIOError` if another one holds a lock."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def wait_to_share(file: int | HasFileNumber) -> None:
+    """Lock an open file together with others who share it; one who has it alone is waited for."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_SH)
+
+
+def opened_folder(folder: Path) -> int:
+    """Return a folder as an open file, to be locked; raises `OSError` if the system does not open it."""
+    return os.open(folder, os.O_RDONLY | _ONLY_FOLDERS | CLOSED_IN_CHILDREN)
+
+
+def is_own(path: Path) -> bool:
+    """Return whether a file belongs to the user who runs the program; without users, everything does."""
+    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
+
 
 _PREFIX, SUFFIX = ".undust-", ".part"
 
@@ -102,3 +147,31 @@ def naming(name: str, inner_name: Path | None = None) -> Iterator[None]:
         if error.filename is None or error.filename == str(inner_name):
             error.filename = name
         raise
+
+
+DIGITS = 8
+"""Of a checksum."""
+
+
+def checked_line(content: object) -> bytes:
+    r"""Return a line that holds a value.
+
+    >>> checked_line(["a", 1])
+    b'4ccbc44a ["a", 1]\n'
+    """
+    data = json.dumps(content).encode()
+    return b"%0*x %s\n" % (DIGITS, zlib.crc32(data), data)
+
+
+def content_of_line(line: bytes) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return the value that a whole line holds."""
+    return json.loads(line[DIGITS + 1 :])
+
+
+def whole_lines(file: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines up to the first that was not written whole."""
+    for line in file:
+        data = line[DIGITS + 1 : -1]
+        if not line.endswith(b"\n") or line[: DIGITS + 1] != b"%0*x " % (DIGITS, zlib.crc32(data)):
+            return
+        yield line

@@ -3,7 +3,7 @@
     import undust.integrations.pandas
     frame["key"] = frame["url"].undust.key("rules.json")
 
-A series that lies in Arrow, as texts do since pandas 3, is handed over as it is.
+A series that is stored in Arrow, as texts are since pandas 3, is handed over as it is.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from undust.pages.clustering.clusters import CLUSTER_SCHEMA as CLUSTERS
 from undust.pages.clustering.declarations import declared_in_header, declared_in_robots
 from undust.pages.clustering.false_clusters import VALUES
 from undust.reading.observations import Observations, Statement, table_of
-from undust.showing.tree.shown import SiteTree, site_tree
+from undust.showing.tree import SiteTree, site_tree
 from undust.urls import Url, normalize, site_of
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from undust.pages.clustering import Duplicates, SiteClusters
     from undust.pages.totals import Totals
     from undust.rules import Rule
-    from undust.showing.tree.shown import SiteTree
+    from undust.showing.tree import SiteTree
 
 
 class Input:

@@ -24,8 +24,8 @@ from undust.showing.report import (
     overview,
     site_facts,
 )
-from undust.showing.report.limits import MOST_IN_FULL
-from undust.showing.report.methods import methods_from
+from undust.showing.report.material import MOST_IN_FULL
+from undust.showing.report.sections import methods_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from undust.errors import UndustError, file_sentence
-from undust.files.checked_lines import checked_line, content_of_line, whole_lines
-from undust.files.locking import lock
+from undust.files.replacing import checked_line, content_of_line, lock, whole_lines
 from undust.files.streams import STANDARD
 from undust.jobs.read import is_address
 from undust.reading.formats.files import find_files

@@ -2,8 +2,7 @@
 
 from undust.measuring.counts import measure
 from undust.measuring.judged import Alone, Evaluation, Labelled, RuleRow, evaluate, totals_of
-from undust.measuring.measures import Contingency, Measures
-from undust.measuring.ranking import Ranking
+from undust.measuring.measures import Contingency, Measures, Ranking
 
 __all__ = [
     "Alone",

@@ -5,8 +5,8 @@ over the distinct URLs of one site, and works with whatever the input has: block
 digests, labels.
 """
 
+from undust.pages.calibration import EVIDENCE_MOST
 from undust.pages.evidence import SiteEvidence
 from undust.pages.facts import Earlier, SiteFacts, UrlShapes
-from undust.pages.prior import EVIDENCE_MOST
 
 __all__ = ["EVIDENCE_MOST", "Earlier", "SiteEvidence", "SiteFacts", "UrlShapes"]

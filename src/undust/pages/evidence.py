@@ -17,11 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from undust._core import Evidence
-from undust.pages.calibration import bin_ratios, corrected, share_ratio
+from undust.pages.calibration import EVIDENCE_MOST, EvidencePrior, bin_ratios, corrected, share_ratio, shipped
 from undust.pages.composition import Composition, composition_of
-from undust.pages.drawing import equal_pairs, other_pairs
-from undust.pages.prior import EVIDENCE_MOST, EvidencePrior, shipped
-from undust.reading.content.blocks import KEY_SHIFT, WORDS_MASK
+from undust.pages.facts import equal_pairs, other_pairs
+from undust.reading.content.sketch import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 FEATURES = 7
 LEAST_WORDS = 10.0
-"""Words of its own that each of two pages needs before their blocks say anything."""
+"""Words of its own that each of two pages needs before their blocks are evidence."""
 HOME_SAME, HOME_OTHER = 0.95, 0.05
 """Usual share of the copies of a page, and of different pages, that a site sends to one place."""
 UNSTABLE = -1.0
@@ -268,7 +267,7 @@ class Scale(NamedTuple):
 
 
 class _Model:
-    """What the logistic model says of pairs, with what different pages of the site look like."""
+    """The scores of the logistic model for pairs, with what different pages of the site look like."""
 
     def __init__(self, core: Evidence, prior: EvidencePrior, random: Pairs, near: Pairs) -> None:
         self._core, self._factors, self._edges = core, np.asarray(prior.factors), prior.edges
@@ -276,11 +275,11 @@ class _Model:
         self._ratios = bin_ratios(prior.edges, prior.same, prior.other, np.zeros(0), self.others)
 
     def scores(self, pairs: Pairs) -> Floats:
-        """Return the scores of the pairs whose blocks say anything."""
+        """Return the scores of the pairs whose blocks are evidence."""
         return scores(features_of(self._core, pairs), self._factors)
 
     def usual(self, pairs: Pairs) -> Floats:
-        """Return the ratio of each pair as it would be without a witness; 0.0 where blocks say nothing."""
+        """Return the ratio of each pair as it would be without a witness; 0.0 without evidence of blocks."""
         found = np.asarray(self._core.features(*pairs), np.float64).reshape(-1, FEATURES)
         ratios = _looked_up(self._ratios, self._edges, scores(found, self._factors))
         return np.where(found[:, -1] >= LEAST_WORDS, ratios, 0.0)
@@ -311,7 +310,7 @@ def inputs_of(features: Floats) -> Floats:
 
 
 def scores(features: Floats, factors: Floats) -> Floats:
-    """Return what the logistic model says of features."""
+    """Return the scores of the logistic model for features."""
     return np.asarray(inputs_of(features) @ factors, np.float64)
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.pages.drawing import equal_pairs, other_pairs
-from undust.reading.content.blocks import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
+from undust.pages.facts import equal_pairs, other_pairs
+from undust.reading.content.sketch import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def samples(evidence: SiteEvidence, together: Pairs, cluster: Ints) -> Iterator[
 
 
 def block_changes(evidence: SiteEvidence, left: int, right: int) -> BlockChanges:
-    """Return what differs between two rows; rows behind the last are earlier sightings."""
+    """Return what differs between two rows; rows after the last are earlier sightings."""
     one, other = (_words_and_numbers(evidence, row) for row in (left, right))
     shared = one.keys() & other.keys()
     return BlockChanges(

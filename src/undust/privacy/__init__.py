@@ -32,7 +32,7 @@ class Context(IntEnum):
 
 
 LONG = 16
-"""Letters and digits of a random text that is secret wherever it stands; ids of videos and products have
+"""Letters and digits of a random text that is secret wherever it is; ids of videos and products have
 11 or fewer, session ids 16 or more."""
 REMOVED_LONG, ANNOUNCED_LONG = 8, 6
 """The same, for what a rule removes and for what a word announces."""
@@ -145,7 +145,7 @@ def announced_by(word: str) -> Context:
 
 
 def announced_in_path(segment: str) -> Context:
-    """Return what a part of a path says about those behind it, and about the parameters.
+    """Return what a part of a path says about those after it, and about the parameters.
 
     >>> [announced_in_path(segment).name for segment in ("reset-password", "confirm", "ticket", "page")]
     ['ANNOUNCED', 'ANNOUNCED', 'NOTHING', 'NOTHING']
@@ -190,7 +190,7 @@ def decoded(text: str) -> str:
 
 
 def looks_secret(text: str, context: Context = Context.NOTHING) -> bool:
-    """Return whether a value, a part of a path or a word looks secret where it stands.
+    """Return whether a value, a part of a path or a word looks secret in its place.
 
     >>> [looks_secret(text) for text in ("15", "books", "2024-01-15", "4f2a90cc1b3d77e0", "joe@a.test")]
     [False, False, False, True, True]
@@ -219,7 +219,7 @@ def looks_like_phone(text: str) -> bool:
 
 
 def is_random(text: str) -> bool:
-    """Return whether a text is long and random, so that it looks secret wherever it stands.
+    """Return whether a text is long and random, so that it looks secret wherever it is.
 
     >>> [is_random(text) for text in ("annual-report-2024", "77de68daecd823babbb58edb1c8e14d7")]
     [False, True]

@@ -85,10 +85,10 @@ class FileReport:
 
 
 class Statement(NamedTuple):
-    """What a site says about its own parameters, as it says it."""
+    """What a site declares about its own parameters, as written there."""
 
     url: str
-    """The robots.txt, or the page without its query, that says it."""
+    """The robots.txt, or the page without its query, that declares it."""
     kind: Literal["Clean-param", "No-Vary-Search"]
     text: str
     """The lines of the robots.txt, or the value of the header."""

@@ -78,6 +78,13 @@ def _normalize_column(urls: Any, steps: int, threads: int) -> pa.Array | pa.Chun
     return map_column(urls, lambda column: core_normalize(column, steps, threads)[0])
 
 
+def normalize_counted(
+    urls: pa.Array, *, skip: Iterable[str] = (), threads: int = 1
+) -> tuple[object, int, int]:
+    """Return a column in normal form, as the core gives it; how many changed, how many are not URLs."""
+    return core_normalize(urls, steps_without(skip), threads)
+
+
 def normalize_lines(
     data: bytes, *, skip: Iterable[str] = (), threads: int = 1
 ) -> tuple[bytes, int, int, int]:

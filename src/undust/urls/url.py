@@ -33,7 +33,7 @@ class Url:
     query: str | None
     fragment: str | None
     after: str
-    """White space behind."""
+    """White space at the end."""
 
     @classmethod
     def parse(cls, text: str) -> Url | None:

@@ -21,7 +21,7 @@ from undust.proposing.papers.tree import TreeOptions, raw_candidates, sampled
 from undust.proposing.papers.tree.operations import SHARE_BASES
 from undust.proposing.papers.tree.pairs import overlaps
 from undust.rules import RuleSet
-from undust.showing.tree.shown import pattern_text
+from undust.showing.tree import pattern_text
 from undust.urls.tree import ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from time import process_time
 
 import pytest
 
-from undust.reading.content.blocks import MOST_BLOCKS
+from undust.reading.content.sketch import MOST_BLOCKS
 from undust.reading.content.text import MOST_TITLE, read_html
 
 KILO, MEGA = 1000, 1_000_000

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.reading.content import templates
-from undust.reading.content.sketch import resemblance, sketch
-from undust.reading.content.templates import SAMPLE, Sketcher
+from undust.reading.content import sketch as sketching
+from undust.reading.content.sketch import SAMPLE, Sketcher, resemblance, sketch
 
 if TYPE_CHECKING:
     import pytest
@@ -109,7 +108,7 @@ def test_sites_have_their_own_templates_which_are_kept() -> None:
 
 def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """With no room to wait, sites are learned from what there is, and every page has its sketch."""
-    monkeypatch.setattr(templates, "MOST_WAITING", 20 * len(text_of(0)))
+    monkeypatch.setattr(sketching, "MOST_WAITING", 20 * len(text_of(0)))
     sketcher = Sketcher()
     handed: list[int] = []
     for number in range(60):
@@ -119,7 +118,7 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_kept_of_templates_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sites that were learned first are forgotten first."""
-    monkeypatch.setattr(templates, "MOST_COMMON", 1000)
+    monkeypatch.setattr(sketching, "MOST_COMMON", 1000)
     sketcher = Sketcher()
     for site in range(10):
         sketches_of([text_of(number) for number in range(20)], sketcher, f"site{site}.test")

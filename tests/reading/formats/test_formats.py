@@ -163,7 +163,7 @@ def test_blocks_make_no_difference(name: str, block: int, monkeypatch: pytest.Mo
     """Wherever a stream is cut, the rows are the same."""
     crawl = CRAWL[:40]
     data = WRITERS[name](crawl)
-    monkeypatch.setattr("undust.reading.formats.lines.BLOCK_BYTES", block)
+    monkeypatch.setattr("undust.reading.formats.rows.BLOCK_BYTES", block)
     source = named_format(name.partition(".")[2])
     table = pa.Table.from_batches(source.read(io.BytesIO(data), Reading(name)), SCHEMA)
     assert table["url"].to_pylist() == [row["url"] for row in crawl]

@@ -8,7 +8,7 @@ import pytest
 
 import undust
 from tests.reading.formats.archives import Answer, by_hand
-from undust.reading.formats.page_links import LONGEST_LINK, MOST_LINKS, links_in
+from undust.reading.formats.warc import LONGEST_LINK, MOST_LINKS, links_in
 
 if TYPE_CHECKING:
     from pathlib import Path

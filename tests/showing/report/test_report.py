@@ -16,8 +16,8 @@ from undust.privacy.masking import Masks
 from undust.rules import Rule, RuleSet
 from undust.showing.figures import COUNTS, RATES
 from undust.showing.report import ShownRefusal, ShownRefusals
+from undust.showing.report.material import Texts, visible
 from undust.showing.report.page import embedded
-from undust.showing.report.texts import Texts, visible
 from undust.showing.report.unexplained import likely_cause
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Our rules in other people's languages: one target a file, each refusing what it cannot say exactly.
+"""Our rules in the languages of other systems; each target refuses what it cannot express exactly.
 
     RuleSet ──▶ active rules in their order ──▶ a target ──▶ its text, and the rules it left out, with reasons
 
@@ -11,27 +11,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from undust.errors import CannotExpress, RuleError
-from undust.exchange.exports.apache import APACHE
-from undust.exchange.exports.clean_param import CLEAN_PARAM
-from undust.exchange.exports.clearurls import CLEARURLS
 from undust.exchange.exports.contract import (
     Exported,
     ExportedRule,
     ExportedText,
+    ExportEffect,
     ExportRefusal,
+    SampleEffect,
     Target,
+    effect_of,
 )
 from undust.exchange.exports.duplicate_url_discarder import DUPLICATE_URL_DISCARDER
-from undust.exchange.exports.effect import ExportEffect, SampleEffect, effect_of
-from undust.exchange.exports.heritrix import HERITRIX
-from undust.exchange.exports.literals import host_literal
-from undust.exchange.exports.nginx import NGINX
-from undust.exchange.exports.no_vary_search import NO_VARY_SEARCH
-from undust.exchange.exports.nutch import NUTCH
+from undust.exchange.exports.expressions import host_literal
+from undust.exchange.exports.java import HERITRIX, NUTCH
+from undust.exchange.exports.parameter_lists import CLEAN_PARAM, CLEARURLS, NO_VARY_SEARCH, REMOVEPARAM
 from undust.exchange.exports.pywb import PYWB
-from undust.exchange.exports.regex import REGEX
-from undust.exchange.exports.removeparam import REMOVEPARAM
-from undust.exchange.exports.sql import SQL
+from undust.exchange.exports.regex import REGEX, SQL
+from undust.exchange.exports.web_servers import APACHE, NGINX
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
 from undust.rules.language import ANY_SITE
@@ -65,7 +61,7 @@ def export(  # noqa: PLR0913 -- options of one verb, all named
 ) -> Exported:
     """Return the active rules in the language of another system, and write them to `output` if it is given.
 
-    With `site`, only the rules that concern this site. What the system cannot say exactly is in `refused`.
+    With `site`, only the rules that concern this site. What cannot be expressed exactly is in `refused`.
     What the exported rules keep of the effect of all is in `effect`; with a `sample` of observations (what
     `read` returned) also what they remove and lose there. `base` is a file of the system that the rules are
     put into, at the place where they take effect; its other lines stay (pywb).

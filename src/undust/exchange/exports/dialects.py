@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.expressions import numbered
-from undust.exchange.exports.literals import escaped
-from undust.exchange.exports.references import Ref
+from undust.exchange.exports.expressions import Ref, escaped, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undust.exchange.exports.references import Filled
+    from undust.exchange.exports.expressions import Filled
     from undust.exchange.exports.steps import ExpressionStep
 
 

@@ -2,7 +2,7 @@
 
 There, the rules of a site switch the universal ones off, so those are written again for each site that has
 rules of its own; and a site that a universal rule excepts gets a rule that takes nothing away. So does a site
-with a `keep`, which is written as patterns of URLs that the rules behind it exclude: a URL that all rules of
+with a `keep`, which is written as patterns of URLs that the rules after it exclude: a URL that all rules of
 its site exclude would be left to the universal ones.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import quote_plus, unquote_plus
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedText, Target
-from undust.exchange.exports.literals import path_literal, query_literal
+from undust.exchange.exports.expressions import path_literal, query_literal
 from undust.exchange.exports.overlap import is_listed
 from undust.exchange.exports.removals import (
     concerns,

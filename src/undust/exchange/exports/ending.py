@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from undust.exchange.exports.literals import host_literal, path_literal, query_literal
+from undust.exchange.exports.expressions import host_literal, path_literal, query_literal
 from undust.exchange.exports.overlap import captured_as, is_listed
 from undust.rules.pattern import Capture, Pattern, Text, is_stretch
 

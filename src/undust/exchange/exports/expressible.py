@@ -1,7 +1,9 @@
-"""Which rules of a set a target with regular expressions can say, and in which order.
+"""Which rules of a set a target with regular expressions can express, and in which order.
 
 A rule is left out if it cannot be said, if it might never come to an end, or if a `keep` before it was left
-out.
+out. It is left out, too, if its steps have states of a URL that the rule itself does not have, and a rule
+that is tried before may distinguish them: a run of parameters that is removed at once, or a value that is
+made ready to move, leaves out or adds states between two URLs.
 """
 
 from __future__ import annotations
@@ -11,24 +13,123 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports import ending, parts
-from undust.exchange.exports.circles import Circles
+from undust.exchange.exports import ending, statements
 from undust.exchange.exports.contract import ExportRefusal
-from undust.exchange.exports.intermediate_states import Before, without_half_done
-from undust.exchange.exports.overlap import EVERYTHING, image, may_meet
-from undust.exchange.exports.parts import Parts
+from undust.exchange.exports.expressions import query_literal
+from undust.exchange.exports.overlap import EVERYTHING, image, is_listed, may_meet
 from undust.exchange.exports.replacing import replaced
-from undust.exchange.exports.shields import LostKeeps
-from undust.exchange.exports.statements import ExpressedRule, by_site, in_order
+from undust.exchange.exports.rule_order import Circles, LostKeeps
+from undust.exchange.exports.statements import ExpressedRule, Parts, by_site, in_order
 from undust.exchange.exports.steps import compiled
 from undust.rules.language import ANY_SITE
-from undust.rules.pattern import Pattern
+from undust.rules.pattern import ANY_NUMBER, Pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from undust.exchange.exports.contract import ExportedRule
     from undust.rules import Rule
+
+_BETWEEN = "rule {} may act on a URL that is half done"
+
+
+class Before:
+    """The rules that are tried before another one, by the names of the parameters that they look at."""
+
+    def __init__(self) -> None:
+        self._all: list[ExpressedRule] = []
+        self._named: defaultdict[str, list[int]] = defaultdict(list)
+        self._wide: list[int] = []
+        """Rules that look at any number of names, or at the text of the query."""
+
+    def add(self, each: ExpressedRule) -> None:
+        """Remember a rule."""
+        place = len(self._all)
+        self._all.append(each)
+        names = _names_in(each)
+        if names is None:
+            self._wide.append(place)
+        else:
+            for name in names:
+                self._named[name].append(place)
+
+    def looking_at(self, names: Sequence[str]) -> list[ExpressedRule]:
+        """Return the rules that may look at some of these parameters, in order."""
+        if any(name.endswith("*") for name in names):
+            return self._all
+        places = {place for name in names for place in self._named.get(name, ())}
+        return [self._all[place] for place in sorted(places.union(self._wide))]
+
+
+def _names_in(each: ExpressedRule) -> set[str] | None:
+    """Return the names of parameters that a rule looks at, or None if they cannot be written out."""
+    if each.rule.kind == "replace" and _looks_at(each, (), values=False):
+        return None
+    conditions = (Pattern.parse(text, is_condition=True) for text in (*each.rule.when, *each.rule.unless))
+    names: set[str] = set()
+    sources = () if each.rule.kind == "replace" else (each.source,)
+    for pattern in (*sources, *conditions):
+        for entry in pattern.query or ():
+            listed = (entry.several.detail or "").split("|") if entry.several else [entry.name]
+            if any(name.endswith("*") for name in listed):
+                return None
+            names.update(query_literal(name) for name in listed if name)
+    return names
+
+
+def without_half_done(found: ExpressedRule, before: Before) -> ExpressedRule:
+    """Make sure that no rule before, and no condition of the rule, distinguishes an intermediate URL."""
+    made = found.compiled
+    if made.dropped is None and made.moved is None:
+        return found
+    names = made.dropped.names if made.dropped else (query_literal(made.moved or ""),)
+    number = next(
+        (
+            each.numbered.number
+            for each in before.looking_at(names)
+            if may_meet(each.source, found.source) and _looks_at(each, names, values=made.dropped is None)
+        ),
+        None,
+    )
+    if number is None and not _conditions_look_at(found.rule, names, values=made.dropped is None):
+        return found
+    if made.one_by_one:
+        return replace(found, compiled=replace(made, steps=made.one_by_one, dropped=None))
+    raise CannotExpress(_BETWEEN.format(found.numbered.number if number is None else number))
+
+
+def _looks_at(each: ExpressedRule, names: tuple[str, ...], *, values: bool) -> bool:
+    """Whether a rule depends on the presence of such a parameter, or with `values`, on its value."""
+    if each.rule.kind == "replace":
+        # Neither a dropped parameter nor a triplet in a value can make such a text appear.
+        return not frozenset("&?+%=").isdisjoint(each.rule.source)
+    return _names(each.source, names, values=values) or _conditions_look_at(each.rule, names, values=values)
+
+
+def _conditions_look_at(rule: Rule, names: tuple[str, ...], *, values: bool) -> bool:
+    patterns = (Pattern.parse(text, is_condition=True) for text in (*rule.when, *rule.unless))
+    return any(_names(pattern, names, values=values) for pattern in patterns)
+
+
+def _names(pattern: Pattern, names: tuple[str, ...], *, values: bool) -> bool:
+    for entry in pattern.query or ():
+        if entry.several is None:
+            is_blind = values and entry.value == ANY_NUMBER
+            if not is_blind and is_listed(entry.name, "|".join(names)):
+                return True
+            continue
+        others = () if values else (entry.several.detail or "").split("|")
+        if any(_lists_meet(name, other) for name in names for other in others if other):
+            return True
+    return False
+
+
+def _lists_meet(first: str, second: str) -> bool:
+    one, other = first.removesuffix("*"), query_literal(second.removesuffix("*"))
+    if first.endswith("*"):
+        return other.startswith(one) or (second.endswith("*") and one.startswith(other))
+    return is_listed(one, second)
+
 
 _MOST_NAMED = 20
 """Rules of a circle that a reason names."""
@@ -107,21 +208,21 @@ def _said(each: ExportedRule, before: Before, *, lean: bool) -> ExpressedRule:
     if ":any}" in (rule.target or ""):
         raise CannotExpress(CHANGES_KEY_ONLY)
     if rule.kind == "replace":
-        touched = Parts(parts.TEXT, (parts.ANY_SEGMENT,))
+        touched = Parts(statements.TEXT, (statements.ANY_SEGMENT,))
         return ExpressedRule(
             each, replaced(rule, lean=lean), EVERYTHING, None, EVERYTHING, touched, touched | _asked(rule)
         )
     source = Pattern.parse(rule.source)
     target = None if rule.target is None else Pattern.parse(rule.target)
     written = None if target is None else image(source, target)
-    touched = parts.NOTHING if target is None else parts.touched(source, target)
-    watched = touched | parts.watched([source]) | _asked(rule)
+    touched = statements.NOTHING if target is None else statements.touched(source, target)
+    watched = touched | statements.watched([source]) | _asked(rule)
     result = ExpressedRule(each, compiled(rule, lean=lean), source, target, written, touched, watched)
     return without_half_done(_without_idle_checks(result), before)
 
 
 def _asked(rule: Rule) -> Parts:
-    return parts.watched(Pattern.parse(text, is_condition=True) for text in (*rule.when, *rule.unless))
+    return statements.watched(Pattern.parse(text, is_condition=True) for text in (*rule.when, *rule.unless))
 
 
 def _without_idle_checks(found: ExpressedRule) -> ExpressedRule:
@@ -146,7 +247,7 @@ def _without_idle_checks(found: ExpressedRule) -> ExpressedRule:
 def without(
     found: Sequence[ExpressedRule], require: Callable[[ExpressedRule], None]
 ) -> tuple[list[ExpressedRule], list[ExportRefusal]]:
-    """Return the rules without those that a target refuses, and those behind a `keep` that it refuses."""
+    """Return the rules without those that a target refuses, and those after a `keep` that it refuses."""
     left: list[ExpressedRule] = []
     refused: list[ExportRefusal] = []
     lost_keeps = LostKeeps()

@@ -1,22 +1,94 @@
-"""The parts of a pattern as regular expressions over a URL in standard form.
+"""The parts of a rule as regular expressions over a URL in standard form, and its right side as texts.
 
-There are two ways to write them. RE2 knows no look around and needs none: it never goes back. Python, PCRE
-and Java do, so for them quantifiers are possessive and groups atomic where nothing is to be tried again (see
-`runs.py`). A triplet is one character, so a run beside other text takes triplets whole.
+The literals of a rule are written in standard form, as the core compares them: a rule file may say `%7euser`
+or `Bücher.example`; a URL in standard form never does. The right side becomes texts and references to groups.
+
+There are two ways to write expressions. RE2 knows no look around and needs none: it never goes back. Python,
+PCRE and Java do, so for them quantifiers are possessive and groups atomic where nothing is to be tried again
+(see `runs.py`). A triplet is one character, so a run beside other text takes triplets whole.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.literals import escaped, label_literal, path_literal, query_literal
+from undust.rules.pattern import Capture
+from undust.urls import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from undust.rules.pattern import Capture, Text
+    from undust.rules.pattern import Text
+
+# Around a literal, so that it is neither a dot segment nor the start of a triplet.
+_GUARD = "z"
+_SPECIAL = frozenset(r".^$*+?{}[]()|\ ")
+
+
+@lru_cache(4096)
+def path_literal(text: str) -> str:
+    """Return a piece of a path in standard form."""
+    return _between("http://guard.test/", text)
+
+
+@lru_cache(4096)
+def query_literal(text: str) -> str:
+    """Return a piece of a query, or a text of a `replace`, in standard form."""
+    return _between("http://guard.test/?", text)
+
+
+def _between(before: str, text: str) -> str:
+    url = normalize(f"{before}{_GUARD}{text}{_GUARD}")
+    return url[len(before) + len(_GUARD) : -len(_GUARD)]
+
+
+def host_literal(text: str) -> str:
+    """Return a whole host, without its port, in standard form."""
+    url = normalize(f"http://{text}/")
+    return url.removeprefix("http://").removesuffix("/")
+
+
+def label_literal(text: str) -> str:
+    """Return a piece of a label in standard form."""
+    if not text.isascii() or "%" in text:
+        message = "a piece of a host label is not ASCII"
+        raise CannotExpress(message)
+    return text.lower()
+
+
+def escaped(text: str) -> str:
+    """Return the regular expression of a literal, alike in all dialects."""
+    return "".join(f"\\{character}" if character in _SPECIAL else character for character in text)
+
+
+def quoted(text: str) -> str:
+    """Return a text between single quotes, as SQL and YAML read it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@dataclass(frozen=True)
+class Ref:
+    """The text of a group, written as it was taken."""
+
+    name: str
+
+
+Filled = tuple[str | Ref, ...]
+"""What a rule writes: literals and references in sequence."""
+
+
+def as_refs(texts: tuple[Text, ...]) -> tuple[Text, ...]:
+    """Return texts of a left side as a right side would write them again: names alone, no class, no stars."""
+    return tuple(tuple(as_ref(p) if isinstance(p, Capture) else p for p in text) for text in texts)
+
+
+def as_ref(capture: Capture) -> Capture:
+    """Return a capture as a right side would refer to it."""
+    return Capture(capture.name, is_many=False, detail=None)
+
 
 SCHEME = "https?"
 AUTHORITY = r"[^/?#@\[\]]+|\[[0-9a-f:]+\](?::[0-9]+)?"
@@ -63,7 +135,7 @@ Pieces = tuple[str | CaptureGroup, ...]
 
 @dataclass(frozen=True)
 class UrlPart:
-    """A part of a URL in which runs stand: what a run may not contain, what ends it, how literals look."""
+    """A part of a URL with runs in it: what a run may not contain, what ends it, how literals look."""
 
     stops: str
     end: str

@@ -11,9 +11,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.expressions import AUTHORITY, LABEL, SCHEME, CaptureGroup
-from undust.exchange.exports.literals import escaped, host_literal, label_literal
-from undust.exchange.exports.references import Ref, as_refs
+from undust.exchange.exports.expressions import (
+    AUTHORITY,
+    LABEL,
+    SCHEME,
+    CaptureGroup,
+    Ref,
+    as_refs,
+    escaped,
+    host_literal,
+    label_literal,
+)
 from undust.exchange.exports.runs import component
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, is_stretch
@@ -23,8 +31,7 @@ from undust.urls.site import suffix_list
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from undust.exchange.exports.expressions import Pieces
-    from undust.exchange.exports.references import Filled
+    from undust.exchange.exports.expressions import Filled, Pieces
     from undust.rules.pattern import Pattern, Text
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}

@@ -2,21 +2,36 @@
 
 Answers may be wrong in one direction only: "may" for what cannot. What rests on them is that rules end,
 and in which order they may be applied; so "cannot" must be true.
+
+`PathIndex` finds the rules whose paths may overlap, so that each rule is compared with few others, not with
+all: a path with a literal at its beginning, at its end, or in its second place matches no path with another
+literal there. It gives some rules that do not overlap too; `may_meet` then decides.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from functools import lru_cache
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-from undust.exchange.exports.expressions import LABEL, SEGMENT, VALUE, plain_pieces, without_groups
-from undust.exchange.exports.literals import host_literal, query_literal
+from undust.exchange.exports.expressions import (
+    LABEL,
+    SEGMENT,
+    VALUE,
+    host_literal,
+    path_literal,
+    plain_pieces,
+    query_literal,
+    without_groups,
+)
 from undust.rules.pattern import ANY_NUMBER, ANY_TEXT, Capture, Parameter, Pattern, Text, is_stretch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from undust.exchange.exports.expressions import UrlPart
 
 EVERYTHING = Pattern.parse("{s}://{h}/{p**}?{rest**}")
@@ -267,3 +282,61 @@ def _values_meet(first: Text | None, second: Text | None) -> bool:
     if not first or not second:
         return False  # one is empty, the other is not
     return _texts_meet(first, second, VALUE)
+
+
+_Key = tuple[int, int | None]
+"""A place in the path, from the end if it is negative, and the number of segments if that is known."""
+_PLACES = (0, -1, 1)
+
+
+class PathIndex:
+    """Numbers of rules by one literal segment of their paths."""
+
+    def __init__(self) -> None:
+        self._literal: defaultdict[_Key, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        self._open: defaultdict[int | None, list[int]] = defaultdict(list)
+
+    def add(self, pattern: Pattern, number: int) -> None:
+        """Remember a rule by the pattern of the URLs on which it acts."""
+        path = pattern.path or ((),)
+        size = _size(path)
+        for place in _PLACES:
+            literal = _literal_at(path, place)
+            if literal is not None:
+                self._literal[place, size][literal].append(number)
+                return
+        self._open[size].append(number)
+
+    def candidates(self, pattern: Pattern) -> Iterator[int]:
+        """Yield the numbers of all rules that may act on a URL of the pattern, each once."""
+        path = pattern.path or ((),)
+        size = _size(path)
+        for known, numbers in self._open.items():
+            if size is None or known is None or size == known:
+                yield from numbers
+        for (place, known), literals in self._literal.items():
+            if size is not None and known is not None and size != known:
+                continue
+            wanted = _literal_at(path, place)
+            if wanted is not None:
+                yield from literals.get(wanted, ())
+            else:
+                for numbers in literals.values():
+                    yield from numbers
+
+
+def _size(path: tuple[Text, ...]) -> int | None:
+    return None if any(map(is_stretch, path)) else len(path)
+
+
+def _literal_at(path: tuple[Text, ...], place: int) -> str | None:
+    """Return the literal segment at a place, if every path of the pattern has it there."""
+    stretches = [at for at, segment in enumerate(path) if is_stretch(segment)]
+    at = place + len(path) if place < 0 else place
+    if not 0 <= at < len(path):
+        return None
+    if stretches and (at <= stretches[-1] if place < 0 else at >= stretches[0]):
+        return None
+    if any(isinstance(piece, Capture) for piece in path[at]):
+        return None
+    return path_literal("".join(map(str, path[at])))

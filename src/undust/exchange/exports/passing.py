@@ -2,7 +2,7 @@
 
 Some systems apply each expression once, from top to bottom, and never start again. One pass is enough if a
 rule follows all rules on whose results it may act, and rules that may act on the same URL keep the
-order of the file: whatever the canonicalizer would do next then lies ahead.
+order of the file: whatever the canonicalizer would do next is then still to come.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from undust.exchange.exports.contract import ExportRefusal
 from undust.exchange.exports.dialects import shield
-from undust.exchange.exports.index import PathIndex
-from undust.exchange.exports.overlap import may_meet
+from undust.exchange.exports.overlap import PathIndex, may_meet
 from undust.exchange.exports.rule_order import Following
 from undust.exchange.exports.statements import by_site
 from undust.rules.language import ANY_SITE

@@ -3,7 +3,16 @@
 pywb looks for a URL by its key (`test,shop)/a?b=1`: no scheme, no `www.`, lower case, parameters sorted).
 Where it finds nothing, a rule names other keys of the host to try. So a rule is written as the set of
 all keys that are one page: an expression of the key asked for, and a filter of the keys that answer, into
-which one piece of the key can be carried over. Rules that remove parameters are in `pywb_removals.py`.
+which one piece of the key can be carried over.
+
+A rule that only removes parameters is a lookup of its own kind:
+
+    asked for   test,shop)/a?id=7&sid=9&utm_source=x      the key of a URL that was not captured
+    answers     test,shop)/a?id=7                         the key without the parameters that are removed
+
+It compares one piece of the key that was asked for with whole keys, as a text and not as an expression.
+So it can remove what is at the end of the key. pywb sorts parameters by name: a parameter that is
+before another one in this order is not removed, and the lookup finds nothing.
 
 pywb takes the first lookup that fits. Its own rules.yaml ends with one that fits every URL, so these lookups
 have to be at the top of the list of rules; `into_rules_file` puts them there.
@@ -12,37 +21,118 @@ have to be at the top of the list of rules; `into_rules_file` puts them there.
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress, RuleError
 from undust.exchange.exports.contract import ExportedText, ExportRefusal, Target, refuse
 from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
-from undust.exchange.exports.expressions import CaptureGroup, is_of_class, run_of_class
-from undust.exchange.exports.hosts import has_subdomains, hosts_of
-from undust.exchange.exports.literals import escaped, path_literal, query_literal, quoted
-from undust.exchange.exports.overlap import captured_as, image, may_meet
-from undust.exchange.exports.pywb_removals import (
-    as_lookups,
-    host_expression,
-    prefix_of,
-    removal_of,
-    require_other_names,
+from undust.exchange.exports.expressions import (
+    CaptureGroup,
+    escaped,
+    is_of_class,
+    path_literal,
+    query_literal,
+    quoted,
+    run_of_class,
 )
+from undust.exchange.exports.hosts import has_subdomains, hosts_of
+from undust.exchange.exports.overlap import captured_as, image, may_meet
 from undust.exchange.exports.queries import Query
-from undust.exchange.exports.removals import same_host
-from undust.exchange.exports.shields import LostKeeps
+from undust.exchange.exports.removals import Removal, removals, same_host
+from undust.exchange.exports.rule_order import LostKeeps
 from undust.exchange.exports.statements import in_order
 from undust.exchange.exports.steps import path_pieces
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, Pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from undust.exchange.exports.contract import ExportedRule
     from undust.exchange.exports.expressions import Pieces
-    from undust.exchange.exports.removals import Removal
     from undust.rules import Rule
+
+ANY_HOST = r"[^)]*\)"
+_FIRST_CHARACTERS = [*"0123456789abcdefghijklmnopqrstuvwxyz"]
+"""With which the key of any host starts; an empty prefix would have pywb apply filters of its own."""
+
+
+def removal_of(each: ExportedRule) -> Removal | None:
+    """Return the removal that a rule is; None for a rule that does something else. Refuses some removals."""
+    found, _ = removals([each], _accept)
+    if not found:
+        return None
+    if any(name != name.lower() for name in found[0].names):
+        refuse("pywb's keys are in lower case")
+    for site in (each.rule.site, *each.rule.except_sites):
+        if site != ANY_SITE:
+            hosts_of(site)
+            if not has_subdomains(site):
+                refuse("it is not for the hosts of one registered domain")
+    return found[0]
+
+
+def _accept(_: Removal) -> None:
+    """Take every removal."""
+
+
+def require_other_names(removal: Removal, patterns: Iterable[Pattern]) -> None:
+    """Refuse a removal of a parameter that a lookup of another rule reads."""
+    is_removed = re.compile(_parameter(removal))
+    for pattern in patterns:
+        for entry in pattern.query or ():
+            if not entry.several and is_removed.fullmatch(f"{entry.name}="):
+                message = f"another rule reads the parameter {entry.name}, and a lookup goes one step"
+                raise CannotExpress(message)
+
+
+def as_lookups(found: Sequence[Removal]) -> Iterator[str]:
+    """Yield one lookup for each site, with all parameters that its rules remove."""
+    by_site = sorted(found, key=lambda each: (each.rule.site == ANY_SITE, each.rule.site))
+    for site, group in groupby(by_site, key=lambda each: each.rule.site):
+        own = list(group)
+        # A site has one lookup: the first that fits. So it removes what rules of all sites remove too.
+        shared = [each for each in found if each.rule.site == ANY_SITE and site not in each.rule.except_sites]
+        yield _lookup(site, own if site == ANY_SITE else own + shared, own)
+
+
+def _lookup(site: str, removing: Sequence[Removal], own: Sequence[Removal]) -> str:
+    either = "|".join(dict.fromkeys(map(_parameter, removing)))
+    start = ANY_HOST if site == ANY_SITE else host_expression(site)
+    excepted = "".join(f"(?!{host_expression(each)})" for each in _excepted(own)) if site == ANY_SITE else ""
+    match = rf"^({excepted}{start}[^?]*(?:\?[^&]*(?:&[^&]*)*?)??)[?&](?:{either})(?:&(?:{either}))*$"
+    prefixes = _FIRST_CHARACTERS if site == ANY_SITE else [prefix_of(site)]
+    comments = "".join(f"  # {each.numbered}\n" for each in own)
+    return (
+        f"{comments}  - url_prefix: [{', '.join(map(quoted, prefixes))}]\n    fuzzy_lookup:\n"
+        f"      match: {quoted(match)}\n      type: host\n      filter:\n        - {quoted('=urlkey:{0}')}\n"
+    )
+
+
+def _excepted(own: Sequence[Removal]) -> list[str]:
+    return sorted({site for each in own for site in each.rule.except_sites})
+
+
+def _parameter(removal: Removal) -> str:
+    """Return the expression of a parameter that is removed, with its value."""
+    names = [
+        escaped(name.removesuffix("*")) + ("[^=&]*" if name.endswith("*") else "") for name in removal.names
+    ]
+    if not removal.keeps:
+        return f"(?:{'|'.join(names)})(?:=[^&]*)?"
+    return f"(?!(?:{'|'.join(names)})(?:[=&]|$))[^&]*" if names else "[^&]*"
+
+
+def prefix_of(site: str) -> str:
+    """Return with which the keys of a site start."""
+    return ",".join(reversed(site.split(".")))
+
+
+def host_expression(site: str) -> str:
+    """Return the expression of the start of a key, up to the path, for all hosts of a site."""
+    return rf"{escaped(prefix_of(site))}(?:,[^):]*)?(?::[0-9]+)?\)"
+
 
 _EXACT = (
     "lookups of URLs that pywb's keys keep apart: lower case, parameters sorted, no `www.`, no session ids;"

@@ -15,17 +15,21 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.expressions import VALUE, CaptureGroup, without_groups
-from undust.exchange.exports.literals import escaped, query_literal
-from undust.exchange.exports.references import Ref
+from undust.exchange.exports.expressions import (
+    VALUE,
+    CaptureGroup,
+    Ref,
+    escaped,
+    query_literal,
+    without_groups,
+)
 from undust.exchange.exports.runs import component
 from undust.rules.pattern import ANY_NUMBER, Capture
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from undust.exchange.exports.expressions import Pieces
-    from undust.exchange.exports.references import Filled
+    from undust.exchange.exports.expressions import Filled, Pieces
     from undust.rules.pattern import Parameter
 
 Variant = tuple["Pieces", "Filled"]

@@ -1,7 +1,11 @@
-"""Pairs of a regular expression and a replacement, for Python's `re` and for PCRE.
+"""Pairs of a regular expression and a replacement, as JSON for Python's `re` and PCRE, and as SQL for DuckDB.
 
-The file says how to use them: a URL that `standard_form` does not match is left alone; then the first pair
+The JSON says how to use it: a URL that `standard_form` does not match is left alone; then the first pair
 that matches is applied, again and again until none matches. A pair without a replacement ends it.
+
+The SQL is one `CASE` expression over a column `url`. It does one step; where one rule leads to another, apply
+it until nothing changes, for instance with a recursive query. RE2 has no look ahead, so conditions are terms
+beside the expression.
 """
 
 from __future__ import annotations
@@ -10,9 +14,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from undust.exchange.exports.contract import STANDARD_SCOPE, ExportedText, Target
-from undust.exchange.exports.dialects import expression, replacement
+from undust.exchange.exports.dialects import as_is, expression, replacement
 from undust.exchange.exports.expressible import said
-from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM_AT_ONCE
+from undust.exchange.exports.expressions import (
+    NOT_STANDARD,
+    STANDARD_FORM,
+    STANDARD_FORM_AT_ONCE,
+    numbered,
+    quoted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +42,7 @@ HOW_TO_FETCH = (
 )
 
 
-def write(rules: Sequence[ExportedRule]) -> ExportedText:
+def write_regex(rules: Sequence[ExportedRule]) -> ExportedText:
     """Return the pairs as JSON."""
     found, refused = said(rules)
     pairs = [
@@ -67,5 +77,50 @@ def _pair(step: ExpressionStep) -> dict[str, Any]:
 
 
 REGEX = Target(
-    "regex", "pairs of regular expressions, for Python's re and for PCRE, as JSON", STANDARD_SCOPE, write
+    "regex",
+    "pairs of regular expressions, for Python's re and for PCRE, as JSON",
+    STANDARD_SCOPE,
+    write_regex,
 )
+
+
+_HEAD = """\
+-- Written by undust, for DuckDB: one step for the column url; repeat it until nothing changes.
+CASE
+"""
+
+
+def write_sql(rules: Sequence[ExportedRule]) -> ExportedText:
+    """Return the expression."""
+    found, refused = said(rules, lean=True)
+    lines = [f"WHEN NOT {_matches(STANDARD_FORM + '$')} OR {_matches(NOT_STANDARD)} THEN url\n"]
+    for each in found:
+        lines.append(f"-- {each.numbered}\n")
+        lines += [f"WHEN {_condition(step)} THEN {_result(step)}\n" for step in each.steps]
+    return ExportedText(f"{_HEAD}{''.join(lines)}ELSE url\nEND\n", tuple(refused))
+
+
+def _matches(expression: str) -> str:
+    return f"regexp_matches(url, {quoted(f'^(?:{expression})')})"
+
+
+def _condition(step: ExpressionStep) -> str:
+    terms = [_matches(f"{numbered(step.pieces)[0]}$"), *map(_matches, step.needs)]
+    terms += [f"NOT ({' AND '.join(map(_matches, texts))})" for texts in step.forbids]
+    if step.filled is not None and step.may_stay:
+        terms.append(f"{_result(step)} <> url")
+    if step.may_have_dots:
+        dots = r"^https?://[^?]*/\.\.?(?:[/?]|$)"
+        terms.append(f"NOT regexp_matches({_result(step)}, {quoted(dots)})")
+    return " AND ".join(terms)
+
+
+def _result(step: ExpressionStep) -> str:
+    if step.filled is None:
+        return "url"
+    expression, _ = numbered(step.pieces)
+    text = replacement(step, "\\{}".format, as_is)
+    return f"regexp_replace(url, {quoted(f'^{expression}$')}, {quoted(text)})"
+
+
+SQL = Target("sql", "a CASE expression over a column url, for DuckDB", STANDARD_SCOPE, write_sql)

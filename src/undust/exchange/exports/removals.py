@@ -1,10 +1,10 @@
-"""Rules that only take parameters away, on all pages of a site: all that some targets can say.
+"""Rules that only remove parameters, on all pages of a site: all that some targets can express.
 
     rewrite {s}://{h}/{p**}?{**:utm_*|sid}&{rest**} → {s}://{h}/{p}?{rest}     takes some away
     rewrite {s}://{h}/{p**}?{k**:id|page}&{**} → {s}://{h}/{p}?{k}             takes all others away
     rewrite {s}://{h}/{p**}?{**} → {s}://{h}/{p}                              takes all away
 
-Such rules do the same in any order, so a target may say them together.
+Such rules do the same in any order, so a target may have them together.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedRule, ExportRefusal
 from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
+from undust.exchange.exports.expressions import as_refs, query_literal
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
-from undust.exchange.exports.literals import query_literal
-from undust.exchange.exports.references import as_refs
-from undust.exchange.exports.shields import LostKeeps, may_act_on
+from undust.exchange.exports.rule_order import LostKeeps, may_act_on
 from undust.exchange.exports.statements import in_order
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import ANY_NUMBER, Pattern
@@ -75,11 +74,11 @@ def removals(
     require: Callable[[Removal], None],
     kept: Callable[[ExportedRule], tuple[str, ...]] = no_word_for_keeps,
 ) -> tuple[list[Removal], list[ExportRefusal]]:
-    """Return the rules that take parameters away and that the target can say, and the others with reasons.
+    """Return the rules that remove parameters and that the target can express, and the others with reasons.
 
     Args:
         rules: All of them.
-        require: Refuses a removal that the target cannot say.
+        require: Refuses a removal that the target cannot express.
         kept: Returns the URLs that a keep keeps in the language of the target, or refuses it.
 
     """

@@ -10,18 +10,15 @@ import re
 from typing import TYPE_CHECKING
 
 from undust.exchange.exports.contract import refuse
-from undust.exchange.exports.expressions import AUTHORITY, SCHEME, CaptureGroup
+from undust.exchange.exports.expressions import AUTHORITY, SCHEME, CaptureGroup, Ref, escaped, query_literal
 from undust.exchange.exports.hosts import hosts_of
-from undust.exchange.exports.literals import escaped, query_literal
-from undust.exchange.exports.references import Ref
 from undust.exchange.exports.steps import Compiled, ExpressionStep, conditions
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.exchange.exports.expressions import Pieces
-    from undust.exchange.exports.references import Filled
+    from undust.exchange.exports.expressions import Filled, Pieces
     from undust.rules import Rule
 
 _BEFORE, _QUERY, _BEHIND = "before ", "query ", "behind "
@@ -54,7 +51,7 @@ def replaced(rule: Rule, *, lean: bool) -> Compiled:
 
 
 def _places(url: str, text: str, old: str, new: str, *, is_end: bool) -> Iterator[tuple[Pieces, Filled]]:
-    """Yield where the text may stand, from the left: in the path, without and with a query, in the query."""
+    """Yield where the text may be, from the left: in the path, without and with a query, in the query."""
     before = "(?:/[^?]*?)?" if old.startswith("/") else "/[^?]*?"
     end = "[^A-Za-z0-9]" if _ends_in_token(old) else "[^#]"
     in_path = CaptureGroup(_BEFORE, url + before)

@@ -9,7 +9,7 @@ of the length. Two facts of the rule language make one pass enough:
 
     {a}-{b}-{c}    (?>(?=[^/?&;]++(?=[/?]|$))([^/?&;]+)-([^/?&;-]*[^/?&;])-([^/?&;-]*[^/?&;])(?=[/?]|$))
 
-Then a place where one separator stands fixes the place of the separator before it, so each place is looked
+Then a place of one separator fixes the place of the separator before it, so each place is looked
 at once for each separator. The look ahead makes most failures as quick as a match.
 """
 
@@ -20,8 +20,7 @@ from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
-from undust.exchange.exports.expressions import CaptureGroup, in_class, plain_pieces, run
-from undust.exchange.exports.literals import escaped
+from undust.exchange.exports.expressions import CaptureGroup, escaped, in_class, plain_pieces, run
 from undust.rules.pattern import Capture
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ class _Component:
 
 
 def _boundary(letters: frozenset[str], first: frozenset[str]) -> str:
-    """Return what keeps a text behind a run of such letters from beginning inside a triplet."""
+    """Return what keeps a text after a run of such letters from beginning inside a triplet."""
     return "(?<!%)(?<!%[0-9A-F])" if "%" in letters and not first.isdisjoint(_HEX) else ""
 
 

@@ -5,7 +5,7 @@ r"""One rule as expressions with substitutions: the intermediate that most targe
     (https?)://([^/?#@]+)/old((?:/[^/?]*)*)\??   →   \1://\2/new\3
 
 A step does once what the rule does once, for URLs in standard form: the same URLs match, and the same text
-is written. What an expression cannot say is refused.
+is written. What an expression cannot describe is refused.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from undust.exchange.exports.expressions import (
     SCHEME,
     SEGMENT,
     CaptureGroup,
+    Ref,
+    as_refs,
     is_of_class,
+    path_literal,
     without_groups,
 )
 from undust.exchange.exports.hosts import HostPatterns, on_site
-from undust.exchange.exports.literals import path_literal
 from undust.exchange.exports.overlap import captured_as
 from undust.exchange.exports.queries import Query, condition
-from undust.exchange.exports.references import Ref, as_refs
 from undust.exchange.exports.runs import component
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, Pattern, is_stretch
@@ -34,9 +35,8 @@ from undust.rules.pattern import Capture, Pattern, is_stretch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.exchange.exports.expressions import Pieces
+    from undust.exchange.exports.expressions import Filled, Pieces
     from undust.exchange.exports.queries import Dropped, Variant
-    from undust.exchange.exports.references import Filled
     from undust.rules import Rule
     from undust.rules.pattern import Text
 

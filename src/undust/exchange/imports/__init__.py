@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undust.errors import RuleError
-from undust.exchange.imports.clean_param import CLEAN_PARAM_RULES
-from undust.exchange.imports.clearurls import CLEARURLS_RULES
-from undust.exchange.imports.contract import Imported, SkippedPart
+from undust.exchange.imports.contract import Imported, SkippedPart, require_site
 from undust.exchange.imports.duplicate_url_discarder import DUPLICATE_URL_DISCARDER_RULES
-from undust.exchange.imports.no_vary_search import NO_VARY_SEARCH_RULES
-from undust.exchange.imports.parameter_rules import require_site
-from undust.exchange.imports.removeparam import REMOVEPARAM_RULES
+from undust.exchange.imports.parameter_lists import (
+    CLEAN_PARAM_RULES,
+    CLEARURLS_RULES,
+    NO_VARY_SEARCH_RULES,
+    REMOVEPARAM_RULES,
+)
 from undust.files.streams import read_whole
 from undust.rules import RuleSet
 

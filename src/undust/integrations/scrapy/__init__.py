@@ -15,9 +15,11 @@ from undust.extras import missing_extra, require
 require("scrapy", "2.14", extra="scrapy")
 
 from undust.integrations.scrapy.addon import Addon  # noqa: E402 -- what is required is loaded then
-from undust.integrations.scrapy.fingerprinter import RequestFingerprinter  # noqa: E402
-from undust.integrations.scrapy.items import DuplicateItemsPipeline  # noqa: E402
-from undust.integrations.scrapy.rewriting import RewriteMiddleware  # noqa: E402
+from undust.integrations.scrapy.applying import (  # noqa: E402
+    DuplicateItemsPipeline,
+    RequestFingerprinter,
+    RewriteMiddleware,
+)
 
 if TYPE_CHECKING:
     from undust.integrations.scrapy.learning import LearningMiddleware

@@ -11,10 +11,14 @@ from scrapy.utils.misc import load_object
 
 from undust.errors import RefusedStart
 from undust.extras import missing_extra
-from undust.integrations.scrapy.fingerprinter import RequestFingerprinter
-from undust.integrations.scrapy.items import DuplicateItemsPipeline
-from undust.integrations.scrapy.rewriting import RewriteMiddleware
-from undust.integrations.scrapy.starting import BACKGROUND, canonicalizer_of, share_of
+from undust.integrations.scrapy.applying import (
+    BACKGROUND,
+    DuplicateItemsPipeline,
+    RequestFingerprinter,
+    RewriteMiddleware,
+    canonicalizer_of,
+    share_of,
+)
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -1,23 +1,95 @@
 """A crawl that learns while it runs: each request is decided just before it is fetched.
 
 What is skipped may come back. So the request is kept, and sent again when the learner hands its URL back.
+
+Spiders of one process with the same `UNDUST_STATE` share one learner; each gets its own requests back.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+import logging
+from os.path import realpath
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.utils.request import request_from_dict
 
+from undust.crawling import CrawlLearner
+from undust.crawling.journal import StateInUse
+from undust.errors import RefusedStart, UndustError, file_sentence
+from undust.integrations.scrapy.applying import BACKGROUND, is_for_rules
 from undust.integrations.scrapy.observing import CUT_SHORT
-from undust.integrations.scrapy.shared_learner import shared_learner
-from undust.integrations.scrapy.starting import is_for_rules
+from undust.rules import load
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
+
+RULES_FILE = "rules.json"
+"""Beside the state: what was believed when the crawl ended."""
+
+_shared: dict[str, SharedLearner] = {}
+
+
+class SharedLearner:
+    """A learner, and which spider skipped which request."""
+
+    def __init__(self, state: str | None, settings: BaseSettings) -> None:
+        self.state = state
+        self.users = 0
+        self.learner = _learner(state, settings)
+        self.skipped: dict[str, tuple[Crawler, dict[str, Any]]] = {}
+        """URLs that were skipped: the crawler that asked, and its request."""
+
+    def release(self) -> None:
+        """Close the learner when the last spider has ended, and write its rules."""
+        self.users -= 1
+        if self.users:
+            return
+        if self.state is not None:
+            _shared.pop(realpath(self.state), None)
+            if not self.learner.follows:
+                self.learner.rules.save(f"{self.state}/{RULES_FILE}")
+        self.learner.close()
+
+
+def shared_learner(settings: BaseSettings) -> SharedLearner:
+    """Return the learner for the settings of a crawl; `release` it at the end."""
+    state = settings.get("UNDUST_STATE")
+    place = realpath(state) if state else None
+    found = _shared.get(place) if place else None
+    if found is None:
+        found = SharedLearner(str(state) if state else None, settings)
+        if place:
+            _shared[place] = found
+    found.users += 1
+    return found
+
+
+def _learner(state: str | None, settings: BaseSettings) -> CrawlLearner:
+    try:
+        path = settings.get("UNDUST_RULES")
+        options: dict[str, Any] = {
+            "rules": load(path) if path else None,
+            "background": settings.get("UNDUST_LEARN") == BACKGROUND,
+            "skip_traps": settings.getbool("UNDUST_SKIP_TRAPS"),
+        }
+        try:
+            return CrawlLearner(state, **options)
+        except StateInUse:
+            logger.info(
+                "another process writes the state in %s; this one uses the rules that it learns", state
+            )
+            return CrawlLearner(state, follow=True, **options)
+    except UndustError as error:
+        raise RefusedStart(str(error)) from error
+    except OSError as error:
+        raise RefusedStart(file_sentence(error)) from error
+
 
 RETURNED = "undust_returned"
 """The key of `Request.meta` of a request that was skipped and is fetched after all."""

@@ -1,26 +1,37 @@
 """What a crawl sees, written down while it runs, so that it teaches the next one.
 
-One JSON object a line, in the columns of an observation, which every command of undust reads. Bodies are
-not kept: of each only its size, digest, sketch, blocks, title and language. A crawl goes on when its
-observations cannot be written any more; it loses no page for the sake of a lesson.
+One JSON object a line, in the columns of an observation, which every command of undust reads, added to those
+that are there. Bodies are not kept: of each only its size, digest, sketch, blocks, title and language. A
+crawl goes on when its observations cannot be written any more; it loses no page for the sake of a lesson.
 """
 
 from __future__ import annotations
 
 import io
+import json
 import logging
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scrapy import signals
 
-from undust.errors import file_sentence
-from undust.integrations.scrapy.observation_file import ObservationFile, path_of
-from undust.reading.content.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, page_of
-from undust.reading.content.seen import PagesSeen
+from undust.errors import RefusedStart, file_sentence
+from undust.files.packing import packing_of_name
+from undust.files.streams import Output
+from undust.reading.content.page import (
+    FIRST_REDIRECT,
+    HEADERS,
+    NOT_MODIFIED,
+    Body,
+    Content,
+    PagesSeen,
+    page_of,
+)
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.reading.formats.values import text_from_bytes
 from undust.urls import site_of
@@ -34,6 +45,69 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from undust.reading.content.page import Headers
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+PACKED_ROWS = 10_000
+"""Rows in a member of a packed file; a crawl that ends badly loses at most this many."""
+
+
+class ObservationFile:
+    """A file that is open as long as a crawl; a row of a plain one is there as soon as it was written."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._packing = packing_of_name(path)
+        try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._file = Path(path).open("a+b")  # noqa: SIM115 -- as long as the crawl
+            if not self._packing:
+                self._end_last_line()
+        except OSError as error:
+            raise RefusedStart(file_sentence(error)) from error
+        self._start()
+
+    def _end_last_line(self) -> None:
+        """Leave what a crawl that was killed had begun to write on a line of its own."""
+        if self._file.seekable() and self._file.tell():
+            self._file.seek(-1, 2)
+            if self._file.read(1) != b"\n":
+                self._file.write(b"\n")
+
+    def _start(self) -> None:
+        self._output = Output(self._file, self._packing.new_packer() if self._packing else None)
+        self._count = 0
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Add a row."""
+        try:
+            self._output.write(json.dumps(row).encode() + b"\n")
+            self._count += 1
+            if self._packing and self._count == PACKED_ROWS:
+                self._output.finish()
+                self._start()
+        except OSError as error:
+            error.filename = self._path
+            raise
+
+    def close(self) -> None:
+        """Complete the file."""
+        with self._file:
+            if self._count:
+                self._output.finish()
+
+
+def path_of(crawler: Crawler) -> str:
+    """Return the name of the file, its `%(name)s` and `%(time)s` replaced as in the names of feeds."""
+    setting = crawler.settings.get("UNDUST_OBSERVATIONS")
+    pattern = str(setting)
+    if not pattern.endswith(SUFFIXES):
+        endings = " or ".join(SUFFIXES)
+        message = f"UNDUST_OBSERVATIONS is {setting!r}; give the file a name that ends in {endings}"
+        raise RefusedStart(message)
+    stamp = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime())
+    name = (crawler.spider or crawler.spidercls).name
+    return pattern.replace("%(name)s", name).replace("%(time)s", stamp)
+
 
 _PARTIAL_CONTENT = 206
 CUT_SHORT = {"dataloss", "partial"}

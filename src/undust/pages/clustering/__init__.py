@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from undust.pages.clustering.all_sites import Duplicates
 from undust.pages.clustering.clusters import CLUSTER_SCHEMA, SiteClusters, clusters_from
 from undust.pages.clustering.declarations import Declaration, by_declaration
 from undust.pages.clustering.distrust import Distrusted, Judge, components
@@ -16,13 +15,12 @@ from undust.pages.clustering.evidence import (
     by_label,
     by_redirect,
     by_sketch,
+    evidence_of,
 )
-from undust.pages.clustering.facts import evidence_of
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.clustering.nodes import nodes_of
-from undust.pages.clustering.notes import WITH_NOTES, from_note, with_note
 from undust.pages.clustering.shapes import Shapes
-from undust.pages.clustering.summary import Summary
+from undust.pages.clustering.summary import WITH_NOTES, Duplicates, Summary, from_note, with_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

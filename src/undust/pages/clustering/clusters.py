@@ -66,7 +66,7 @@ class SiteClusters:
     known: Bools
     """Nodes with evidence of content (or a label) that can be compared with that of others."""
     distrusted: Bools
-    """Nodes whose content says nothing: soft-404s, login walls, empty bodies."""
+    """Nodes whose content is not evidence: soft-404s, login walls, empty bodies."""
     redirects: Bools
     reasons: NDArray[np.uint8]
     """Of each node: bit i says that the i-th of `kinds` joins it with another."""

@@ -1,6 +1,6 @@
-"""What a site itself says about parameters that do not matter, as evidence.
+"""What a site itself declares about parameters that do not matter, as evidence.
 
-Two ways to say it are in use: `Clean-param` lines in robots.txt and the `No-Vary-Search` response
+Two ways to declare it are in use: `Clean-param` lines in robots.txt and the `No-Vary-Search` response
 header. Both come down to: under this path, ignore these parameters (or all but these), and
 perhaps their order.
 """
@@ -34,7 +34,7 @@ _CLEAN_PARAM = re.compile(r"(?im)^[ \t]*clean-param[ \t]*:[ \t]*([^\s#]+)[ \t]*(
 _NAME = r'"((?:[^"\\]|\\.)*)"'
 PLACE = r"^https?://(?P<host>\[[^\]]*\]|[^/?#:@\[]+)(?::\d+)?(?P<path>/[^?#]*)"
 SAYS = attrgetter("ignores_all", "ignores_order", "excepted", "ignored")
-"""What a declaration says, wherever it holds."""
+"""The content of a declaration, wherever it applies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Declaration:
 
 
 def declared_in_robots(host: str, robots: str) -> Iterator[Declaration]:
-    """Yield what the `Clean-param` lines of a robots.txt say.
+    """Yield what the `Clean-param` lines of a robots.txt declare.
 
     >>> list(declared_in_robots("a.test", "Clean-param: sid&ref /forum/"))
     [Declaration(host='a.test', path='/forum/', ignored=('sid', 'ref'), ignores_all=False, ...)]
@@ -67,7 +67,7 @@ def declared_in_robots(host: str, robots: str) -> Iterator[Declaration]:
 
 
 def declared_in_header(host: str, path: str, header: str) -> Declaration | None:
-    """Return what a `No-Vary-Search` header says of the path that sent it; None if that is nothing.
+    """Return what a `No-Vary-Search` header declares of the path that sent it; None if that is nothing.
 
     >>> declared_in_header("a.test", "/list", 'params=("sid"), key-order').ignored
     ('sid',)
@@ -206,7 +206,7 @@ class _Pairs:
         known = [self.keys_of[name] for name in map(_bytes, named) if name in self.keys_of]
         is_named = np.isin(keys, np.concatenate([np.zeros(0, np.int64), *known]))
         stays = ~self.is_parameter[keys] | (is_named if declaration.ignores_all else ~is_named)
-        # Without its place among the others, a pair counts the same wherever it stands.
+        # Without its place among the others, a pair counts the same wherever it is.
         place = np.zeros(len(keys), np.uint64) if declaration.ignores_order else _ranks(stays, offsets)
         pairs = mixed(mixed(keys.astype(np.uint64), self.values[entries]), place)
         left = sums(np.where(stays, pairs, np.uint64(0)), offsets)

@@ -1,6 +1,6 @@
-"""Evidence that lies, recognised and switched off, each time with the reason that a person can check.
+"""Misleading evidence, recognised and switched off, each time with the reason that a person can check.
 
-* An empty or tiny body says nothing.
+* An empty or tiny body is not evidence.
 * A group held together by content, by redirects or by rel=canonical must pass the glue test.
 * A redirect to a login or consent page says nothing about where it came from.
 * Where rel=canonical, a redirect or a declaration joins pages whose contents can be compared and are

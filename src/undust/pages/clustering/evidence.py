@@ -1,7 +1,8 @@
-"""One function per kind of evidence: each gives pairs of nodes that it holds for one page, as stars.
+"""One function per kind of evidence: each gives pairs of nodes that it treats as one page, as stars.
 
-The kinds are in `KINDS`, cheapest and surest first. Whether a kind is right on this site
-is not decided here; see `distrust`.
+The kinds are in `EVIDENCE_KINDS`, cheapest and surest first. Whether a kind is right on this site is not
+decided here; see `distrust`. `evidence_of` makes facts of the nodes of a site, from which the evidence for
+pairs of them follows.
 """
 
 from __future__ import annotations
@@ -11,17 +12,59 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.pages.clustering import near_blocks
-from undust.pages.clustering.near_copies import near_stars
+from undust.pages import Earlier, SiteEvidence, SiteFacts, UrlShapes
+from undust.pages.clustering.near_copies import near_block_stars, near_stars
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from undust.pages import SiteEvidence
     from undust.pages.clustering.nodes import Nodes
+    from undust.pages.clustering.shapes import Shapes
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+
+
+def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
+    """Return how likely pairs of nodes are one page."""
+
+    def alike() -> UrlShapes:
+        found = shapes()
+        return UrlShapes(found.skeleton, found.context, found.row)
+
+    return SiteEvidence(
+        SiteFacts(
+            shows=nodes.has_content,
+            label=nodes.label,
+            digest=nodes.digest,
+            sketches=nodes.sketches,
+            sketch_row=nodes.sketch_row,
+            blocks=nodes.blocks,
+            title=nodes.title,
+            home=_homes(nodes),
+            has_list=bool(nodes.listed.any()),
+            language=nodes.language,
+            shapes=alike,
+            earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language),
+        )
+    )
+
+
+def _homes(nodes: Nodes) -> Ints:
+    """Return where the site places each node: the target of its redirect or its rel=canonical.
+
+    A node of the sitemap that has neither is where it belongs.
+    """
+    home = np.where(nodes.redirects, nodes.redirect, nodes.canonical)
+    targets = np.unique(home[home >= 0])
+    unknown = targets[home[targets] < 0]
+    home[unknown] = unknown
+    listed = np.flatnonzero(nodes.listed & (home < 0))
+    home[listed] = listed
+    return home
+
 
 EVIDENCE_KINDS = {
     "label": "the label that you gave",
@@ -75,7 +118,7 @@ def by_blocks(nodes: Nodes, evidence: SiteEvidence) -> Edges:
     shown = np.flatnonzero(nodes.has_content)
     first = near_block_rows(nodes, shown)
     weight = np.bincount(first[1], minlength=len(nodes))
-    return Edges("blocks", *near_blocks.near_stars(evidence, first[0], weight))
+    return Edges("blocks", *near_block_stars(evidence, first[0], weight))
 
 
 def near_block_rows(nodes: Nodes, shown: Ints) -> tuple[Ints, Ints]:

@@ -1,23 +1,28 @@
-"""What was found, added up over sites: counts, reasons, what was not trusted; as text and as JSON."""
+"""What was found, added up over sites: counts, reasons, what was not trusted; as text and as JSON.
+
+`Duplicates` holds all sites of a job with their clusters. A summary travels through an engine with the rows
+of its site, as one row of JSON.
+"""
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from undust.display import how_many
+from undust.pages.clustering.clusters import CLUSTER_SCHEMA, SiteClusters
+from undust.pages.clustering.distrust import Distrusted
 from undust.pages.clustering.evidence import EVIDENCE_KINDS
 from undust.pages.clustering.nodes import SightingCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pyarrow as pa
-
-    from undust.pages.clustering.clusters import SiteClusters
-    from undust.pages.clustering.distrust import Distrusted
 
 MOST_KEPT = 200
 """Groups that are kept with their examples; all are counted."""
@@ -201,3 +206,99 @@ def _cut(line: str, width: int) -> str:
     # Strangers made these URLs; a terminal must not obey them.
     safe = "".join(char if char.isprintable() else "�" for char in line)
     return safe if len(safe) <= width else f"{safe[: width - 1]}…"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Duplicates:
+    """The clusters of each site, in the order of the sites; any Arrow library can take them as a table."""
+
+    sites: tuple[SiteClusters, ...]
+    not_urls: int = 0
+
+    def __len__(self) -> int:
+        return self.summary.urls
+
+    def __iter__(self) -> Iterator[SiteClusters]:
+        return iter(self.sites)
+
+    def __getitem__(self, site: str) -> SiteClusters:
+        for found in self.sites:
+            if found.site == site:
+                return found
+        raise KeyError(site)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The counts over all sites, and what was not trusted."""
+        summary = Summary(not_urls=self.not_urls)
+        for found in self.sites:
+            summary.add(Summary.of(found))
+        return summary
+
+    def table(self) -> pa.Table:
+        """Return all URLs with their clusters, in the columns of `duplicates.clusters.SCHEMA`."""
+        return pa.concat_tables(
+            [CLUSTER_SCHEMA.empty_table(), *(found.table().cast(CLUSTER_SCHEMA) for found in self.sites)]
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table().__arrow_c_stream__(requested_schema)
+
+    def split(self, held_out: float, seed: int = 0, purpose: str = "") -> tuple[Duplicates, Duplicates]:
+        """Return two parts that share no cluster, the second with about `held_out` of the clusters."""
+        if not 0 <= held_out <= 1:
+            message = f"held_out is a share between 0 and 1, not {held_out}"
+            raise ValueError(message)
+        parts = [found.split(held_out, seed, purpose) for found in self.sites]
+        return Duplicates(tuple(part for part, _ in parts)), Duplicates(tuple(part for _, part in parts))
+
+    def __str__(self) -> str:
+        return self.summary.text()
+
+    def __repr__(self) -> str:
+        summary = self.summary
+        return (
+            f"<Duplicates: {summary.urls:,} URLs of {how_many(summary.sites, 'site')} "
+            f"in {summary.clusters:,} clusters, {how_many(summary.duplicates, 'duplicate')}>"
+        )
+
+
+WITH_NOTES = CLUSTER_SCHEMA.append(pa.field("note", pa.string()))
+"""The rows of sites on their way through an engine: those with a note are summaries, and no URLs."""
+
+
+def with_note(site: str, clusters: pa.Table, summary: Summary) -> pa.Table:
+    """Return the rows of a site followed by its summary."""
+    rows = clusters.append_column(WITH_NOTES.field("note"), pa.nulls(len(clusters), pa.string()))
+    note = {
+        "site": [site],
+        "url": [""],
+        "cluster": [-1],
+        "evidence": [None],
+        "size": [0],
+        "probability": [None],
+    }
+    return pa.concat_tables(
+        [rows.cast(WITH_NOTES), pa.table(note | {"note": [note_of(summary)]}, WITH_NOTES)]
+    )
+
+
+def note_of(summary: Summary) -> str:
+    """Return the summary as text that `from_note` reads."""
+    told = {field.name: getattr(summary, field.name) for field in fields(summary)}
+    told["counts"] = asdict(summary.counts)
+    told["distrusted"] = [(site, asdict(group)) for site, group in summary.distrusted]
+    return json.dumps(told, ensure_ascii=False)
+
+
+def from_note(text: str) -> Summary:
+    """Return the summary that was written."""
+    told: dict[str, Any] = json.loads(text)
+    told["counts"] = SightingCounts(**told["counts"])
+    for name in ("evidence", "distrusted_groups", "distrusted_urls"):
+        told[name] = Counter(told[name])
+    told["distrusted"] = [
+        (site, Distrusted(**(group | {"examples": tuple(group["examples"])})))
+        for site, group in told["distrusted"]
+    ]
+    return Summary(**told)

@@ -1,4 +1,4 @@
-"""What a page says about itself: its text, its signature, its sketch, where it points.
+"""What a page declares about itself: its text, its signature, its sketch, where it points.
 
 Crawl archives and live fetches hand over bytes and headers; what comes back is evidence in
 the columns of an observation.

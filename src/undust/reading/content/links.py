@@ -1,4 +1,4 @@
-"""Where a page says that it is at home: rel=canonical, an immediate refresh; and what a site declares.
+"""The URL that a page declares for itself: rel=canonical, an immediate refresh; and what a site declares.
 
 A canonical counts where search engines let it count: in the head or in a `Link` header, and once. What
 breaks these rules is not used and is reported, for the person who runs the site will want to know.
@@ -111,7 +111,7 @@ def own_language(url: str, tags: Iterable[Tag]) -> str | None:
 
 
 def clean_param_lines(robots: str) -> str:
-    """Return the `Clean-param` lines of a robots.txt, which hold wherever in the file they stand."""
+    """Return the `Clean-param` lines of a robots.txt, which hold wherever in the file they are."""
     return "\n".join(line.strip("\ufeff \t") for line in _CLEAN_PARAM.findall(robots))
 
 

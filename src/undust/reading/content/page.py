@@ -1,7 +1,11 @@
-"""One response to evidence: what its body says, and where it and its headers point.
+"""One response to evidence: what its body contains, where it and its headers point, and what was read before.
 
 A body is read once, however large, in pieces: all of it is hashed, and as much of it is kept as a text can
-need. What a body says does not depend on its URL, so that a body seen before need not be read again.
+need. What a body contains does not depend on its URL, so that a body seen before need not be read again.
+
+`PagesSeen` is what the pages read so far, of all files of a job, teach about those to come: the templates of
+sites; bodies that were read (a quarter of a crawl is copies); and the digests of payloads, for archives do
+not store a page twice: they write that it is the same as one before, often in another file.
 """
 
 from __future__ import annotations
@@ -10,8 +14,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.reading.content.blocks import blocks_of
 from undust.reading.content.links import Canonical, canonical_of, own_language, refresh_of
+from undust.reading.content.sketch import SAMPLE, SIZE, WORDS, Sketcher, blocks_of
 from undust.reading.content.text import Tag, read_html, read_plain
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
     Headers = Mapping[str, Sequence[str]]
     """The values of each header, by its name in lower case."""
+
 
 HEADERS = (
     *("content-encoding", "content-type", "link", "location", "no-vary-search", "refresh"),
@@ -80,7 +85,7 @@ class Body(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a body says, whatever its URL."""
+    """What a body contains, whatever its URL."""
 
     size: int | None = None
     digest: str | None = None
@@ -90,7 +95,7 @@ class Content(NamedTuple):
     tags: tuple[Tag, ...] = ()
     problem: str | None = None
     blocks: bytes = b""
-    """The blocks of its text, 64 bits each (see `undust.reading.content.blocks`)."""
+    """The blocks of its text, 64 bits each (see `undust.reading.content.sketch`)."""
     title: str | None = None
     language: str | None = None
 
@@ -120,7 +125,7 @@ def _is_redirect(status: int | None) -> bool:
 
 
 def content_of(body: Body, content_type: str | None) -> Content:
-    """Return what a body says."""
+    """Return what a body contains."""
     if not body.is_whole:
         return Content(problem=ENDLESS)
     if not body.size:
@@ -156,3 +161,57 @@ def is_html(content_type: str | None, start: bytes) -> bool:
 
 def _media_type(content_type: str | None) -> str:
     return (content_type or "").partition(";")[0].strip().lower()
+
+
+LARGEST_BODY = 1 << 20
+"""Bytes of a body that is remembered."""
+MOST_SEEN_BYTES = 64 << 20
+"""Of all bodies that are remembered."""
+MOST_PAYLOADS = 1 << 20
+
+
+class SeenPayload(NamedTuple):
+    """What is known of a payload that later records may refer to."""
+
+    size: int | None
+    digest: str | None
+
+
+class PagesSeen:
+    """The memory of one job; bounded; the oldest entry is removed first."""
+
+    def __init__(self, words: int = WORDS, size: int = SIZE, sample: int = SAMPLE) -> None:
+        self.sketcher = Sketcher(words, size, sample)
+        self._contents: dict[tuple[bytes, str | None], Content] = {}
+        self._bytes = 0
+        self._payloads: dict[str, SeenPayload] = {}
+
+    def content_of(self, body: Body, content_type: str | None) -> Content:
+        """Return what a body contains; what was read before is not read again."""
+        if body.size > LARGEST_BODY:
+            return content_of(body, content_type)
+        # The body itself is the key: looking it up costs less than a digest of it.
+        key = (body.start, content_type)
+        content = self._contents.get(key)
+        if content is None:
+            content = self._contents[key] = content_of(body, content_type)
+            self._bytes += _weight(body.start, content)
+            while self._bytes > MOST_SEEN_BYTES:
+                oldest = next(iter(self._contents))
+                self._bytes -= _weight(oldest[0], self._contents.pop(oldest))
+        return content
+
+    def remember(self, payload_digest: str, content: Content) -> None:
+        """Note what a payload says, for records that only refer to it."""
+        self._payloads[payload_digest] = SeenPayload(content.size, content.digest)
+        if len(self._payloads) > MOST_PAYLOADS:
+            del self._payloads[next(iter(self._payloads))]
+
+    def payload(self, payload_digest: str) -> SeenPayload | None:
+        """Return what is known of a payload, by the digest that the archive gave it."""
+        return self._payloads.get(payload_digest)
+
+
+def _weight(body: bytes, content: Content) -> int:
+    # A body without text is not for free.
+    return len(body) + len(content.text) + len(content.blocks) + 1000

@@ -52,7 +52,7 @@ class ParsedHtml(NamedTuple):
     language: str | None = None
     """What the page names as its language, in lower case, such as `de-at`."""
     blocks: bytes = b""
-    """See `undust.reading.content.blocks`."""
+    """See `undust.reading.content.sketch`."""
 
 
 def read_html(body: bytes, content_type: str | None = None) -> ParsedHtml:

@@ -1,4 +1,4 @@
-"""From bytes on disk to observations: one file a family of formats, and which of them reads a file.
+"""From bytes on disk to observations: a file for each family of formats, and which of them reads a file.
 
 Content decides, never the name alone: people rename files, and servers name them all `download`. The
 modules in `SOURCES` know nothing of each other; all others here are what they share.
@@ -53,13 +53,13 @@ SOURCES = (
     Format("arc", recognising.arc, "warc", "read_arc", unpacks_itself=True),
     Format("cdx", recognising.cdx, "cdx", "read_cdx", is_table=True),
     Format("cdxj", recognising.cdxj, "cdx", "read_cdxj", is_table=True),
-    Format("csv", recognising.csv, "delimited", "read_csv", is_table=True),
+    Format("csv", recognising.csv, "tables", "read_csv", is_table=True),
     Format("json", recognising.json, "tables", "read_json", is_table=True),
     Format("jsonl", recognising.jsonl, "tables", "read_jsonl", is_table=True),
-    Format("links", recognising.nothing, "page_links", "read_links", unpacks_itself=True),
+    Format("links", recognising.nothing, "warc", "read_links", unpacks_itself=True),
     Format("parquet", recognising.parquet, "tables", "read_parquet", is_table=True),
     Format("sitemap", recognising.sitemap, "lists", "read_sitemap"),
-    Format("tsv", recognising.tsv, "delimited", "read_tsv", is_table=True),
+    Format("tsv", recognising.tsv, "tables", "read_tsv", is_table=True),
     Format("urls", recognising.urls, "lists", "read_urls"),
     Format("warc", recognising.warc, "warc", "read_warc", unpacks_itself=True),
 )

@@ -16,10 +16,9 @@ import pyarrow.compute as pc
 
 from undust.errors import SourceError
 from undust.files.arrays import NOT_JSON
-from undust.reading.formats.cdx_fields import LAYOUTS, LETTERS, NAMES, header_names, separator_of
 from undust.reading.formats.json_lines import json_columns
-from undust.reading.formats.lines import Lines, whole_lines
-from undust.reading.formats.rows import Place, batch_of, note_rows, note_where
+from undust.reading.formats.naming import LAYOUTS, LETTERS, NAMES, header_names, separator_of
+from undust.reading.formats.rows import Lines, Place, batch_of, note_rows, note_where, whole_lines
 from undust.reading.formats.values import texts
 
 if TYPE_CHECKING:

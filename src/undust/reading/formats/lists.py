@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.files.streams import LONGEST_LINE
-from undust.reading.formats.lines import TOO_LONG, blocks_of, whole_lines
-from undust.reading.formats.rows import Place, batch_of, note_where
+from undust.reading.formats.rows import TOO_LONG, Place, batch_of, blocks_of, note_where, whole_lines
 from undust.reading.formats.values import text_from_bytes, urls
 from undust.reading.observations import BATCH_ROWS
 
@@ -34,7 +33,7 @@ _RAW_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)"
 INDEXED = "a sitemap that an index names; it is read if you give it too"
 COMMENT = "a comment"
 
-_CHILD = 2  # how deep a child of `<url>` lies
+_CHILD = 2  # how deep a child of `<url>` is
 
 
 def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:

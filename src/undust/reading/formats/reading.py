@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.reading.content.seen import PagesSeen
+    from undust.reading.content.page import PagesSeen
     from undust.reading.observations import Fate, FileReport, Statement
 
 SAMPLES_PER_REASON = 3
@@ -90,7 +90,7 @@ class Reading:
     lost: dict[str, SkippedRecords] = field(default_factory=dict)
     """Values that could not be read in records that were kept, by what is wrong with them."""
     statements: dict[Statement, None] = field(default_factory=dict)
-    """What sites say about their parameters, each once, in the order in which it was met."""
+    """What sites declare about their parameters, each once, in the order in which it was met."""
     seen: PagesSeen | None = None
     """What the pages of the whole job taught so far; None if this is the only file of it."""
     crawlers: list[pa.Array] | None = None

@@ -65,7 +65,7 @@ def warc(head: bytes, name: str) -> int:
 
 def cdx(head: bytes, name: str) -> int:  # noqa: ARG001
     """Return how sure it is that these are the first bytes of a CDX file."""
-    from undust.reading.formats.cdx_fields import LAYOUTS, header_names  # noqa: PLC0415 -- not for lists of URLs
+    from undust.reading.formats.naming import LAYOUTS, header_names  # noqa: PLC0415 -- not for lists of URLs
 
     lines = head_lines(head)
     if not lines:
@@ -196,7 +196,7 @@ def format_of_first_line(head: bytes) -> str | None:
 
 
 def what_it_is(head: bytes) -> str:
-    """Return what to say of a file in no format that is known."""
+    """Return the message about a file in no format that is known."""
     lines = head_lines(head)
     if not lines:
         return "it holds nothing by which to recognise its format"

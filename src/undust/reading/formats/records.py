@@ -1,4 +1,9 @@
-"""The records of web archives as the libraries read them: WARC by fastwarc, ARC by warcio."""
+"""The records of web archives (WARC by fastwarc, ARC by warcio): each broken one costs itself and no other.
+
+The libraries that read archives give up where a file is broken. Here reading is taken up again at the next
+place where a record begins, packed or plain. Before that, the last record that was read is looked at
+once more: one whose length is wrong swallows its neighbours, and then they are read and it is not.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,13 @@ import io
 import re
 import zlib
 from contextlib import redirect_stderr
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
+from undust.files.packing import packing_of_content
 from undust.reading.content.page import HEADERS
 from undust.reading.formats.bodies import PIECE_BYTES, ForwardStream, Readable
 from undust.reading.formats.values import text_from_bytes
+from undust.reading.formats.window import MOST_HELD, WINDOW_BYTES, WINDOW_HEAD_BYTES, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,8 +25,8 @@ if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord, WarcRecordPayloadReader
     from warcio.recordloader import ArcWarcRecord
 
+    from undust.files.packing import Packing
     from undust.reading.content.page import Headers
-    from undust.reading.formats.window import Window
 
 _HEADERS = {name.encode(): name for name in HEADERS}
 _HEAD_BYTES = 4096
@@ -75,7 +82,7 @@ def arc_length(data: bytes) -> int | None:
 
 
 def warc_records(window: Window) -> Iterator[ArchiveRecord]:
-    """Give the records of a WARC file from where the window stands."""
+    """Give the records of a WARC file from the place of the window."""
     from fastwarc.warc import ArchiveIterator  # noqa: PLC0415 -- slow to load, and for archives only
 
     for record in ArchiveIterator(window):
@@ -129,7 +136,7 @@ class _WarcPayload(ForwardStream):
 
 
 def arc_records(window: Window) -> Iterator[ArchiveRecord]:
-    """Give the records of an ARC file from where the window stands."""
+    """Give the records of an ARC file from the place of the window."""
     from warcio.archiveiterator import ArchiveIterator  # noqa: PLC0415 -- slow to load, and for archives only
     from warcio.exceptions import ArchiveLoadFailed  # noqa: PLC0415
 
@@ -227,3 +234,104 @@ class _ArcPayload(ForwardStream):
         if self._is_damaged:
             return DAMAGED_PACKING
         return CUT_OFF if getattr(self._stream, "limit", 0) > 0 else None
+
+
+class Damage(NamedTuple):
+    """A place where no record could be read."""
+
+    offset: int
+    reason: str
+    sample: bytes = b""
+
+
+Row = TypeVar("Row")
+
+
+class Archive(NamedTuple, Generic[Row]):
+    """A kind of archive, and what is made of its records."""
+
+    records: Callable[[Window], Iterator[ArchiveRecord]]
+    start: re.Pattern[bytes]
+    """How a record begins."""
+    length: Callable[[bytes], int | None]
+    """From the first bytes of a record to how long it is, without the line ends after it."""
+    row_of: Callable[[ArchiveRecord], Row]
+    """Reads a record; called once for each, and what it returns is given on if the record is whole."""
+
+    def rows(self, window: Window) -> Iterator[Row | Damage]:
+        """Give what is made of each whole record, and each damaged place, in order."""
+        begin = failures = 0
+        is_found = True
+        while is_found:
+            pending: tuple[int, Row] | None = None
+            started = window.tell()
+            try:
+                for record in self.records(window):
+                    if pending:
+                        yield pending[1]
+                    pending, failures = None, 0
+                    begin = record.offset
+                    window.forget(begin)
+                    row = self.row_of(record)
+                    if damage := record.payload.damage():
+                        yield Damage(begin, damage)
+                        begin += 1
+                        break
+                    pending = (begin, row)
+                else:
+                    is_found = False
+            except OSError as error:
+                end = self._end(window, pending[0]) if pending else None
+                if pending and end is None:
+                    yield Damage(pending[0], WRONG_LENGTH)
+                else:
+                    begin = begin if end is None else end
+                    yield from [pending[1]] if pending else []
+                    yield _damage(window, begin, error)
+                # Where starts without records follow each other, ever larger steps are made.
+                begin += 1 << min(failures, 16)
+                failures += 1
+                pending = None
+            if pending:
+                yield pending[1]
+            # In what is packed as a whole, offsets are those of unpacked bytes, which may be further back.
+            is_found = is_found and window.find_start(max(begin, started + 1), self.start)
+            begin = window.tell()
+
+    def _end(self, window: Window, offset: int) -> int | None:
+        """Return where the next record should begin; None if the one at `offset` has a wrong length."""
+        window.go_back(offset)
+        head = window.peek(WINDOW_HEAD_BYTES)
+        packing = packing_of_content(head)
+        if packing:
+            return self._end_of_member(window, packing, offset)
+        if not self.start.match(head):
+            # Inside of a member that holds many records; the place is not known.
+            return offset
+        size = self.length(window.take(WINDOW_BYTES))
+        if not size or size > MOST_HELD:
+            return None
+        window.go_back(offset)
+        rest = window.take(size + 4)[size:]
+        return None if rest.strip(b"\r\n") else offset + size + 4
+
+    def _end_of_member(self, window: Window, packing: Packing, offset: int) -> int | None:
+        unpacker, held = packing.new_unpacker(), bytearray()
+        try:
+            for block in iter(window.read, b""):
+                held += unpacker.decompress(block, WINDOW_BYTES)
+                while not (unpacker.eof or unpacker.needs_input or len(held) > MOST_HELD):
+                    held += unpacker.decompress(b"", WINDOW_BYTES)
+                if unpacker.eof or len(held) > MOST_HELD:
+                    break
+        except packing.failure():
+            return offset
+        size = self.length(bytes(held[:WINDOW_BYTES]))
+        rest = held[size : size + WINDOW_HEAD_BYTES].lstrip(b"\r\n") if size else b"?"
+        is_whole = size and size <= len(held) and (not rest or self.start.match(rest))
+        return window.tell() - len(unpacker.unused_data) if is_whole else None
+
+
+def _damage(window: Window, offset: int, error: OSError) -> Damage:
+    window.go_back(offset)
+    return Damage(offset, NO_HEADER if "header" in str(error) else DAMAGED_PACKING, window.peek(64))

@@ -1,26 +1,108 @@
-"""Raw columns of any source, to a batch of the one table: the last step of every source but logs.
+"""Lines and raw columns of any source, to a batch of the one table: the last steps of every source but logs.
 
 What makes a record a sighting is decided here once, so that one crawl gives the same observations in
-whatever format it is written.
+whatever format it is written. A line too long to be held is not a line of any format here: it is skipped as
+one record.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from urllib.parse import urljoin
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust._core import count_lines
 from undust.errors import SourceError
-from undust.reading.formats.block_lists import block_lists
-from undust.reading.formats.minima import sketches
-from undust.reading.formats.naming import METHOD
+from undust.files.streams import BLOCK_BYTES, LONGEST_LINE, Holds, line_chunks
+from undust.reading.formats.naming import ALIASES, METHOD, named_in, no_such_column, url_column
+from undust.reading.formats.number_lists import block_lists, sketches
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
-from undust.reading.formats.times import times
-from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, truths, urls
+from undust.reading.formats.recognising import UTF8_MARK
+from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, times, truths, urls
 from undust.reading.observations import SCHEMA
 from undust.urls import are_site_names, site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TOO_LONG = f"longer than {LONGEST_LINE:,} bytes"
+
+
+class Lines(NamedTuple):
+    """Some whole lines of a file."""
+
+    data: bytes
+    first: int
+    """The number of the first of them; a file's first line is 1."""
+
+    def place(self, index: int) -> str:
+        """Return where a line is, for people."""
+        return f"line {self.first + index}"
+
+    def column(self) -> pa.Array:
+        """Return the lines as a binary column, without their line ends."""
+        return split_lines(self.data)
+
+
+def blocks_of(file: BinaryIO) -> Iterator[bytes]:
+    """Give what is left of a stream, block by block."""
+    return iter(lambda: file.read(BLOCK_BYTES), b"")
+
+
+def whole_lines(file: BinaryIO, reading: Reading) -> Iterator[Lines]:
+    """Give the lines of a stream in pieces of about a megabyte; lines too long are skipped."""
+    number = 1
+    for chunk in line_chunks(blocks_of(file)):
+        if chunk.holds is Holds.LINES:
+            data = chunk.data.removeprefix(UTF8_MARK) if number == 1 else chunk.data
+            yield Lines(data, number)
+        elif chunk.holds is Holds.LONG_LINE:
+            reading.skip(TOO_LONG, f"line {number}", chunk.data)
+        number += count_lines(chunk.data)
+
+
+def split_lines(data: bytes) -> pa.Array:
+    """Return the lines of a text as a binary column, without their line ends."""
+    if not data:
+        return pa.array([], pa.binary())
+    plain = data.replace(b"\r\n", b"\n") if b"\r" in data else data
+    plain = plain.removesuffix(b"\n")
+    return pc.split_pattern(pa.array([plain], pa.binary()), b"\n").flatten()
+
+
+OUR_NAMES = (*SCHEMA.names, METHOD)
+
+
+def candidates(reading: Reading) -> dict[str, tuple[str, ...]]:
+    """Return, for each of our columns, the names it may have in the person's table, the best first."""
+    for ours in reading.options.columns:
+        if ours not in SCHEMA.names:
+            message = f"there is no column '{ours}'; undust knows {', '.join(SCHEMA.names)}"
+            raise SourceError(message)
+    said = {ours: (theirs,) for ours, theirs in reading.options.columns.items()}
+    return {ours: said.get(ours, (ours, *ALIASES.get(ours, ()))) for ours in OUR_NAMES}
+
+
+def chosen(header: Sequence[str], reading: Reading, url_like: Sequence[str] = ()) -> dict[str, str]:
+    """Return our names for the columns that a header lists, as ours to theirs.
+
+    Without a column whose name means URL, the only one in `url_like` is taken, whose values are URLs.
+    """
+    columns = reading.options.columns
+    found: dict[str, str] = {}
+    for ours, names in candidates(reading).items():
+        if ours == "url":
+            continue
+        theirs = named_in(header, names)
+        if theirs is not None:
+            found[ours] = theirs
+        elif ours in columns:
+            raise no_such_column(names[0], header, reading.name)
+    return {"url": url_column(header, columns.get("url"), url_like, reading.name)} | found
+
 
 _SCHEME = r"^\s*[A-Za-z][A-Za-z0-9+.-]*:"
 _HTTP = r"^\s*(?i:https?):"

@@ -30,7 +30,7 @@ class Window(ForwardStream):
     def __init__(self, file: Readable) -> None:
         self._file = file
         self._blocks: deque[bytes] = deque()
-        # Offsets of the first byte held, of the next to be read, and behind the last held.
+        # Offsets of the first byte held, of the next to be read, and after the last held.
         self._start = self._at = self._end = 0
 
     def read(self, size: int = WINDOW_BYTES) -> bytes:

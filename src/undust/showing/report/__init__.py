@@ -1,10 +1,7 @@
 """The page that a person reads before rules are deployed: facts of rules and URLs in, one file out."""
 
-from undust.showing.report.gathering import PageBudget, glance, overview, site_facts
-from undust.showing.report.limits import Limits, limits_for
-from undust.showing.report.material import Material, ShownRefusal, ShownRefusals
-from undust.showing.report.page import Report
-from undust.showing.report.texts import Texts
+from undust.showing.report.material import Limits, Material, ShownRefusal, ShownRefusals, Texts, limits_for
+from undust.showing.report.page import PageBudget, Report, glance, overview, site_facts
 
 __all__ = [
     "Limits",

@@ -1,25 +1,158 @@
-"""All that is known of one site, from which each part of the page takes what it shows."""
+"""All that is known of one site, from which each part of the page takes what it shows, and how much.
+
+Texts of strangers come to the page with secrets hidden, nothing invisible and nothing endless. Each list has
+a limit: a page that takes seconds to open is not read.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from undust.privacy.masking import Masks
 from undust.rules import RuleSet
+from undust.rules.masking import forgotten_names, removed_from
+from undust.showing.words import pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from undust.measuring import Labelled, Measures
     from undust.pages.clustering import SiteClusters
     from undust.pages.totals import Totals
     from undust.rules import Rule
-    from undust.showing.report.limits import Limits
-    from undust.showing.report.texts import Texts
-    from undust.showing.tree.shown import SiteTree
+    from undust.showing.tree import SiteTree
+
+PAGE_BYTES = 2_400_000
+"""The data of all sites together; with script and style, the page stays below 3 MB."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that is shown of one site; the page says how many there are."""
+
+    rules: int = 300
+    branches: int = 400
+    urls: int = 4_000
+    refused: int = 100
+    groups: int = 40
+    """Of duplicates that no rule explains, and of evidence that was switched off."""
+    examples: int = 3
+    steps: int = 10
+    """Of the curve."""
+
+
+ONE_SITE = Limits()
+FEW_SITES = Limits(rules=120, branches=150, urls=600, refused=40, groups=15, steps=8)
+MANY_SITES = Limits(rules=60, branches=60, urls=150, refused=20, groups=8, steps=6)
+_FEW = 12
+MOST_IN_FULL = 200
+"""Sites of which the page has more than one line."""
+
+
+def limits_for(sites: int) -> Limits:
+    """Return the limits of a page about this many sites."""
+    return ONE_SITE if sites == 1 else FEW_SITES if sites <= _FEW else MANY_SITES
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Return at most `most` places among `count`, evenly spread, the first and the last among them.
+
+    >>> spread(10, 4)
+    [0, 3, 6, 9]
+    """
+    if count <= most:
+        return list(range(count))
+    return [place * (count - 1) // max(most - 1, 1) for place in range(most)]
+
+
+_LONGEST = 300
+"""Characters of a URL or a pattern that are shown."""
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def visible(text: str) -> str:
+    r"""Return a text with every character that hides, or turns the others around, written out.
+
+    >>> print(visible("http://a.test/\u202egnp.exe"))
+    http://a.test/⟨U+202E⟩gnp.exe
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        f"⟨U+{ord(char):04X}⟩" if unicodedata.category(char) in _INVISIBLE else char for char in text
+    )
+
+
+def made_visible(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return JSON in which every text is visible, keys included."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(str(key)): made_visible(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [made_visible(each) for each in value]
+    return value
+
+
+def cut(text: str, longest: int = _LONGEST) -> str:
+    """Return a text of a length that a person reads."""
+    return text if len(text) <= longest else f"{text[:longest]}… ({len(text):,} characters)"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """How the URLs of one site are shown."""
+
+    hidden: tuple[str, ...] = ()
+    """What rules remove, which need be less random to look secret."""
+    canonical: Callable[[str], str] | None = None
+    """What the rules make of a URL; None where all values are shown."""
+    masks: Masks = field(default_factory=Masks)
+    """The numbers of secrets, the same on the whole page."""
+
+    @classmethod
+    def under(cls, rules: Sequence[Rule], masks: Masks | None) -> Texts:
+        """Return how URLs are shown where these rules hold; without masks, as they are."""
+        return cls() if masks is None else cls(forgotten_names(rules), RuleSet(rules).compile(), masks)
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether secrets are shown too."""
+        return self.canonical is None
+
+    def url(self, url: str) -> str:
+        """Return a URL as it is shown."""
+        return cut(url if self.canonical is None else self._hidden(url, self.canonical(url)))
+
+    def said(self, text: str) -> str:
+        """Return the text of a rule, or words about it, as it is shown."""
+        return text if self.canonical is None else self.masks.text(text)
+
+    def besides(self, rule: Rule) -> Texts:
+        """Return how URLs are shown beside one rule more, which need not hold."""
+        if self.canonical is None:
+            return self
+        return replace(self, hidden=(*self.hidden, *forgotten_names([rule])))
+
+    def change(self, before: str, after: str) -> list[list[str]]:
+        """Return what turns a URL into another, as pieces `[mark, text]`."""
+        if self.canonical is not None:
+            before, after = self._hidden(before, after), self._hidden(after, after)
+        return [[mark, cut(text)] for mark, text in pieces(before, after)]
+
+    def _hidden(self, url: str, after: str) -> str:
+        """Return a URL without its secrets; parameters that are not in `after` are removed."""
+        gone = set(_names(url)) - set(_names(after))
+        return self.masks.text(url, removed_from(url, [*self.hidden, *sorted(gone)]))
+
+
+def _names(url: str) -> Iterator[str]:
+    return (parameter.partition("=")[0] for parameter in url.partition("?")[2].split("&"))
 
 
 @dataclass(frozen=True)

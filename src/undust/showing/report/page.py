@@ -1,5 +1,7 @@
 """Facts in, one self-contained page out: no network, nothing to install, nothing that runs but our script.
 
+The facts are one JSON value: the whole, the sites at a glance, and some sites in full.
+
 Everything that strangers wrote travels as JSON inside a block that no browser executes, and becomes text
 nodes only. The policy in the head names our script and style by their hashes, so that even a hole in that
 would find nothing willing to run it.
@@ -10,25 +12,124 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from undust.files.streams import open_output
+from undust.measuring.measures import share
 from undust.pages.totals import Totals
+from undust.rules import RuleSet
 from undust.showing.figures import figures
-from undust.showing.report.gathering import OVERVIEW
-from undust.showing.report.texts import made_visible, visible
+from undust.showing.report.material import PAGE_BYTES, made_visible, spread, visible
+from undust.showing.report.rule_facts import told_refusals, told_rules
+from undust.showing.report.sections import curve, fetches, scheme
+from undust.showing.report.unexplained import unexplained
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
-    from undust.measuring import Measures
+    from undust.measuring import Measures, RuleRow
     from undust.measuring.traffic import Savings
     from undust.pages.clustering import Summary
     from undust.rules import Rule
+    from undust.showing.report.material import Material
+
+OVERVIEW = (
+    *("site", "seen", "judged", "pages", "removed_by_normalization", "removed_by_rules"),
+    *("removed", "lost", "rules"),
+)  # fmt: skip
+"""The columns of a site at a glance."""
+
+
+def site_facts(material: Material, alone: Mapping[str, RuleRow]) -> dict[str, Any]:
+    """Return everything that the page shows of one site."""
+    measures = material.measures
+    return {
+        "site": material.site,
+        "seen": material.totals.seen,
+        "totals": material.totals.as_json(),
+        "figures": None if measures is None else figures(measures),
+        "active": len(material.active),
+        "rule_count": len(material.rules),
+        "rules": told_rules(material, alone),
+        "tree": None
+        if material.tree is None
+        else scheme(material.tree, material.limits.branches, material.texts),
+        "refused": told_refusals(material),
+        "unexplained": unexplained(material),
+        "distrusted": _distrusted(material),
+        "evidence": _evidence(material),
+        "fetches": fetches(material),
+        "curve": curve(material),
+        "urls": _urls(material),
+    }
+
+
+def _distrusted(material: Material) -> dict[str, Any]:
+    found = sorted(material.clusters.found, key=lambda one: (-one.urls, one.kind, one.about, one.why))
+    shown = []
+    for one in found[: material.limits.groups]:
+        texts = material.texts
+        examples = [" → ".join(map(texts.url, example.split(" → "))) for example in one.examples]
+        shown.append(asdict(one) | {"about": texts.url(one.about), "examples": examples})
+    return {"groups": len(found), "urls": sum(one.urls for one in found), "shown": shown}
+
+
+def _evidence(material: Material) -> list[list[Any]]:
+    counts: dict[str, int] = {}
+    column = material.clusters.evidence.drop_null().value_counts()
+    for entry in column.to_pylist():
+        for kind in entry["values"].split("+"):
+            counts[kind] = counts.get(kind, 0) + entry["counts"]
+    return [[kind, count] for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def _urls(material: Material) -> list[list[Any]]:
+    """Return a sample of the URLs, each with its key; 0 where that is the URL itself."""
+    urls = material.clusters.urls
+    chosen = urls.take(pa.array(spread(len(urls), material.limits.urls), pa.int64()))
+    keys = RuleSet(material.rules).compile().batch(chosen.cast(pa.string()), keys=True)
+    pairs = zip(chosen.to_pylist(), keys.to_pylist(), strict=True)
+    texts = material.texts
+    return [[texts.url(url), 0 if key == url else texts.url(key)] for url, key in pairs]
+
+
+def glance(site: str, totals: Totals, active: int) -> tuple[Any, ...]:
+    """Return one site at a glance; where nothing could be judged, how many forms of URL are fewer."""
+    if totals.judged:
+        removed = totals.removed_by_normalization, totals.removed_by_rules
+        rates = share(totals.removed, totals.duplicates), share(totals.lost, totals.pages)
+        return site, totals.seen, totals.judged, totals.pages, *removed, *rates, active
+    fewer = totals.seen - totals.seen_normalized, totals.seen_normalized - totals.seen_left
+    return site, totals.seen, 0, None, *fewer, None, None, active
+
+
+def overview(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+    """Return the sites at a glance, those with most removed URLs first."""
+    return [list(row) for row in sorted(rows, key=lambda row: (-(row[4] + row[5]), row[0]))]
+
+
+class PageBudget:
+    """How many bytes of sites the page can still take; the first one always fits."""
+
+    def __init__(self, most: int = PAGE_BYTES) -> None:
+        self.left = most
+        self.sites: dict[str, dict[str, Any]] = {}
+
+    def take(self, facts: dict[str, Any]) -> bool:
+        """Add a site, or report that there is no room for it."""
+        size = len(json.dumps(facts))
+        if self.sites and size > self.left:
+            return False
+        self.left -= size
+        self.sites[facts["site"]] = facts
+        return True
+
 
 SCRIPTS = ("dom", "charts", "headline", "overview", "tree", "rules", "findings", "search", "review", "page")
 """In this order, as one script."""
@@ -36,7 +137,7 @@ SCRIPTS = ("dom", "charts", "headline", "overview", "tree", "rules", "findings",
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that the page says, and the page."""
+    """Everything that the page shows, and the page."""
 
     facts: Mapping[str, Any]
 
@@ -86,7 +187,7 @@ class Report:
 
     @property
     def sentence(self) -> str:
-        """What the page says, in a few words."""
+        """What the page shows, in a few words."""
         return str(self.facts["sentence"])
 
     def html(self, served: Mapping[str, Any] | None = None) -> str:

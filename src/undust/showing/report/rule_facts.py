@@ -15,7 +15,7 @@ from undust.privacy.masking import STARS
 from undust.rules import RuleSet
 from undust.rules.verdict import LEVELS, RuleVerdict, leading, use_of, verdicts
 from undust.showing.listing import short_ids
-from undust.showing.report.limits import spread
+from undust.showing.report.material import spread
 from undust.showing.words import in_words
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from undust.measuring import Labelled, RuleRow
     from undust.rules import Rule
-    from undust.showing.report.material import Material
-    from undust.showing.report.texts import Texts
+    from undust.showing.report.material import Material, Texts
 
     Ints = NDArray[np.int64]
 
@@ -69,7 +68,7 @@ def _judged(rule: Rule, judged: RuleVerdict, texts: Texts) -> dict[str, Any]:
 
 
 def _said(rule: Rule, short: str, texts: Texts) -> dict[str, Any]:
-    """Return what the rule file says of a rule."""
+    """Return what the rule file has about a rule."""
     return {
         "id": rule.id,
         "short": short,
@@ -117,7 +116,7 @@ class _Trials:
         self.base = base
         standing = RuleSet(base).compile().batch(labelled.urls, keys=True, threads=material.threads)
         self.names, codes = coded(standing)
-        """The distinct forms in which the URLs stand."""
+        """The distinct forms of the URLs."""
         self.urls_at = np.bincount(codes, minlength=len(self.names))
         first = np.zeros(len(self.names), np.int64)
         first[codes[::-1]] = np.arange(len(codes))[::-1]

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from undust.measuring.counts import coded
 from undust.rules import RuleSet
-from undust.showing.report.limits import spread
+from undust.showing.report.material import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

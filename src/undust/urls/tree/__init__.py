@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from undust.urls.tree.columns import ABSENT, UrlColumns
-from undust.urls.tree.growing import grow
-from undust.urls.tree.nodes import ANYTHING, PERHAPS, PatternTree, TreeNode
-from undust.urls.tree.salience import SALIENCES, Salience
+from undust.urls.tree.growing import SALIENCES, Salience, grow
+from undust.urls.tree.nodes import ABSENT, ANYTHING, PERHAPS, PatternTree, TreeNode, UrlColumns
 
 __all__ = [
     "ABSENT",

@@ -1,40 +1,100 @@
 """The pattern tree of Lei et al. (WWW 2010, section 5.1, algorithm 1), grown level by level.
 
-A node holds URLs. It is split at the key whose values have the smallest entropy: its salient values
-(`salience.py`) get a child each, all others go to one child together, and URLs without the key to one of
-their own. An absent key counts as one more value in the entropy; of keys with equal entropies the first
-is taken. Keys that most URLs of a node do not have come behind the others: their entropy is small because
-they are rare, and a tree that began with them would have a level for each. Keys with one value cannot
-split anything and are passed over, so that there are no chains of single children (A11).
+A node holds URLs. It is split at the key whose values have the smallest entropy: its salient values get a
+child each, all others go to one child together, and URLs without the key to one of their own. An absent key
+counts as one more value in the entropy; of keys with equal entropies the first is taken. Keys that most URLs
+of a node do not have come after the others: their entropy is small because they are rare, and a tree that
+began with them would have a level for each. Keys with one value cannot split anything and are passed over, so
+that there are no chains of single children (A11).
 
-A key that many URLs have and many do not (each at least as many as a salient value needs) splits a node
-even if its values are all trivial: URLs with and without a parameter are two forms. A key that only few
-URLs have splits nothing, or every rare parameter would add a level. The node is a leaf where the key of
-smallest entropy has only trivial values and no other key is there in one half and absent in another.
+A key that many URLs have and many do not (each at least as many as a salient value needs) splits a node even
+if its values are all trivial: URLs with and without a parameter are two forms. A key that only few URLs have
+splits nothing, or every rare parameter would add a level. The node is a leaf where the key of smallest
+entropy has only trivial values and no other key is there in one half and absent in another.
 
-The entries of all URLs that are still in play are sorted once, by key and value, and stay so within
-their nodes: each level is one pass over them, whatever the number of nodes.
+The entries of all URLs that are still in play are sorted once, by key and value, and stay so within their
+nodes: each level is one pass over them, whatever the number of nodes.
+
+Which values of a key are salient, and which are put together under `*`: Lei et al. sort values by frequency
+and cut where the curve declines most (section 5.1). The printed equation 5 has its sign turned and a maximum
+where the place of the maximum is meant (A9): here it is the place of the largest `ln f_i - ln f_(i+1)`, the
+first one where there are several. Two curves can be asked for (`Salience`): that of one key in one node
+(A10), or that of figure 6, all tokens of the site whatever their key, which is cut once. Tokens that every
+URL has are not on the second curve: they separate nothing.
+
+What the paper leaves open: both curves end at the least number of URLs that a value needs. So values of about
+the same frequency (five language folders) are salient together when each has enough URLs, and trivial
+together when not. That least number is the square root of the number of URLs of the tree: then no key has
+more salient values than that, on small sites as on large ones. From a million URLs on it is a thousandth of
+them. A value with a quarter of the URLs of the node is salient wherever the decline is.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from undust.urls.tree.nodes import ANYTHING, PERHAPS, PatternTree, TreeNode
-from undust.urls.tree.salience import decline, least_count, salient
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from undust.urls.tree.columns import UrlColumns
-    from undust.urls.tree.salience import Salience
+    from undust.urls.tree.nodes import UrlColumns
 
     Ints = NDArray[np.int64]
-    Codes = NDArray[np.int32]
     Bools = NDArray[np.bool_]
+    Codes = NDArray[np.int32]
+
+
+Salience = Literal["node", "site"]
+"""Whose frequencies decide: those of a key in a node, or those of a text in all URLs, at any key."""
+SALIENCES: tuple[Salience, ...] = get_args(Salience)
+
+ALWAYS = 0.25
+"""A value of this share of the URLs of a node is salient wherever the decline is."""
+NEVER = 0.001
+"""A value below this share of all URLs is not."""
+SEEN_TWICE = 2
+
+
+def least_count(total: int) -> float:
+    """Return how many URLs a value must have at least, in a tree of this many."""
+    return max(SEEN_TWICE, math.sqrt(total), NEVER * total)
+
+
+def decline(frequencies: Ints, least: float) -> int:
+    """Return the smallest frequency before the largest decline of a curve that ends at `least`.
+
+    >>> decline(np.array([60, 40, 1, 1, 1]), 2), decline(np.array([61, 60, 60, 59]), 15)
+    (40, 59)
+
+    """
+    falling = np.sort(frequencies)[::-1]
+    following = np.append(falling[1:], min(least, falling[-1]))
+    # Quotients of whole numbers are rounded exactly, so equal declines are found equal; logarithms are not.
+    return int(falling[int(np.argmax(falling / following))])
+
+
+def salient(counts: Ints, least: float, *, total: int, is_frequent: Bools | None = None) -> Bools:
+    """Return which of the counted values are salient.
+
+    Args:
+        counts: How many URLs of the node have each value.
+        least: How many a value must have.
+        total: How many URLs the node has.
+        is_frequent: Which values are before the decline, if that is not to be found among the counts.
+
+    >>> salient(np.array([60, 40, 1, 1, 1]), 2, total=103).tolist()
+    [True, True, False, False, False]
+
+    """
+    if is_frequent is None:
+        is_frequent = counts >= decline(counts, least)
+    return np.asarray((is_frequent | (counts >= ALWAYS * total)) & (counts >= least))
+
 
 _SCALE = float(1 << 30)
 

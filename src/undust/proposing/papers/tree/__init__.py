@@ -28,7 +28,7 @@ from undust.proposing.papers.tree.pairs import duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
 from undust.proposing.papers.tree.tree_rules import rules_of
 from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
-from undust.urls.tree.salience import least_count
+from undust.urls.tree.growing import least_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,131 @@
+"""The options of commands that read, change or exchange rule files, and what a change does to a sample.
+
+Before rules are changed, the change is measured on the sample, and refused if it would lose pages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from undust.cli.terminal import say
+from undust.display import how_many
+from undust.errors import UndustError
+from undust.files.streams import STANDARD, read_whole
+from undust.rules import load
+from undust.rules.files import MOST_FILE_BYTES
+from undust.rules.needs import dependents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from undust.rules import Rule, RuleSet
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+rule_file = click.argument("file", metavar="RULES", type=click.Path(allow_dash=True))
+as_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON to stdout, and nothing else."
+)
+new_file_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(allow_dash=True),
+    help="The file to write.",
+)
+sites_option = click.option(
+    "--sites",
+    "sites_file",
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    help="Only the rules of the sites in FILE, one a line, and those for all sites.",
+)
+sample_option = click.option(
+    "--sample",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(allow_dash=True),
+    help="Measure the change on the URLs of FILE, any input that `learn` reads; may be repeated.",
+)
+yes_option = click.option(
+    "--yes", is_flag=True, help="Make the change even if more pages of the sample are lost than before."
+)
+
+
+def rules_of(file: str, sites_file: str | None) -> RuleSet:
+    """Return the rules of a file, or of some of its sites."""
+    rules = load(file)
+    if sites_file is None:
+        return rules
+    lines = read_whole(sites_file, MOST_FILE_BYTES).decode("utf-8", "replace").splitlines()
+    return rules.of_sites(filter(None, map(str.strip, lines)))
+
+
+def with_sample(function: F) -> F:
+    """Give a command the options --sample and --yes."""
+    return sample_option(yes_option(function))
+
+
+def measured_change(
+    before: RuleSet, after: RuleSet, sample: Sequence[str], *, yes: bool, is_silent: bool = False
+) -> dict[str, Any]:
+    """Return what a change does to a sample, for programs; print it for people; refuse one that loses pages.
+
+    Without a sample the answer is empty.
+    """
+    if not sample:
+        return {}
+    from undust.jobs.change_effect import effect_of_change  # noqa: PLC0415 -- loads pyarrow
+    from undust.jobs.read import read  # noqa: PLC0415
+
+    effect = effect_of_change(before, after, read(*sample))
+    if effect.is_worse and not yes:
+        message = f"{effect}; nothing was written; add --yes to lose them"
+        raise UndustError(message)
+    if not is_silent:
+        say(str(effect), err=True)
+    return {"effect": effect.to_json()}
+
+
+def out_of_effect(before: RuleSet, after: RuleSet) -> list[Rule]:
+    """Return the rules that a change puts out of effect though active: a rule that they need is off."""
+    off = {rule.id for rule in before} - {rule.id for rule in after if rule.status == "active"}
+    active = {rule.id for rule in after if rule.status == "active"}
+    return [rule for rule in dependents(list(before), off) if rule.id in active]
+
+
+def cost_of(rules: Sequence[Rule]) -> str:
+    """Return what rules that are out of effect removed, in a sentence."""
+    removed = sum(rule.saves or 0 for rule in rules)
+    counted = f"; removed when learned: {how_many(removed, 'URL')}" if removed else ""
+    return f"{how_many(len(rules), 'rule')} out of effect, since what is needed is off{counted}"
+
+
+exchange_output = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default=STANDARD,
+    type=click.Path(allow_dash=True),
+    help="Write there instead of to stdout.",
+)
+exchange_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print a summary as JSON to stdout; needs --output."
+)
+
+
+class WithFormats(click.Command):
+    """A command whose help also lists its formats."""
+
+    def __init__(self, *args: Any, formats: Mapping[str, str], **kwargs: Any) -> None:  # noqa: ANN401 -- as click has it
+        super().__init__(*args, **kwargs)
+        self.formats = formats
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of formats."""
+        with formatter.section("Formats"):
+            formatter.write_dl(list(self.formats.items()))
+        super().format_epilog(ctx, formatter)

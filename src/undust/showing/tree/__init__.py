@@ -1,1 +1,0 @@
-"""The tree of URL patterns of a site, as people see it."""
