@@ -256,7 +256,7 @@ def _end(found: CommandResult, kept: str | None) -> None:
     if found.failed:
         mend = "; --resume tries again" if found.journal else ""
         fail(f"rules are missing, for some sites failed: {found.why}{mend}", PROBLEM)
-    if isinstance(found.result, Outcome) and not found.result.sites:
+    if isinstance(found.result, Outcome) and not found.result.site_counts[0]:
         fail(str(why_nothing(found.result)), NO_RULES)
     code = exit_code(found.rules)
     if code and not (_has_judged(found.result) and (code == NO_RULES or _is_crawl(found.seen))):

@@ -147,7 +147,7 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
         found = CommandResult(
             outcome, rules, refusals_of(outcome), seen, outcome.failed, outcome.drift, journal
         )
-        if found.failed and not outcome.sites:
+        if found.failed and not outcome.site_counts[0]:
             raise UndustError(found.why)
         yield found
 

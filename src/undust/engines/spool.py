@@ -100,6 +100,20 @@ def _draining(held: list[Piece], source: Iterator[Piece]) -> Iterator[Piece]:
     yield from source
 
 
+def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches of at least N rows, but for the last: a file of many small ones is slow to read."""
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        held.append(batch)
+        count += batch.num_rows
+        if count >= rows:
+            yield pa.concat_batches(held)
+            held, count = [], 0
+    if held:
+        yield pa.concat_batches(held)
+
+
 class Spooled:
     """A table in memory or in a file, that can be gone through again and again."""
 
