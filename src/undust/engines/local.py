@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from undust.engines.budget import Budget, site_rows
 from undust.engines.contract import SITE, File, SetAside, Survey
+from undust.engines.site_tests import failing_sites, hashed_facts
 from undust.engines.spool import SPOOL_ROWS, Spool, Spooled, gathered
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
@@ -34,8 +35,6 @@ SLOW_TASK_ROWS = 5_000
 """The same where what comes of a site is waited for: such work takes its time."""
 WORTH_PROCESSES = 4
 """Below this many such tasks, starting processes costs more than it brings."""
-TEST_ROWS = 1 << 21
-"""Rows whose sites are tested at a time, so that the memory of the test does not grow with the input."""
 LOST = "a process that worked on it was killed twice, most likely for want of memory; try fewer --threads"
 
 
@@ -117,16 +116,16 @@ class LocalEngine:
             else:
                 connection.register("held", spooled.table())
                 rows = connection.table("held")  # noqa: F841 -- DuckDB finds it by its name
-            connection.execute("CREATE TEMP TABLE passed (site VARCHAR, n BIGINT)")
-            parts = spooled.num_rows // TEST_ROWS + 1
-            for part in range(parts):
-                facts = f"SELECT {', '.join(test.columns)} FROM rows WHERE hash(site) % {parts} = {part}"  # noqa: S608
-                passing = f"GROUP BY site HAVING {test.passing} AND site <> ''"
-                connection.execute(f"INSERT INTO passed SELECT site, count(*) FROM ({facts}) {passing}")  # noqa: S608
-            counts = connection.sql("SELECT count(*), coalesce(sum(n), 0) FROM passed").fetchall()[0]
-            left = connection.sql("SELECT rows.* FROM rows ANTI JOIN passed USING (site)")
+            facts = self._spool.new_file("facts.parquet")
+            connection.execute(f"COPY ({hashed_facts(test)}) TO '{facts}' (FORMAT parquet, COMPRESSION lz4)")
+            connection.read_parquet(str(facts)).create_view("facts")
+            connection.execute(f"CREATE TEMP TABLE failing AS {failing_sites(test)}")
+            counted = "SELECT count(DISTINCT s), count(*) FROM facts ANTI JOIN failing USING (s)"
+            counts = connection.sql(counted).fetchall()[0]
+            left = connection.sql("SELECT * FROM rows WHERE hash(site) IN (SELECT s FROM failing)")
             batches = left.to_arrow_reader(SPOOL_ROWS)
             kept = self._spool.keep((batch.cast(spooled.schema) for batch in batches), spooled.schema)
+            facts.unlink()
         return kept, SetAside(int(counts[0]), int(counts[1]))
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
