@@ -13,6 +13,7 @@ from undust.cli.stdout import require_stdout_for_one
 from undust.cli.terminal import say, say_json
 from undust.files.streams import require_readable
 from undust.rules import RuleSet, load
+from undust.rules.parts import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ def command() -> None:
 
 
 def _loaded(file: str) -> RuleSet:
-    require_readable([file])
+    require_readable([readable(file)])
     return load(file)
 
 

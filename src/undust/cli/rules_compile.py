@@ -13,6 +13,7 @@ from undust.cli.terminal import say, say_json
 from undust.files.streams import STANDARD, read_whole, require_readable
 from undust.rules import load
 from undust.rules.files import MOST_FILE_BYTES
+from undust.rules.parts import readable
 
 if TYPE_CHECKING:
     from undust.rules import RuleSet
@@ -28,11 +29,10 @@ sites_option = click.option(
 
 def rules_of(file: str, sites_file: str | None) -> RuleSet:
     """Return the rules of a file, or of some of its sites."""
-    rules = load(file)
     if sites_file is None:
-        return rules
+        return load(file)
     lines = read_whole(sites_file, MOST_FILE_BYTES).decode("utf-8", "replace").splitlines()
-    return rules.of_sites(filter(None, map(str.strip, lines)))
+    return load(file, filter(None, map(str.strip, lines)))
 
 
 @click.command("compile", short_help="Write rules as a file that is ready at once.")
@@ -56,7 +56,7 @@ def compile_(file: str, output: str, sites_file: str | None, *, as_json: bool) -
     """
     require_stdout_for_one(output, as_json=as_json)
     options.require_apart(output, file)
-    require_readable([file, *([sites_file] if sites_file else [])])
+    require_readable([readable(file), *([sites_file] if sites_file else [])])
     if (file, sites_file).count(STANDARD) > 1:
         message = "stdin can be read once, so name a file for the rules or for the sites"
         raise click.UsageError(message)
