@@ -42,8 +42,8 @@ FLIPPED = 3
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="Write the rules to FILE. It is written or replaced only when complete, never by no rules. "
-    "Without it the rules are only shown.",
+    help="Write the rules to FILE, or to a folder of parts if its name ends with a slash. It is written or "
+    "replaced only when complete, never by no rules. Without it the rules are only shown.",
 )
 @options.methods
 @click.option(
