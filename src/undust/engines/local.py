@@ -117,7 +117,8 @@ class LocalEngine:
                 connection.register("held", spooled.table())
                 rows = connection.table("held")  # noqa: F841 -- DuckDB finds it by its name
             facts = self._spool.new_file("facts.parquet")
-            connection.execute(f"COPY ({hashed_facts(test)}) TO '{facts}' (FORMAT parquet, COMPRESSION lz4)")
+            place = str(facts).replace("'", "''")
+            connection.execute(f"COPY ({hashed_facts(test)}) TO '{place}' (FORMAT parquet, COMPRESSION lz4)")
             connection.read_parquet(str(facts)).create_view("facts")
             connection.execute(f"CREATE TEMP TABLE failing AS {failing_sites(test)}")
             # In groups, which may go to the disk; what DISTINCT counts may not.
