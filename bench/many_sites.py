@@ -1,10 +1,12 @@
 """`undust learn` on very many small sites: processor time a site, and peak memory.
 
-    python -m bench.many_sites [--sites 100000 1000000] [--memory 4GB] [--duplicates 0.001] [--json]
+    python -m bench.many_sites [--sites 100000 1000000] [--memory 4GB] [--duplicates 0.001] [--odd 0.001]
+                               [--folder crawls] [--json]
 
 Sizes of sites have the heavy tail of a crawl of the web: half of the sites have one URL, a tenth more than
 ten (a Pareto distribution of exponent 1, cut at 200). Every URL shows a page of its own, but for the share of
-sites that `--duplicates` names: there each page is seen with a session id and without.
+sites that `--duplicates` names: there each page is seen with a session id and without. The sites of
+`--odd` have a redirect: they are learned from, and give no rule. In `--folder`, crawls are kept.
 """
 
 from __future__ import annotations
@@ -29,39 +31,62 @@ if TYPE_CHECKING:
 
 LARGEST = 200
 BATCH_SITES = 20_000
-SCHEMA = pa.schema([("url", pa.string()), ("digest", pa.string()), ("status", pa.int16())])
+SCHEMA = pa.schema(
+    [
+        ("url", pa.string()),
+        ("digest", pa.string()),
+        ("status", pa.int16()),
+        ("redirect", pa.string()),
+    ]
+)
+OK, MOVED = 200, 301
 
 
-def site_urls(number: int, chance: random.Random, *, has_duplicates: bool) -> Iterator[tuple[str, str]]:
-    """Yield the URLs of a site, each with the digest of its page."""
+def site_rows(
+    number: int, chance: random.Random, *, has_duplicates: bool, is_odd: bool
+) -> Iterator[tuple[str, str | None, int, str | None]]:
+    """Yield the rows of a site: each URL with the digest of its page, or where it leads."""
     host = f"www.site{number}.{chance.choice(('com', 'de', 'org', 'co.uk'))}"
     for place in range(min(LARGEST, int(chance.paretovariate(1.0)))):
         path = f"/{chance.choice(('news', 'blog', 'p'))}/{chance.randrange(10**9)}" if place else "/"
         ending = chance.choice(("", "", "/", ".html")) if place else ""
         if has_duplicates:
             digest = f"{number}-{place}"
-            yield f"http://{host}{path}{ending}?sid={chance.randrange(10**6)}", digest
-            yield f"http://{host}{path}{ending}", digest
+            yield f"http://{host}{path}{ending}?sid={chance.randrange(10**6)}", digest, OK, None
+            yield f"http://{host}{path}{ending}", digest, OK, None
         else:
-            yield f"http://{host}{path}{ending}", f"{chance.getrandbits(128):032x}"
+            yield f"http://{host}{path}{ending}", f"{chance.getrandbits(128):032x}", OK, None
+    if is_odd:
+        yield f"http://{host}/moved", None, MOVED, f"http://{host}/"
 
 
-def write_crawl(path: Path, sites: int, share: float) -> int:
-    """Write the crawl of so many sites; return its rows."""
-    chance, rows = random.Random(1), 0
+def write_crawl(path: Path, sites: int, share: float, odd: float) -> None:
+    """Write the crawl of so many sites."""
+    chance = random.Random(1)
     with pq.ParquetWriter(path, SCHEMA) as writer:
         for start in range(0, sites, BATCH_SITES):
             numbers = range(start, min(start + BATCH_SITES, sites))
-            pairs = [
-                pair
-                for number in numbers
-                for pair in site_urls(number, chance, has_duplicates=chance.random() < share)
+            drawn = ((number, chance.random()) for number in numbers)
+            rows = [
+                row
+                for number, kind in drawn
+                for row in site_rows(
+                    number, chance, has_duplicates=kind < share, is_odd=share <= kind < share + odd
+                )
             ]
-            urls, digests = zip(*pairs, strict=True)
-            columns = [pa.array(urls), pa.array(digests), pa.array([200] * len(urls), pa.int16())]
-            writer.write_batch(pa.record_batch(columns, schema=SCHEMA))
-            rows += len(urls)
-    return rows
+            columns = zip(*rows, strict=True)
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+            writer.write_batch(pa.record_batch(arrays, schema=SCHEMA))
+
+
+def crawl_in(folder: str, sites: int, share: float, odd: float) -> Path:
+    """Return the crawl of so many sites in a folder, which may have it already."""
+    path = Path(folder, f"crawl-{sites}-{share}-{odd}.parquet")
+    if not path.exists():
+        unfinished = path.with_suffix(".unfinished")
+        write_crawl(unfinished, sites, share, odd)
+        unfinished.rename(path)
+    return path
 
 
 def measured(path: Path, folder: str, memory: str) -> dict[str, float]:
@@ -90,13 +115,15 @@ def main() -> None:
     parser.add_argument("--sites", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--memory", default="4GB")
     parser.add_argument("--duplicates", type=float, default=0.001, metavar="SHARE")
+    parser.add_argument("--odd", type=float, default=0.001, metavar="SHARE")
+    parser.add_argument("--folder", help="where crawls are kept for another run")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
     found = []
     for sites in options.sites:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "crawl.parquet")
-            rows = write_crawl(path, sites, options.duplicates)
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            path = crawl_in(options.folder or folder, sites, options.duplicates, options.odd)
+            rows = pq.read_metadata(path).num_rows
             found.append({"rows": rows} | measured(path, folder, options.memory))
     if options.json:
         print(json.dumps({"machine": machine(), "runs": found}))

@@ -77,8 +77,8 @@ def costs(small: dict[str, Any], large: dict[str, Any]) -> dict[str, Cost]:
     return found
 
 
-def plan(
-    crawl: Crawl, found: dict[str, Cost], *, hours: float, price: float, site_bytes: float
+def plan(  # noqa: PLR0913 -- one for each thing that a person may say
+    crawl: Crawl, found: dict[str, Cost], *, hours: float, price: float, site_bytes: float, ruled: float = 1.0
 ) -> dict[str, Any]:
     """Return the cluster, the time and the money for a crawl."""
     spread = {stage: cost.hours(crawl) for stage, cost in found.items() if stage not in ON_DRIVER}
@@ -93,9 +93,15 @@ def plan(
         "bottleneck": max(spread, key=spread.__getitem__),
         "bottleneck_share": max(spread.values()) / sum(spread.values()),
         "shuffle_tb": crawl.urls * ROW_BYTES / 1e12,
-        "driver_gb": crawl.sites * site_bytes * OBJECTS / 1e9,
+        "driver_gb": crawl.sites * ruled * site_bytes * OBJECTS / 1e9,
         "driver_hours": sum(found[stage].hours(crawl) for stage in ON_DRIVER),
     }
+
+
+def share_with_rules(run: dict[str, Any]) -> float:
+    """Return the share of sites that leave a row on the driver: all but those that were only counted."""
+    counted = run.get("sites_without_duplicates", 0) + run.get("sites_without_rules", 0)
+    return 1 - counted / run["sites"] if run["sites"] else 1.0
 
 
 def crawl_of(urls: int, sites: int) -> pa.Table:
@@ -138,6 +144,9 @@ def main() -> None:
     parser.add_argument(
         "--site-bytes", type=float, help="what a site sends to the driver; measured if left out"
     )
+    parser.add_argument(
+        "--ruled", type=float, metavar="SHARE", help="of sites with rules; as in the first run, if left out"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
     if len(options.runs) not in {0, 2}:
@@ -147,11 +156,22 @@ def main() -> None:
     ]
     found = costs(*runs)
     site_bytes = options.site_bytes or bytes_of_a_site()
-    bounds = {"hours": options.hours, "price": options.price, "site_bytes": site_bytes}
+    ruled = share_with_rules(runs[0]) if options.ruled is None else options.ruled
+    bounds = {"hours": options.hours, "price": options.price, "site_bytes": site_bytes, "ruled": ruled}
     plans = [plan(crawl, found, **bounds) for crawl in CRAWLS]
     if options.json:
         by_stage = {stage: cost._asdict() for stage, cost in found.items()}
-        print(json.dumps({"machine": machine(), "costs": by_stage, "site_bytes": site_bytes, "plans": plans}))
+        print(
+            json.dumps(
+                {
+                    "machine": machine(),
+                    "costs": by_stage,
+                    "site_bytes": site_bytes,
+                    "ruled": ruled,
+                    "plans": plans,
+                }
+            )
+        )
         return
     print(f"processor seconds ({machine()})")
     print(f"{'stage':<16}{'a million URLs':>16}{'a thousand sites':>18}")

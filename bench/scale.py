@@ -3,6 +3,7 @@
     python -m bench.scale                                          200,000 rows, as CI does
     python -m bench.scale --rows 100000 400000 --memory 1GB        and how the time grows
     python -m bench.scale --rows 10000000 --memory 4GB --folder big --resume
+    python -m bench.scale --rows 10000000 --memory 4GB --one-site
 
 Half of the rows are of one giant site, the others of a heavy tail (see `bench.scale_rows`). The job is the
 command itself, in its own process; memory and processor time are those of it and all that it starts
@@ -32,6 +33,7 @@ from bench.processes import taken
 from bench.scale_rows import batches, sites_for
 from undust.engines.budget import bytes_of
 from undust.jobs.site_journal import journal_of
+from undust.jobs.stages import GIANTS
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:
@@ -61,13 +63,13 @@ class Watched(NamedTuple):
     code: int
 
 
-def made(rows: int, folder: Path, minima: int) -> Path:
+def made(rows: int, folder: Path, minima: int, *, is_one: bool) -> Path:
     """Return a file with so many rows, made once in a folder."""
-    path = folder / f"seen-{rows}-{minima}.parquet"
+    path = folder / f"{'one' if is_one else 'seen'}-{rows}-{minima}.parquet"
     if not path.exists():
         part = path.with_suffix(".part")
         with pq.ParquetWriter(part, SCHEMA, compression="zstd") as writer:
-            for batch in batches(rows, minima):
+            for batch in batches(rows, minima, is_one=is_one):
                 writer.write_batch(batch)
         part.rename(path)
     return path
@@ -114,13 +116,14 @@ def _disk(folder: Path) -> int:
 
 def measured(rows: int, engine: str, asked: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Return the figures of one run."""
-    source, output = made(rows, folder, asked.minima), folder / f"rules-{engine}-{rows}.json"
+    is_one = asked.one_site
+    source, output = made(rows, folder, asked.minima, is_one=is_one), folder / f"rules-{engine}-{rows}.json"
     tmp = folder / "tmp"
     tmp.mkdir(exist_ok=True)
     words = ["learn", str(source), "-o", str(output), "--json", "--tmp", str(tmp), *ENGINES[engine]]
     words += ["--threads", str(asked.threads), *(["--memory", asked.memory] if asked.memory else [])]
     words += ["--resume"] if asked.resume else []
-    seen = watched(words, tmp, journal_of(str(output)), sites_for(rows))
+    seen = watched(words, tmp, journal_of(str(output)), sites_for(rows, is_one=is_one))
     if seen.code:
         sys.exit(f"undust learn ended with {seen.code}")
     stages = seen.told["stages"]
@@ -158,7 +161,8 @@ def problems(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
         if line["left_on_disk"]:
             yield f"{where}: {', '.join(line['left_on_disk'])} stayed in the folder for temporary files"
         for name, share in line["shares"].items():
-            if share > SHARE and name not in MAY_BE_LONG:
+            # Of one site there is nothing else.
+            if share > SHARE and name not in MAY_BE_LONG and (line["sites"] > 1 or name != GIANTS):
                 yield f"{where}: {name} takes {share:.0%} of the time"
     for line, ratio in growth(lines):
         if ratio > GROWTH:
@@ -198,6 +202,7 @@ def main() -> None:
     ask.add_argument("--engine", nargs="+", choices=[*ENGINES], default=["local"])
     ask.add_argument("--memory", default="1GB", help="as in 4GB; '' for no limit")
     ask.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    ask.add_argument("--one-site", action="store_true", help="all rows are of the giant site")
     ask.add_argument("--minima", type=int, default=0, help="in a sketch; 0 for none")
     ask.add_argument("--folder", type=Path, help="for the rows and the rules, which stay there")
     ask.add_argument("--resume", action="store_true", help="go on with a run that was stopped")

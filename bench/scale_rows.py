@@ -41,16 +41,16 @@ def site_name(number: int) -> str:
     return f"site{number}.test"
 
 
-def sites_for(rows: int) -> int:
-    """Return how many sites so many rows are of: 1,000 rows a site."""
-    return max(8, rows // 1000)
+def sites_for(rows: int, *, is_one: bool = False) -> int:
+    """Return how many sites so many rows are of: 1,000 rows a site, unless all are of one."""
+    return 1 if is_one else max(8, rows // 1000)
 
 
-def batches(rows: int, minima: int = 0, seed: int = 7) -> Iterator[pa.RecordBatch]:
-    """Yield observations, in no order."""
+def batches(rows: int, minima: int = 0, seed: int = 7, *, is_one: bool = False) -> Iterator[pa.RecordBatch]:
+    """Yield observations, in no order; of one site alone, if that is wanted."""
     chance = np.random.default_rng(seed)
-    sites = sites_for(rows)
-    weights = np.concatenate([[0.5], 0.5 * _tail(sites - 1)])
+    sites = sites_for(rows, is_one=is_one)
+    weights = np.ones(1) if is_one else np.concatenate([[0.5], 0.5 * _tail(sites - 1)])
     pages = np.maximum(6, weights * rows / URLS_OF_A_PAGE).astype(np.int64)
     for start in range(0, rows, BATCH_ROWS):
         count = min(BATCH_ROWS, rows - start)

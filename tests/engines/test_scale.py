@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.slow
 def test_two_hundred_thousand_rows_in_little_memory(tmp_path: Path) -> None:
     """Half of them of one site, which does not fit: it finishes, within its memory, and leaves nothing."""
-    asked = argparse.Namespace(minima=32, threads=2, memory="384MB", resume=False)
+    asked = argparse.Namespace(minima=32, threads=2, memory="384MB", resume=False, one_site=False)
     figures = measured(200_000, "local", asked, tmp_path)
     assert list(problems([figures])) == []
     assert figures["disk_bytes"] > 10 << 20  # it did not fit

@@ -22,6 +22,10 @@ from bench.sites import KINDS, site
 from tests.cli.command import Ended, sentence
 from tests.engines.test_local import RESULT, rows
 from tests.jobs.test_quiet_sites import crawl as quiet_and_loud
+from tests.jobs.test_rare_shapes import MOST_ROWS, sampled
+from tests.jobs.test_rare_shapes import crawl as with_rare_shapes
+from tests.jobs.test_shape_table import assert_same
+from tests.jobs.test_shape_table import crawl as many_sites
 from tests.reading.formats.archives import Answer, by_hand, page
 from undust.cli import main
 from undust.engines import SITE, Files, LocalEngine, SparkEngine
@@ -160,6 +164,26 @@ def test_the_same_sites_are_set_aside(engine: SparkEngine) -> None:
         ]
     assert rows_left[0] == rows_left[1]
     assert len(rows_left[0]) == len(table) - quiet.rows
+
+
+def test_spark_adds_up_what_sites_say(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shapes come to the driver, not sites: the rules for all sites are those of the local engine."""
+    assert_same(engine)
+    monkeypatch.setattr("undust.jobs.combined.COUNTED_TOGETHER", 10)
+    table = many_sites()
+    expected, found = (learn_combined(table, engine=each, keep_refused=False) for each in (None, engine))
+    assert expected.across
+    assert found.rules.dumps() == expected.rules.dumps()
+    assert found.as_json() == expected.as_json()
+    assert found.as_json()["sites_without_rules"] == 9
+
+
+def test_spark_draws_rare_shapes_of_a_giant(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sample of a giant is that of the local engine."""
+    monkeypatch.setattr("undust.engines.budget.SITE_ROWS", MOST_ROWS)
+    table = with_rare_shapes()
+    with LocalEngine() as local:
+        assert sampled(engine, table) == sampled(local, table)
 
 
 def test_the_common_crawl_index_is_read_by_its_own_names(engine: SparkEngine, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from undust.engines import LocalEngine
+from undust.engines import LocalEngine, budget
 from undust.engines.local import sites_in
 from undust.jobs import combined
 from undust.jobs.find_duplicates import table_with_site
@@ -20,6 +20,8 @@ from undust.pages.totals import Totals
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 PATHS = (
@@ -82,6 +84,21 @@ def test_a_quiet_site_has_nothing_to_say() -> None:
         assert (told.rules.rules, told.shown, told.proposed, told.doubts) == ((), [], (), ()), site
         assert told.totals == Totals(**dict.fromkeys(SAME, len(rows))), rows["url"]
         assert told.has_evidence
+
+
+def test_sites_are_tested_on_disk_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit is the same, also where a folder has a quote in its name; nothing is left."""
+    table = crawl(120, random.Random(8))
+    with LocalEngine(threads=1) as engine:
+        expected = engine.set_aside(table, QUIET_TEST)[1]
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    monkeypatch.setattr(budget, "HELD_SHARE", 1e-9)
+    with LocalEngine("1GB", 1, str(folder)) as engine:
+        left, quiet = engine.set_aside(table, QUIET_TEST)
+        assert quiet == expected
+        assert left.num_rows == len(table) - quiet.rows
+    assert list(folder.iterdir()) == []
 
 
 def test_the_rules_and_counts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import math
 import random
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 import undust
@@ -17,8 +18,6 @@ from undust.learning.across import FAILING, MOST_RULES_ACROSS, Prior, Trials, ex
 from undust.learning.generic import SHOWN, SiteTally
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from undust.rules import Rule
 
 THREE = ("a.test", "b.test", "c.test")
@@ -146,6 +145,7 @@ def test_what_a_site_says_is_a_small_table() -> None:
     assert len(said) < 20
     assert {type(value) for row in said for value in row} == {int, str}
     assert SHOWN.names == list(SiteTally._fields)
+    assert pa.Table.from_pylist([row._asdict() for row in said], SHOWN).num_rows == len(said)
     assert all(row.moved for row in said)
 
 

@@ -17,6 +17,7 @@ from undust.cli.rule_options import rules_of, sites_option
 from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
 from undust.cli.urls_input import UrlsInput, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
+from undust.rules.parts import readable
 
 if TYPE_CHECKING:
     from undust.rules.compiled import OrderedRules
@@ -89,7 +90,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     """  # noqa: D301 -- click keeps the lines after a \b
     paths = files or (STANDARD,)
     _require_sense(rules, (*paths, *([sites_file] if sites_file else [])), output, as_json=as_json)
-    require_readable((rules, *paths, *([sites_file] if sites_file else [])))
+    require_readable((readable(rules), *paths, *([sites_file] if sites_file else [])))
     canonicalizer = rules_of(rules, sites_file).compile()
     job = Application(
         Surting(canonicalizer, threads, stats)

@@ -17,6 +17,7 @@ from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.reading.formats.recognising import URL_START
 from undust.rules import load
+from undust.rules.parts import readable
 from undust.showing.drawn import Text
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust explain rules.json urls.txt | less
     """  # noqa: D301 -- click keeps the lines after a \b
     files = {url for url in urls if _is_file(url)}
-    require_readable([rules, *sorted(files)])
+    require_readable([readable(rules), *sorted(files)])
     if (rules, *urls).count(STANDARD) > 1:
         message = "stdin can be read once, so name a file for the rules or for the URLs"
         raise click.UsageError(message)

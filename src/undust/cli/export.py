@@ -14,6 +14,7 @@ from undust.errors import UndustError
 from undust.exchange.exports import EXPORTERS, export
 from undust.files.streams import open_output, require_readable
 from undust.rules import load
+from undust.rules.parts import readable
 
 if TYPE_CHECKING:
     from undust.exchange.exports import Exported
@@ -72,7 +73,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     require_stdout_for_one(output, as_json=as_json)
     bases = [] if base is None else [base]
     options.require_apart(output, rules, *sample, *bases)
-    require_readable([rules, *sample, *bases])
+    require_readable([readable(rules), *sample, *bases])
     exported = export(load(rules), to, site=site, sample=_read(sample), base=base)
     if not yes:
         _require_no_worse(exported)

@@ -40,8 +40,8 @@ FLIPPED = 3
     "--output",
     metavar="FILE",
     type=click.Path(),
-    help="Write the rules to FILE. It is written or replaced only when complete, never by no rules. "
-    "Without it the rules are only shown.",
+    help="Write the rules to FILE, or to a folder of parts if its name ends with a slash. It is written or "
+    "replaced only when complete, never by no rules. Without it the rules are only shown.",
 )
 @options.methods
 @click.option(
@@ -254,7 +254,7 @@ def _end(found: CommandResult, kept: str | None) -> None:
     if found.failed:
         mend = "; --resume tries again" if found.journal else ""
         fail(f"rules are missing, for some sites failed: {found.why}{mend}", PROBLEM)
-    if isinstance(found.result, Outcome) and not found.result.sites:
+    if isinstance(found.result, Outcome) and not found.result.site_counts[0]:
         fail(str(why_nothing(found.result)), NO_RULES)
     code = exit_code(found.rules)
     if code and not (_has_judged(found.result) and (code == NO_RULES or _is_crawl(found.seen))):

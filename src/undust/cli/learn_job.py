@@ -39,17 +39,21 @@ BACKUP = ".bak"
 
 def save(rules: RuleSet, path: str, update: str | None) -> None:
     """Write the rules; the file that --update replaces is kept beside them, whole or not at all."""
+    from undust.rules.parts import is_folder  # noqa: PLC0415 -- slow to load, and not for --help
+
     if options.is_one_file(path, update):
-        before = Path(path).read_bytes()
+        before = type(rules).load(path).dumps() if is_folder(path) else Path(path).read_bytes()
         if before != rules.dumps():  # a backup of an older file says more than one of the same
-            with open_output(f"{path}{BACKUP}") as output:
+            with open_output(f"{path.rstrip('/')}{BACKUP}") as output:
                 output.write(before)
     rules.save(path)
 
 
 def kept_as_it_is(rules: RuleSet, output: str | None) -> str | None:
     """Return why the output is not replaced: a run that proved nothing must not remove existing rules."""
-    is_file = output is not None and output != STANDARD and Path(output).is_file()
+    from undust.rules.parts import readable  # noqa: PLC0415 -- slow to load, and not for --help
+
+    is_file = output is not None and output != STANDARD and Path(readable(output)).is_file()
     if output is None or not is_file or not exit_code(rules):
         return None
     held = _held(output, is_active=bool(len(rules)))
@@ -201,7 +205,7 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
         found = CommandResult(
             outcome, rules, refusals_of(outcome), seen, outcome.failed, outcome.drift, journal
         )
-        if found.failed and not outcome.sites:
+        if found.failed and not outcome.site_counts[0]:
             raise UndustError(found.why)
         yield found
 

@@ -50,7 +50,7 @@ def told(outcome: Outcome) -> list[str]:
         said.append(f"among the rules are {for_all:,} for all sites{counted}")
     reason = why_nothing(outcome)
     # That there is no URL at all ends the command, and what is proposed has words of its own.
-    if reason and outcome.sites and not (outcome.proposed and not outcome.has_evidence):
+    if reason and counts["sites"] and not (outcome.proposed and not outcome.has_evidence):
         said.append(reason)
     # If the pages are not known, neither is the reason why a candidate was left out.
     rejected = outcome.rejected if outcome.has_evidence else {}
@@ -97,8 +97,8 @@ def _of_held_out(counts: Mapping[str, Any]) -> list[str]:
 
 def why_nothing(outcome: Outcome) -> str | None:
     """Return why there was nothing to learn from, and what would help; None if there was something."""
-    urls, pages = (sum(getattr(site, name) for site in outcome.sites) for name in ("urls", "pages"))
-    if not outcome.sites:
+    sites, urls, pages = outcome.site_counts
+    if not sites:
         return "there is no URL in the input; give a crawl, a log or an index, or name its --format"
     if not urls:
         return "no URL of the input was answered with a page, so there is nothing to learn from"
@@ -106,7 +106,7 @@ def why_nothing(outcome: Outcome) -> str | None:
         return _without_evidence(outcome.doubts)
     if urls == pages:
         return "no two URLs of the input show one page, so there are no duplicates to learn from"
-    if pages == len(outcome.sites):
+    if pages == sites:
         return "all URLs of a site show one page, and one page proves nothing; give more of the site"
     return None
 

@@ -146,7 +146,7 @@ def is_one_file(one: str | None, other: str | None) -> bool:
 
 def is_device(path: str) -> bool:
     """Return whether a path is written to and not replaced, as a device or a named pipe is."""
-    return Path(path).exists() and not Path(path).is_file()
+    return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
 
 
 def require_room(rows: int, memory: int | None, what: str) -> None:

@@ -10,6 +10,7 @@ from undust.display import how_many
 from undust.exchange.rekeying import Rekeyed, rekeyed_lines
 from undust.files.streams import require_readable
 from undust.rules import load
+from undust.rules.parts import readable
 
 
 @click.command("rekey")
@@ -42,7 +43,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
     options.require_apart(output, rules, *indexes)
-    require_readable((rules, *indexes))
+    require_readable((readable(rules), *indexes))
     counts = Rekeyed()
     lines = rekeyed_lines(load(rules).compile(), indexes, counts, only_changed=only_changed)
     with destination(output, as_json=as_json) as write:

@@ -23,6 +23,7 @@ from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
 from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import RuleSet, load
+from undust.rules.parts import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,7 +48,7 @@ def command() -> None:
 
 
 def _loaded(file: str) -> RuleSet:
-    require_readable([file])
+    require_readable([readable(file)])
     return load(file)
 
 
@@ -268,7 +269,7 @@ def compile_(file: str, output: str, sites_file: str | None, *, as_json: bool) -
     """
     require_stdout_for_one(output, as_json=as_json)
     options.require_apart(output, file)
-    require_readable([file, *([sites_file] if sites_file else [])])
+    require_readable([readable(file), *([sites_file] if sites_file else [])])
     if (file, sites_file).count(STANDARD) > 1:
         message = "stdin can be read once, so name a file for the rules or for the sites"
         raise click.UsageError(message)

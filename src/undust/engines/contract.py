@@ -1,11 +1,11 @@
-"""What every engine is: eight verbs, and nothing about URLs or rules."""
+"""What every engine is: a few verbs, and nothing about URLs or rules."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -145,7 +145,7 @@ class Engine(Protocol):
         table: Any,  # noqa: ANN401
         function: SiteFunction,
         schema: pa.Schema,
-        done: Container[str] = (),
+        done: Collection[str] = (),
         excuse: Excuse | None = None,
     ) -> Iterator[pa.Table]:
         """Yield what the function makes of the sites, some at a time, as it comes and in any order.
@@ -159,6 +159,25 @@ class Engine(Protocol):
                 without it, that ends the job.
 
         """
+
+    def keep_sites(  # noqa: PLR0913, PLR0917 -- those of `each_site`, and what stays
+        self,
+        table: Any,  # noqa: ANN401
+        function: SiteFunction,
+        schema: pa.Schema,
+        column: str,
+        note: Callable[[pa.Table], object],
+        done: Collection[str] = (),
+        excuse: Excuse | None = None,
+    ) -> Any:  # noqa: ANN401
+        """Return the rows that the function makes of the sites, if they have a value in a column.
+
+        They stay where they are made, however many there are. All others are handed to `note`, some at a
+        time, as they come and in any order. The other arguments are those of `each_site`.
+        """
+
+    def select(self, query: str, tables: Mapping[str, Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield what a query gives, in SQL that DuckDB and Spark read alike, with tables in braces."""
 
     def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
         """Write a table to a file; its name shows the format unless it is given."""

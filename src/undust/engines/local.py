@@ -15,14 +15,15 @@ import pyarrow.compute as pc
 
 from undust.engines.budget import Budget, site_rows
 from undust.engines.contract import SITE, File, SetAside, Survey
-from undust.engines.spool import SPOOL_ROWS, Spool, Spooled
+from undust.engines.site_tests import failing_sites, hashed_facts
+from undust.engines.spool import SPOOL_ROWS, Spool, Spooled, gathered
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
 from undust.files.writing import write_batches
 from undust.reading.observations import arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, SiteTest, Tell
 
@@ -34,8 +35,6 @@ SLOW_TASK_ROWS = 5_000
 """The same where what comes of a site is waited for: such work takes its time."""
 WORTH_PROCESSES = 4
 """Below this many such tasks, starting processes costs more than it brings."""
-TEST_ROWS = 1 << 21
-"""Rows whose sites are tested at a time, so that the memory of the test does not grow with the input."""
 LOST = "a process that worked on it was killed twice, most likely for want of memory; try fewer --threads"
 
 
@@ -110,25 +109,26 @@ class LocalEngine:
 
     def set_aside(self, table: Any, test: SiteTest) -> tuple[Spooled, SetAside]:  # noqa: ANN401
         """Return the rows of the sites that fail a test, and how many sites and rows pass it."""
-        spooled = (
-            table if isinstance(table, Spooled) else self._spool.keep(_batches_of(table), _schema_of(table))
-        )
+        spooled = self._spooled(table)
         with self._sorting() as connection:
             if spooled.is_parquet:
                 rows = connection.read_parquet(str(spooled.path))
             else:
                 connection.register("held", spooled.table())
                 rows = connection.table("held")  # noqa: F841 -- DuckDB finds it by its name
-            connection.execute("CREATE TEMP TABLE passed (site VARCHAR, n BIGINT)")
-            parts = spooled.num_rows // TEST_ROWS + 1
-            for part in range(parts):
-                facts = f"SELECT {', '.join(test.columns)} FROM rows WHERE hash(site) % {parts} = {part}"  # noqa: S608
-                passing = f"GROUP BY site HAVING {test.passing} AND site <> ''"
-                connection.execute(f"INSERT INTO passed SELECT site, count(*) FROM ({facts}) {passing}")  # noqa: S608
-            counts = connection.sql("SELECT count(*), coalesce(sum(n), 0) FROM passed").fetchall()[0]
-            left = connection.sql("SELECT rows.* FROM rows ANTI JOIN passed USING (site)")
+            facts = self._spool.new_file("facts.parquet")
+            place = str(facts).replace("'", "''")
+            connection.execute(f"COPY ({hashed_facts(test)}) TO '{place}' (FORMAT parquet, COMPRESSION lz4)")
+            connection.read_parquet(str(facts)).create_view("facts")
+            connection.execute(f"CREATE TEMP TABLE failing AS {failing_sites(test)}")
+            # In groups, which may go to the disk; what DISTINCT counts may not.
+            passing = "SELECT count(*) AS n FROM facts ANTI JOIN failing USING (s) GROUP BY s"
+            counted = f"SELECT count(*), coalesce(sum(n), 0) FROM ({passing})"  # noqa: S608
+            counts = connection.sql(counted).fetchall()[0]
+            left = connection.sql("SELECT * FROM rows WHERE hash(site) IN (SELECT s FROM failing)")
             batches = left.to_arrow_reader(SPOOL_ROWS)
             kept = self._spool.keep((batch.cast(spooled.schema) for batch in batches), spooled.schema)
+            facts.unlink()
         return kept, SetAside(int(counts[0]), int(counts[1]))
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
@@ -144,11 +144,37 @@ class LocalEngine:
         table: Any,  # noqa: ANN401
         function: SiteFunction,
         schema: pa.Schema,  # noqa: ARG002 -- the tables have it
-        done: Container[str] = (),
+        done: Collection[str] = (),
         excuse: Excuse | None = None,
     ) -> Iterator[pa.Table]:
         """Yield what the function makes of the sites, some at a time, as it comes and in any order."""
         yield from (result for _, result in self._results(table, function, SLOW_TASK_ROWS, done, excuse))
+
+    def keep_sites(  # noqa: PLR0913, PLR0917 -- as the contract has it
+        self,
+        table: Any,  # noqa: ANN401
+        function: SiteFunction,
+        schema: pa.Schema,
+        column: str,
+        note: Callable[[pa.Table], object],
+        done: Collection[str] = (),
+        excuse: Excuse | None = None,
+    ) -> Spooled:
+        """Return the rows that the function makes of the sites, if they have a value in a column."""
+        results = (rows for _, rows in self._results(table, function, SLOW_TASK_ROWS, done, excuse))
+        return self._spool.keep(gathered(_noted(results, column, note), SPOOL_ROWS), schema)
+
+    def select(self, query: str, tables: Mapping[str, Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield what a query gives."""
+        with self._sorting() as connection:
+            for name, table in tables.items():
+                if isinstance(table, Spooled) and table.is_parquet:
+                    connection.read_parquet(str(table.path)).create_view(name)
+                else:
+                    connection.register(name, self.collect(table))
+            found = connection.sql(query.format_map({name: name for name in tables}))
+            for batch in found.to_arrow_reader(SPOOL_ROWS):
+                yield batch.cast(schema)
 
     def write(self, table: Any, path: str, format: str | None = None) -> None:  # noqa: A002, ANN401
         """Write a table to a file; its name shows the format unless it is given."""
@@ -163,33 +189,40 @@ class LocalEngine:
         table: Any,  # noqa: ANN401
         function: SiteFunction,
         task_rows: int,
-        done: Container[str] = (),
+        done: Collection[str] = (),
         excuse: Excuse | None = None,
     ) -> Sited:
-        spooled = (
-            table if isinstance(table, Spooled) else self._spool.keep(_batches_of(table), _schema_of(table))
-        )
-        sizes = {site: rows for site, rows in _sizes(spooled).items() if site not in done}
-        sites = self._sites(spooled, sizes)
-        workers, rows = self.budget.workers, sum(sizes.values())
-        task_rows = self.task_rows or task_rows
-        if workers == 1 or rows < WORTH_PROCESSES * task_rows or not _can_travel(function):
+        spooled = self._spooled(table)
+        sites = self._sites(spooled, done)
+        workers, task_rows = self.budget.workers, self.task_rows or task_rows
+        is_small = spooled.num_rows < WORTH_PROCESSES * task_rows
+        if workers == 1 or is_small or not _can_travel(function):
             yield from ((site, function(site, own)) for site, own in sites)
         else:
             yield from self._from_processes(sites, function, task_rows, excuse)
 
-    def _sites(self, table: Spooled, sizes: Mapping[str, int]) -> Sited:
-        """Yield each of these sites with its rows, the largest first."""
-        names = sorted(sizes, key=lambda site: (-sizes[site], site))
-        if table.path is None:
+    def _spooled(self, table: Any) -> Spooled:  # noqa: ANN401
+        if isinstance(table, Spooled):
+            return table
+        return self._spool.keep(_batches_of(table), _schema_of(table))
+
+    def _sites(self, table: Spooled, done: Collection[str]) -> Sited:
+        """Yield each site that is not done with its rows, the largest first."""
+        if not table.is_parquet:
+            sizes = {site: rows for site, rows in _sizes(table).items() if site not in done}
+            names = sorted(sizes, key=lambda site: (-sizes[site], site))
             yield from _sites_of(table.table(), names)
             return
-        ranks = pa.table({SITE: pa.array(names, pa.string()), "rank": range(len(names))})
         with self._sorting() as connection:
-            connection.register("ranks", ranks)
+            connection.register("done", pa.table({SITE: pa.array(list(done), pa.string())}))
             rows = connection.read_parquet(str(table.path))  # noqa: F841 -- DuckDB finds it by its name
-            query = connection.sql("SELECT rows.* FROM rows JOIN ranks USING (site) ORDER BY ranks.rank")
-            yield from _cut(query.to_arrow_reader(SPOOL_ROWS), table.schema)
+            # The names of all sites may not fit into memory; DuckDB puts them on the disk then.
+            connection.execute(
+                "CREATE TEMP TABLE sizes AS "
+                "SELECT site, count(*) AS n FROM rows ANTI JOIN done USING (site) GROUP BY site"
+            )
+            query = "SELECT rows.* FROM rows JOIN sizes USING (site) ORDER BY sizes.n DESC, site"
+            yield from _cut(connection.sql(query).to_arrow_reader(SPOOL_ROWS), table.schema)
 
     @contextmanager
     def _sorting(self) -> Iterator[Any]:
@@ -207,6 +240,10 @@ class LocalEngine:
         connection.execute("SET enable_progress_bar = false")
         try:
             yield connection
+        except duckdb.InvalidInputException as error:
+            reason = str(error).splitlines()[0]
+            message = f"a temporary file was damaged ({reason}); check its disk and start again"
+            raise UndustError(message) from None
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             message = (
@@ -274,6 +311,19 @@ def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Sited:
             start = end
     if site is not None:
         yield site, pa.Table.from_batches(held).cast(schema)
+
+
+def _noted(
+    results: Iterable[pa.Table], column: str, note: Callable[[pa.Table], object]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows with a value in a column, and hand over the others."""
+    for rows in results:
+        stays = pc.is_valid(rows.column(column))
+        others = rows.filter(pc.invert(stays))
+        if len(others):
+            note(others)
+        if len(others) < len(rows):
+            yield from rows.filter(stays).to_batches()
 
 
 def _chained(first: list[tuple[str, pa.Table]], rest: Sited) -> Sited:

@@ -38,14 +38,15 @@ class Spool:
                 return self._to_file(held, source, schema)
         return Spooled(schema, held)
 
-    def _new_file(self, ending: str) -> Path:
+    def new_file(self, ending: str) -> Path:
+        """Return the path of a file that does not exist yet."""
         self._files += 1
         return self.scratch.folder / f"{self._files}.{ending}"
 
     def _to_file(
         self, held: list[pa.RecordBatch], source: Iterator[pa.RecordBatch], schema: pa.Schema
     ) -> Spooled:
-        path = self._new_file("parquet")
+        path = self.new_file("parquet")
         rows = 0
         with (
             self.scratch.naming(),
@@ -78,7 +79,7 @@ class Spool:
         schema: pa.Schema,
     ) -> Spooled:
         """Write pieces as they come; a file of Arrow's own gives them back in any order."""
-        path = self._new_file("arrow")
+        path = self.new_file("arrow")
         places: list[tuple[str, int]] = []
         rows = 0
         options = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -98,6 +99,20 @@ def _draining(held: list[Piece], source: Iterator[Piece]) -> Iterator[Piece]:
     while held:
         yield held.pop()
     yield from source
+
+
+def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches of at least N rows, but for the last: a file of many small ones is slow to read."""
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        held.append(batch)
+        count += batch.num_rows
+        if count >= rows:
+            yield pa.concat_batches(held)
+            held, count = [], 0
+    if held:
+        yield pa.concat_batches(held)
 
 
 class Spooled:
@@ -137,7 +152,7 @@ class Spooled:
 
     def _read(self, path: Path, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         if self._order is None:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, pre_buffer=False) as file:
                 yield from file.iter_batches(SPOOL_ROWS, columns=columns)
             return
         with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:

@@ -43,7 +43,8 @@ def opened(file: BinaryIO, name: str) -> Iterator[pq.ParquetFile]:
     """Give a Parquet file; one that comes through a pipe is copied to disk, as it is read from its end."""
     with _seekable(file) as seekable:
         try:
-            parquet = pq.ParquetFile(seekable)
+            # Read ahead, Arrow would hold what was read until the end of the file.
+            parquet = pq.ParquetFile(seekable, pre_buffer=False)
             parquet.schema_arrow.names  # noqa: B018 -- raises if the names are not text
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:

@@ -5,6 +5,7 @@ So a cluster of machines shuffles the observations once and nothing else.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,17 +19,19 @@ from undust.jobs.one_site import LEARNED, LearningTask, failed_row, labelled_of,
 from undust.jobs.quiet_sites import COUNTED_TOGETHER, QUIET_TEST
 from undust.jobs.records import from_text, to_text
 from undust.jobs.sampled_sites import Giants
+from undust.jobs.shape_table import FAMILY, EngineShapes, said_rows
 from undust.jobs.stages import ACROSS, CLUSTERING, GIANTS, GROUPING, LEARNING, Stages
-from undust.jobs.together import outcome_of
+from undust.jobs.together import CountedSites, SitesTogether, leaves_a_row, outcome_of
 from undust.learning import Outcome, Requirements
 from undust.measuring.judged import has_labels
 from undust.pages.clustering import Duplicates
 from undust.reading.observations import Observations
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from undust.engines import Engine, SetAside
+    from undust.engines.contract import SiteFunction
     from undust.jobs.records import SiteOutcome
     from undust.jobs.site_journal import SiteJournal
     from undust.rules import Rule, RuleSet
@@ -98,15 +101,11 @@ def learn_combined(  # noqa: PLR0913 -- one for each thing that a person may say
     run = EngineRun(task, journal, stages or Stages(), watch)
     if isinstance(seen, Duplicates):
         run.task = task.for_sites(len(seen.sites))
-        found = [learn_clusters(site, run.task, labelled_of(site)) for site in seen]
-    elif engine is None:
-        with LocalEngine(threads=threads) as local:
-            found = list(run.through(local, seen))
-    else:
-        found = list(run.through(engine, seen))
-    with run.stages.timed(ACROSS):
-        outcome = outcome_of(found, run.task, update, keeps_values=keep_values, quiet=run.quiet)
-    return replace(outcome, failed=run.failed)
+        run.found = [learn_clusters(site, run.task, labelled_of(site)) for site in seen]
+        return run.outcome(update, keeps_values=keep_values)
+    with LocalEngine(threads=threads) if engine is None else nullcontext(engine) as place:
+        run.through(place, seen)
+        return run.outcome(update, keeps_values=keep_values)
 
 
 @dataclass
@@ -118,10 +117,24 @@ class EngineRun:
     stages: Stages
     watch: Watch | None
     failed: dict[str, str] = field(default_factory=dict)
-    quiet: SetAside = NONE_SET_ASIDE
+    found: list[SiteOutcome] = field(default_factory=list)
+    """What sites gave; where there are very many, only those of which more is kept than counts."""
+    together: SitesTogether | None = None
+    """What is known of the others."""
+    _counted: CountedSites | None = None
+    _said: list[pa.Table] = field(default_factory=list)
+    """What sites say of shapes that did not come through the engine just now."""
 
-    def through(self, engine: Engine, seen: Any) -> Iterator[SiteOutcome]:  # noqa: ANN401
-        """Yield what each site gives, as an engine brings it; note the sites that failed."""
+    def outcome(self, update: RuleSet | None, *, keeps_values: bool) -> Outcome:
+        """Return the outcome over all sites; the engine must still be there."""
+        with self.stages.timed(ACROSS):
+            outcome = outcome_of(
+                self.found, self.task, update, keeps_values=keeps_values, together=self.together
+            )
+        return replace(outcome, failed=self.failed)
+
+    def through(self, engine: Engine, seen: Any) -> None:  # noqa: ANN401
+        """Collect what each site gives, as an engine brings it; note the sites that failed."""
         is_sited = isinstance(seen, Observations) and SITE in seen.table.schema.names
         table = seen.table if is_sited else table_with_site(seen)
         done = self.journal.found if self.journal else {}
@@ -132,46 +145,76 @@ class EngineRun:
                 has_labels=isinstance(table, pa.Table) and has_labels(table),
                 sampled=frozenset(survey.large),
             )
+            quiet = NONE_SET_ASIDE
             if self._may_be_quiet and survey.sites >= COUNTED_TOGETHER:
-                table, self.quiet = engine.set_aside(table, QUIET_TEST)
+                table, quiet = engine.set_aside(table, QUIET_TEST)
+                self._counted = CountedSites()
             if self.watch:
-                self.watch.expect(survey.sites - self.quiet.sites, survey.rows - self.quiet.rows)
+                self.watch.expect(survey.sites - quiet.sites, survey.rows - quiet.rows)
             for site, text in done.items():
                 self._tell(site, 0)
-                yield from_text(text)
+                self._take(from_text(text))
             large = {site: rows for site, rows in survey.large.items() if site not in done}
             if large:
-                yield from self._giants(engine, table, large)
-            for row in self._rows(engine, table, {*done, *survey.large}):
-                self._note(row[SITE], row["learned"], row["rows"])
-                yield from_text(row["learned"])
+                self._giants(engine, table, large)
+            self._others(engine, table, {*done, *survey.large}, quiet)
+
+    def _others(self, engine: Engine, table: Any, done: set[str], quiet: SetAside) -> None:  # noqa: ANN401
+        """Learn from the sites that are neither done nor giants."""
+        if self._counted is None:
+            for some in engine.each_site(table, self._function, LEARNED, done, failed_row):
+                self._hear(some)
+            return
+        function = partial(learn_rows, task=replace(self.task, tells_shapes=True))
+        kept = engine.keep_sites(table, function, LEARNED, FAMILY, self._hear, done, failed_row)
+        self.together = SitesTogether(EngineShapes(engine, kept, self._said), quiet, self._counted)
+
+    def _hear(self, rows: pa.Table) -> None:
+        for row in self._unfailed(rows):
+            self._note(row[SITE], row["learned"], row["rows"])
+            self._take(from_text(row["learned"]), is_kept=True)
+
+    def _take(self, learned: SiteOutcome, *, is_kept: bool = False) -> None:
+        """Keep what a site gave, or count it; what it says of shapes is added unless the engine has it."""
+        if self._counted is None:
+            self.found.append(learned)
+            return
+        if learned.shown and not is_kept:
+            self._said.append(said_rows(learned.shown, self.task.requirements))
+        if leaves_a_row(learned):
+            self.found.append(learned._replace(shown=[]))
+        else:
+            self._counted.add(learned)
+
+    @property
+    def _function(self) -> SiteFunction:
+        return partial(learn_rows, task=self.task)
 
     @property
     def _may_be_quiet(self) -> bool:
         """Whether only the observations say something of sites: no rules from before, no labels."""
         return not (self.task.before or self.task.declared or self.task.has_labels)
 
-    def _giants(self, engine: Engine, table: Any, large: Mapping[str, int]) -> Iterator[SiteOutcome]:  # noqa: ANN401
+    def _giants(self, engine: Engine, table: Any, large: Mapping[str, int]) -> None:  # noqa: ANN401
         with self.stages.timed(GIANTS):
             giants = Giants(engine, table, large)
-            rows = self._rows(engine, giants.sample())
+            results = engine.each_site(giants.sample(), self._function, LEARNED, (), failed_row)
+            rows = (row for some in results for row in self._unfailed(some))
             found = {row[SITE]: from_text(row["learned"]) for row in rows}
             for site, learned in giants.held_against_all(found, self.task).items():
                 self._note(site, to_text(learned), large[site])
-                yield learned
+                self._take(learned)
 
-    def _rows(self, engine: Engine, table: Any, done: Container[str] = ()) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+    def _unfailed(self, rows: pa.Table) -> Iterator[dict[str, Any]]:
         """Yield the rows of the sites that did not fail."""
-        function = partial(learn_rows, task=self.task)
-        for some in engine.each_site(table, function, LEARNED, done, failed_row):
-            for row in some.to_pylist():
-                self.stages.add(CLUSTERING, row["clustering"])
-                self.stages.add(LEARNING, row["learning"])
-                if row["failure"] is None:
-                    yield row
-                else:
-                    self.failed[row[SITE]] = row["failure"]
-                    self._tell(row[SITE], row["rows"])
+        for row in rows.to_pylist():
+            self.stages.add(CLUSTERING, row["clustering"])
+            self.stages.add(LEARNING, row["learning"])
+            if row["failure"] is None:
+                yield row
+            else:
+                self.failed[row[SITE]] = row["failure"]
+                self._tell(row[SITE], row["rows"])
 
     def _note(self, site: str, text: str, rows: int) -> None:
         if self.journal:

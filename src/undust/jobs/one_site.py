@@ -16,6 +16,7 @@ from undust.engines import SITE
 from undust.errors import UndustError
 from undust.jobs.proposals import proposed_beside
 from undust.jobs.records import SiteOutcome, to_text
+from undust.jobs.shape_table import LEFT_BY_SHAPES, said_rows
 from undust.jobs.site_state import held_against_all, site_state_of
 from undust.judging.targets import with_targets
 from undust.learning import SITES, Requirements, is_off, proved_again, shown_by
@@ -46,9 +47,11 @@ LEARNED = pa.schema(
         pa.field("rows", pa.int64(), nullable=False),
         pa.field("clustering", pa.float64(), nullable=False),
         pa.field("learning", pa.float64(), nullable=False),
+        *LEFT_BY_SHAPES,
     ]
 )
-"""One row a site: what it gave (see `records`) or why it failed, its observations, and processor seconds."""
+"""One row a site: what it gave (see `records`) or why it failed, its observations, and processor seconds; and
+one for each shape that it speaks about, where these are added up by the engine."""
 NO_MEMORY = (
     "there was not enough memory for it; try fewer --threads, or a smaller --memory, with which it is "
     "learned from a sample"
@@ -76,6 +79,8 @@ class LearningTask:
     """What is known of kinds of edits beforehand, instead of what undust brings along."""
     sampled: frozenset[str] = frozenset()
     """Sites of which only a sample of the observations is given."""
+    tells_shapes: bool = False
+    """Whether what a site says of shapes is returned in rows of its own as well."""
 
     @property
     def known_across(self) -> list[Rule]:
@@ -96,14 +101,19 @@ def learn_rows(site: str, rows: pa.Table, task: LearningTask) -> pa.Table:
     try:
         found = find_in_site(rows, site, task.declared.get(site, ()), VALUES)
         clustered = process_time()
-        text = to_text(learn_clusters(found, task, labelled_in(rows, found, task)))
+        learned = learn_clusters(found, task, labelled_in(rows, found, task))
+        text = to_text(learned)
     except MemoryError:
         return failed_row(site, NO_MEMORY, len(rows))
     except Exception as error:  # noqa: BLE001 -- any error belongs to this site, and is reported
         stage = "finding its duplicates" if found is None else "learning from them"
         return failed_row(site, f"{stage} failed: {type(error).__name__}: {error}", len(rows))
     spent = clustered - started, process_time() - clustered
-    return pa.Table.from_pylist([_row(site, len(rows), text, None, spent)], LEARNED)
+    told = [_row(site, len(rows), text, None, spent)]
+    if task.tells_shapes and learned.shown:
+        nothing = _row(site, 0, None, None, (0.0, 0.0))
+        told += [nothing | row for row in said_rows(learned.shown, task.requirements).to_pylist()]
+    return pa.Table.from_pylist(told, LEARNED)
 
 
 def failed_row(site: str, reason: str, rows: int = 0) -> pa.Table:
@@ -114,7 +124,7 @@ def failed_row(site: str, reason: str, rows: int = 0) -> pa.Table:
 def _row(
     site: str, rows: int, text: str | None, failure: str | None, spent: tuple[float, float]
 ) -> dict[str, object]:
-    return dict(zip(LEARNED.names, (site, text, failure, rows, *spent), strict=True))
+    return dict(zip(LEARNED.names, (site, text, failure, rows, *spent), strict=False))
 
 
 def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | None = None) -> SiteOutcome:

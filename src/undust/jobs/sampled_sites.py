@@ -2,8 +2,9 @@
 
 The sample is drawn by content, as far as one row shows it (a label, a digest, or the URL that it points
 to), by a hash, so that neither the order of rows nor the engine can be seen in it; the URLs that such a row
-points to, or that point to it, come along. Then all URLs of the site are cut into parts by what the rules
-make of them: URLs that would be merged are in one part, so that each part can be judged by itself.
+points to, or that point to it, come along. Of rare shapes of URLs more is drawn (see `rare_shapes`). Then all
+URLs of the site are cut into parts by what the rules make of them: URLs that would be merged are in one part,
+so that each part can be judged by itself.
 
 Everything is written with the methods of engines, and no step holds more than a part of the site.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import astuple, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ import pyarrow.compute as pc
 
 from undust.engines import SITE
 from undust.jobs.one_site import labelled_in
+from undust.jobs.rare_shapes import RareShapes, rare_shapes, shape_texts
 from undust.jobs.site_state import SiteState, failing, joined, of_some, site_state_of, without
 from undust.jobs.sites import WITH_SITE
 from undust.measuring import totals_of
@@ -76,9 +78,11 @@ class Giants:
         """Return as many rows of each as can be processed together."""
         engine, most = self._engine, self._engine.site_rows
         shares = {site: MARGIN * most / rows for site, rows in self.sizes.items()}
-        picked = engine.collect(engine.map_rows(self._rows, partial(_picked, shares=shares), _NAMES))
+        shapes, contents = (engine.map_rows(self._rows, each, _NAMES) for each in (_shape_names, _contents))
+        draw = Draw(shares, rare_shapes(engine, shapes, contents, shares))
+        picked = engine.collect(engine.map_rows(self._rows, partial(_picked, draw=draw), _NAMES))
         names = np.unique(picked.column("name").to_numpy())
-        rows = engine.map_rows(self._rows, partial(_chosen, shares=shares, names=names), WITH_SITE)
+        rows = engine.map_rows(self._rows, partial(_chosen, draw=draw, names=names), WITH_SITE)
         # One page may have more rows than there may be at all.
         still = engine.survey(rows, most).large
         if still:
@@ -213,11 +217,41 @@ def _of_row(batch: pa.RecordBatch, shares: Mapping[str, float]) -> NDArray[np.fl
     return np.asarray(known[pc.fill_null(place, len(shares)).to_numpy(zero_copy_only=False)])
 
 
-def _picked(batch: pa.RecordBatch, shares: Mapping[str, float]) -> pa.RecordBatch:
-    """Return the URLs of the rows that are drawn for their content, and those that they point to."""
+class Draw(NamedTuple):
+    """Which rows of giant sites are drawn."""
+
+    shares: Mapping[str, float]
+    rare: RareShapes
+
+    def is_rare(self, batch: pa.RecordBatch, contents: Hashes) -> NDArray[np.bool_]:
+        """Return which rows are drawn for the sake of their shape, with all that shows the same."""
+        share = self.rare.share_of(_shapes(batch))
+        return (contents.astype(np.float64) / _ENDS < share) & ~_is_among(contents, self.rare.often)
+
+
+def _shapes(batch: pa.RecordBatch) -> Hashes:
+    # One bit less, for engines that know no unsigned numbers order them too.
+    return hashes(shape_texts(batch.column("url"))) >> np.uint64(1)
+
+
+def _shape_names(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.record_batch([batch.column(SITE), pa.array(_shapes(batch))], schema=_NAMES)
+
+
+def _contents(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.record_batch([batch.column(SITE), pa.array(_content(batch))], schema=_NAMES)
+
+
+def _picked(batch: pa.RecordBatch, draw: Draw) -> pa.RecordBatch:
+    """Return the URLs of the rows that are drawn for their content, and those that they point to.
+
+    Where the shape of a URL is rare, what it shows is named as well, for others that show the same.
+    """
     batch = batch.filter(_shows(batch))
-    drawn = batch.filter(pa.array(_is_drawn(batch, shares, _content(batch))))
-    sites, names = [], []
+    contents = _content(batch)
+    is_rare = draw.is_rare(batch, contents)
+    drawn = batch.filter(pa.array(_is_drawn(batch, draw.shares, contents) | is_rare))
+    sites, names = [batch.column(SITE).filter(pa.array(is_rare))], [pa.array(contents[is_rare])]
     for name in ("url", "canonical", "redirect"):
         address = _address(drawn, name)
         is_there = pc.is_valid(address)
@@ -226,9 +260,11 @@ def _picked(batch: pa.RecordBatch, shares: Mapping[str, float]) -> pa.RecordBatc
     return pa.record_batch([pa.concat_arrays(sites), pa.concat_arrays(names)], schema=_NAMES)
 
 
-def _chosen(batch: pa.RecordBatch, shares: Mapping[str, float], names: Hashes) -> pa.RecordBatch:
+def _chosen(batch: pa.RecordBatch, draw: Draw, names: Hashes) -> pa.RecordBatch:
     """Return the rows that are drawn, those that they point to, and those that point to them."""
-    is_in = _is_drawn(batch, shares, _content(batch))
+    contents = _content(batch)
+    is_in = _is_drawn(batch, draw.shares, contents) | draw.is_rare(batch, contents)
+    is_in |= _is_among(contents, names)
     for name in ("url", "canonical", "redirect"):
         is_in |= _is_among(hashes(_address(batch, name)), names)
     return batch.filter(pa.array(is_in))

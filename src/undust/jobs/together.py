@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from undust.engines import NONE_SET_ASIDE
@@ -15,6 +16,8 @@ from undust.learning import (
     rules_across,
     wanted,
 )
+from undust.learning.across import rules_of_shapes
+from undust.learning.bound import HeldPairs
 from undust.pages.totals import Totals
 from undust.rules.language import ANY_SITE
 
@@ -24,28 +27,101 @@ if TYPE_CHECKING:
     from undust.engines import SetAside
     from undust.jobs.one_site import LearningTask
     from undust.jobs.records import Fated, SiteOutcome
+    from undust.learning.shape_sums import ShapeTable
     from undust.rules import Rule, RuleSet
+
+
+@dataclass
+class CountedSites:
+    """Sites that were learned from and gave no rule: what is left of them is sums."""
+
+    sites: int = 0
+    urls: int = 0
+    pages: int = 0
+    candidates: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    held_pairs: int = 0
+    held_false: int = 0
+    totals: Totals = field(default_factory=Totals)
+    doubts: set[str] = field(default_factory=set)
+    has_evidence: bool = False
+
+    def add(self, learned: SiteOutcome) -> None:
+        """Count a site."""
+        own = learned.rules
+        self.sites += 1
+        self.urls += own.urls
+        self.pages += own.pages
+        self.candidates += own.candidates
+        self.rejected.update(own.rejected)
+        self.held_pairs += own.held_pairs
+        self.held_false += own.held_false
+        self.totals += learned.totals
+        self.doubts.update(learned.doubts)
+        self.has_evidence |= learned.has_evidence
+
+
+def leaves_a_row(learned: SiteOutcome) -> bool:
+    """Return whether there is more to remember of a site than counts."""
+    own = learned.rules
+    return bool(own.rules or own.refused or own.sampled or learned.proposed or learned.again)
+
+
+@dataclass(frozen=True)
+class SitesTogether:
+    """What is known of very many sites without a word on each."""
+
+    shapes: ShapeTable
+    """What they say of rules for all sites."""
+    quiet: SetAside = NONE_SET_ASIDE
+    """Those without duplicates (see `quiet_sites`): of these every URL is a page, and stays."""
+    counted: CountedSites = field(default_factory=CountedSites)
+    """Those without rules."""
 
 
 @dataclass(frozen=True)
 class ManySites(Outcome):
-    """The outcome where sites without duplicates were counted together (see `quiet_sites`)."""
+    """The outcome where only sites with rules are listed."""
 
     quiet: SetAside = NONE_SET_ASIDE
+    counted: CountedSites = field(default_factory=CountedSites)
+
+    @property
+    def site_counts(self) -> tuple[int, int, int]:
+        """How many sites there are, with how many URLs and pages to learn from."""
+        sites, urls, pages = super().site_counts
+        quiet, counted = self.quiet, self.counted
+        return (
+            sites + quiet.sites + counted.sites,
+            urls + quiet.rows + counted.urls,
+            pages + quiet.rows + counted.pages,
+        )
+
+    @property
+    def rejected(self) -> Counter[str]:
+        """Why candidates were not taken, and how many."""
+        return super().rejected + self.counted.rejected
+
+    @property
+    def held(self) -> HeldPairs:
+        """The pairs of held-out pages of all sites that the rules send to one form."""
+        own = super().held
+        return HeldPairs(own.pairs + self.counted.held_pairs, own.false + self.counted.held_false)
 
     @property
     def all_totals(self) -> Totals:
-        """The counts of all sites together: of a quiet site every URL is a page, and stays."""
+        """The counts of all sites together."""
         rows = self.quiet.rows
         same = ("seen", "seen_normalized", "seen_left", "judged", "pages", "normalized", "left")
-        return super().all_totals + Totals(**dict.fromkeys(same, rows))
+        return super().all_totals + self.counted.totals + Totals(**dict.fromkeys(same, rows))
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts for machines."""
         told = super().as_json()
         return told | {
-            "sites": told["sites"] + self.quiet.sites,
+            "candidates": told["candidates"] + self.counted.candidates,
             "sites_without_duplicates": self.quiet.sites,
+            "sites_without_rules": self.counted.sites,
         }
 
 
@@ -55,7 +131,7 @@ def outcome_of(
     update: RuleSet | None,
     *,
     keeps_values: bool,
-    quiet: SetAside = NONE_SET_ASIDE,
+    together: SitesTogether | None = None,
 ) -> Outcome:
     """Return the outcome over all sites, in whatever order they come: each one's, and what they say together.
 
@@ -64,7 +140,7 @@ def outcome_of(
         task: What was done with each.
         update: Rules from before.
         keeps_values: Whether examples show the values of parameters that are dropped.
-        quiet: Sites that were counted together.
+        together: What is known of sites that left no row, if there are very many.
 
     """
     learned = sorted(found, key=lambda each: each.rules.site)
@@ -74,10 +150,14 @@ def outcome_of(
     totals = {each.rules.site: each.totals for each in learned}
     doubts = tuple(sorted({doubt for each in learned for doubt in each.doubts}))
     proposed = tuple(rule for each in learned for rule in each.proposed)
-    new = rules_across(shown, task.requirements)
     counted: dict[str, Any] = {"doubts": doubts, "totals": totals, "proposed": proposed}
-    if quiet.sites:
-        return ManySites(sites, keeps_values, has_evidence=True, across=new, quiet=quiet, **counted)
+    if together is not None:
+        quiet, others = together.quiet, together.counted
+        has_evidence |= bool(quiet.sites) or others.has_evidence
+        counted["doubts"] = tuple(sorted({*doubts, *others.doubts}))
+        counted |= {"across": rules_of_shapes(together.shapes, task.requirements) if task.is_across else ()}
+        return ManySites(sites, keeps_values, has_evidence, quiet=quiet, counted=others, **counted)
+    new = rules_across(shown, task.requirements)
     if update is None:
         return Outcome(sites, keeps_values, has_evidence, new, **counted)
     fates: dict[str, Fated] = {site: _not_seen(rules) for site, rules in task.before.items()}

@@ -8,28 +8,30 @@ to hold on many more sites, and never works where it fails.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter, defaultdict
 from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
 from undust.learning.beliefs import log_beta
 from undust.learning.drift import retired
 from undust.learning.generic import BY
+from undust.learning.shape_sums import HeldShapes, opposes, shape_of, vote_of
 from undust.learning.user_disabled import does, work_of
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
-from undust.statistics import interval, upper_bound
+from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from undust.learning.drift import Fate
     from undust.learning.generic import SiteTally
     from undust.learning.requirements import Requirements
-    from undust.rules.language import Kind
+    from undust.learning.shape_sums import ShapeSums, ShapeTable
 
 SITES = 3
 """At least this many sites must prove a rule for all."""
@@ -37,9 +39,6 @@ FAILING = 0.05
 """The chance that a rule for all fails on the next site must be smaller: less than one site in twenty."""
 _RETIRED = 0.1
 """… and one from before is retired when the chance exceeds this: a rule that comes and goes is of no use."""
-_QUIET = 1 / 3
-"""This share of the URLs that a rule changes must become a form that was observed on the site; where most
-are sent to forms that were not observed, they may not exist on the next site."""
 _EXAMPLES = 3
 _MOST_SITES = 1_000_000
 """That a file may claim to have proved a rule; with more nothing could contradict it any more."""
@@ -77,35 +76,77 @@ class Prior(NamedTuple):
 
 def rules_across(shown: Iterable[SiteTally], requirements: Requirements) -> tuple[Rule, ...]:
     """Return the rules for all sites; the order of what was shown does not matter."""
-    by_shape: dict[tuple[str, str, str, str], list[SiteTally]] = defaultdict(list)
-    for each in sorted(shown):
-        by_shape[each.family, each.kind, each.source, each.target].append(each)
-    trials = {shape: _trials(sites, requirements) for shape, sites in by_shape.items()}
-    families: dict[str, list[Trials]] = defaultdict(list)
-    for (family, *_), seen in trials.items():
-        families[family].append(seen)
-    priors = {family: prior_of(seen) for family, seen in families.items()}
-    taken = []
-    for shape, sites in by_shape.items():
-        failing = priors[shape[0]].failing(trials[shape])
-        proved = sum(proves(each, requirements) for each in sites)
-        if proved >= SITES and failing < FAILING:
-            taken.append((_rule(sites, requirements, proved, failing), sites))
-    return tuple(_needed(taken))
+    return rules_of_shapes(HeldShapes(shown, requirements), requirements)
 
 
-def _needed(taken: Iterable[tuple[Rule, Sequence[SiteTally]]]) -> Iterator[Rule]:
-    """Yield the rules, those that save most first, without those whose work is done by then."""
+def rules_of_shapes(table: ShapeTable, requirements: Requirements) -> tuple[Rule, ...]:
+    """Return the rules for all sites, those that save most first, less those whose work is done by then."""
+    priors = {
+        family: prior_of(Counter({_of_sites(*pages, requirements): count for pages, count in seen.items()}))
+        for family, seen in table.families().items()
+    }
+    failing = {
+        each: priors[each.shape.family].failing(_of_sites(each.holds, each.fails, requirements))
+        for each in table.proved(SITES)
+    }
+    taken = [each for each, chance in failing.items() if chance < FAILING]
+    taken.sort(key=lambda each: (-each.saves, str(each.shape.rule), each.shape))
     kept: list[Rule] = []
     canonical = RuleSet(kept).compile()
-    for rule, sites in sorted(taken, key=lambda item: (-(item[0].saves or 0), str(item[0]))):
-        proofs = [(each.example, each.becomes) for each in sites if each.example]
-        if any(canonical(example) != canonical(becomes) for example, becomes in proofs):
-            kept.append(rule)
-            yield rule
-            if len(kept) == MOST_RULES_ACROSS:
-                return
-            canonical = RuleSet(kept).compile()
+    said = groupby(table.tallies([each.shape for each in taken]), shape_of)
+    for each, (_, sites) in zip(taken, said, strict=False):
+        together = _Together(requirements, canonical)
+        for tally in sites:
+            together.add(tally)
+        if not together.is_needed:
+            continue
+        kept.append(together.rule(each, failing[each]))
+        if len(kept) == MOST_RULES_ACROSS:
+            break
+        canonical = RuleSet(kept).compile()
+    return tuple(kept)
+
+
+class _Together:
+    """What sites say of one shape, heard one after the other: sums, a few examples, and who is against it."""
+
+    def __init__(self, requirements: Requirements, canonical: Callable[[str], str]) -> None:
+        self._requirements = requirements
+        self._canonical = canonical
+        self._pages = self._lost = self._saved = 0
+        self._against: list[str] = []
+        self._best: list[tuple[int, str, str, str]] = []
+        self.is_needed = False
+        """Whether a URL is left that the rules before it do not bring to its page's form."""
+
+    def add(self, shown: SiteTally) -> None:
+        """Hear a site."""
+        if shown.example and not self.is_needed:
+            self.is_needed = self._canonical(shown.example) != self._canonical(shown.becomes)
+        if opposes(shown, self._requirements):
+            self._against.append(shown.site)
+            return
+        self._pages += shown.pages
+        self._lost += shown.lost
+        self._saved += shown.saved
+        if shown.example:
+            insort(self._best, (-shown.pages, shown.site, shown.example, shown.becomes))
+            del self._best[_EXAMPLES:]
+
+    def rule(self, sums: ShapeSums, failing: float) -> Rule:
+        """Return the rule for all sites, with what the sites that it works on have shown."""
+        pages, lost = self._pages, self._lost
+        return replace(
+            sums.shape.rule,
+            support=pages + lost,
+            false_positives=lost,
+            fpr=round(lost / (pages + lost), 6),
+            fpr_upper=round(upper_bound(lost, pages + lost), 6),
+            saves=self._saved,
+            examples=tuple((example, becomes) for *_, example, becomes in self._best),
+            except_sites=tuple(sorted(self._against)),
+            extra={BY: {"sites": sums.proved, "failing": round(failing, 4)}},
+        )
 
 
 def excepting(
@@ -200,78 +241,26 @@ def wanted(rules: Iterable[Rule], off: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(left)
 
 
-def proves(shown: SiteTally, requirements: Requirements) -> bool:
-    """Return whether one site proves a shape."""
-    return _is_quiet(shown) and shown.pages >= requirements.min_support and not opposes(shown, requirements)
+def _of_sites(holds: int, fails: int, requirements: Requirements) -> Trials:
+    """Return the trials that this many pages amount to."""
+    return Trials(holds / requirements.min_support, fails / requirements.min_support)
 
 
-def opposes(shown: SiteTally, requirements: Requirements) -> bool:
-    """Return whether a site's own pages contradict a shape there; a little doubt is enough."""
-    return _is_above(shown.lost, shown.pages, requirements) or _is_above(
-        shown.own_lost, shown.own_pages, requirements
-    )
+def _trials(sites: Iterable[SiteTally], requirements: Requirements) -> Trials:
+    votes = [vote_of(each, requirements) for each in sites]
+    return _of_sites(sum(vote.holds for vote in votes), sum(vote.fails for vote in votes), requirements)
 
 
-def _is_quiet(shown: SiteTally) -> bool:
-    return shown.saved >= _QUIET * shown.moved
-
-
-def _is_above(lost: int, pages: int, requirements: Requirements) -> bool:
-    return lost > requirements.max_fpr * (lost + pages)
-
-
-def _trials(sites: Sequence[SiteTally], requirements: Requirements) -> Trials:
-    holds = fails = 0.0
-    for each in sites:
-        seen = each.lost + each.pages
-        if each.lost and _at_least(each.lost, seen) > requirements.max_fpr:
-            fails += min(1.0, each.lost / requirements.min_support)
-        elif _is_quiet(each):
-            holds += min(1.0, each.pages / requirements.min_support)
-    return Trials(holds, fails)
-
-
-@lru_cache(1 << 16)
-def _at_least(lost: int, seen: int) -> float:
-    return interval(lost, seen)[0]
-
-
-def prior_of(seen: Sequence[Trials]) -> Prior:
-    """Return the prior under which the trials of all shapes of a family are most likely.
+def prior_of(seen: Iterable[Trials]) -> Prior:
+    """Return the prior under which the trials of all shapes of a family, or their counts, are most likely.
 
     Two invented shapes, one that holds and one that fails, keep it from being sure of few.
     """
     # Many shapes are seen on one site alone, and alike.
-    counts = Counter([*seen, Trials(1.0, 0.0), Trials(0.0, 1.0)])
+    counts = Counter(seen)
+    counts.update((Trials(1.0, 0.0), Trials(0.0, 1.0)))
     priors = [Prior(mean * size, (1 - mean) * size) for mean in _MEANS for size in _STRENGTHS]
     return max(
         priors,
         key=lambda prior: sum(prior.likelihood(trials) * count for trials, count in sorted(counts.items())),
     )
-
-
-def _rule(sites: Sequence[SiteTally], requirements: Requirements, proved: int, failing: float) -> Rule:
-    """Return the rule for all sites, with what the sites that it works on have shown."""
-    first = sites[0]
-    where = [each for each in sites if not opposes(each, requirements)]
-    pages, lost = sum(each.pages for each in where), sum(each.lost for each in where)
-    rule = Rule(
-        ANY_SITE,
-        cast("Kind", first.kind),
-        first.source,
-        first.target,
-        learned_by=BY,
-        support=pages + lost,
-        false_positives=lost,
-        fpr=round(lost / (pages + lost), 6),
-        fpr_upper=round(upper_bound(lost, pages + lost), 6),
-        saves=sum(each.saved for each in where),
-        examples=tuple(_examples(where)),
-        extra={BY: {"sites": proved, "failing": round(failing, 4)}},
-    )
-    return excepting([rule], sites, requirements)[0]
-
-
-def _examples(sites: Iterable[SiteTally]) -> Iterator[tuple[str, str]]:
-    ranked = sorted((each for each in sites if each.example), key=lambda each: (-each.pages, each.site))
-    yield from ((each.example, each.becomes) for each in ranked[:_EXAMPLES])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_type_hints
 
 import pyarrow as pa
 
@@ -83,8 +83,8 @@ class SiteTally(NamedTuple):
 
 SHOWN = pa.schema(
     [
-        pa.field(name, pa.int64() if hint == "int" else pa.string(), nullable=False)
-        for name, hint in SiteTally.__annotations__.items()
+        pa.field(name, pa.int64() if hint is int else pa.string(), nullable=False)
+        for name, hint in get_type_hints(SiteTally).items()
     ]
 )
 """The same as the columns of a table, for engines."""

@@ -58,6 +58,12 @@ class Outcome:
         return self.before.with_rules(found if self.keeps_values else masked(found))
 
     @property
+    def site_counts(self) -> tuple[int, int, int]:
+        """How many sites there are, with how many URLs and pages to learn from."""
+        urls, pages = (sum(getattr(site, name) for site in self.sites) for name in ("urls", "pages"))
+        return len(self.sites), urls, pages
+
+    @property
     def rejected(self) -> Counter[str]:
         """Why candidates were not taken, and how many."""
         total: Counter[str] = Counter()
@@ -108,7 +114,7 @@ class Outcome:
         rules = self.rules
         proposed = sum(map(is_proposed, rules))
         return {
-            "sites": len(self.sites),
+            "sites": self.site_counts[0],
             **self._counts(self.all_totals),
             "held_out_pairs": self.held.pairs,
             "held_out_false_pairs": self.held.false,

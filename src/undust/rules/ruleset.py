@@ -14,7 +14,7 @@ from undust._core import IMAGE_MARK, Program
 from undust.display import drawn
 from undust.errors import RuleError
 from undust.files.streams import open_output, read_whole
-from undust.rules import files, image
+from undust.rules import files, image, parts
 from undust.rules.compiled import Canonicalizer
 from undust.rules.language import ANY_SITE, RETIRED, Rule, Status, identity
 from undust.rules.needs import acting
@@ -53,15 +53,30 @@ class RuleSet(Sequence[Rule]):
         self._program = program
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
+    def load(cls, path: str | PathLike[str], sites: Iterable[str] | None = None) -> Self:
         """Return the rules of a file; `-` is standard input, and it may be packed with gzip or zstd.
 
-        A file that `compile_to` wrote is mapped and ready at once, however many rules it has.
+        A file that `compile_to` wrote is mapped and ready at once, however many rules it has. Of a folder
+        with rules in parts, only the parts that have rules of the `sites` are read, if these are named.
         """
         name = str(path)
+        wanted = None if sites is None else list(sites)
         if image.is_image(name):
-            return cls._of_image(image.mapped(name), name)
-        return cls.loads(read_whole(name, files.MOST_FILE_BYTES), name=name)
+            rules = cls._of_image(image.mapped(name), name)
+        elif parts.is_folder(name):
+            rules = cls._of_parts(name, wanted)
+        else:
+            rules = cls.loads(read_whole(name, files.MOST_FILE_BYTES), name=name)
+        return rules if wanted is None else rules.of_sites(wanted)
+
+    @classmethod
+    def _of_parts(cls, folder: str, sites: list[str] | None) -> Self:
+        rules = cls.__new__(cls)
+        raw: list[dict[str, Any]] = []
+        for name, data in parts.parts_of(folder, sites):
+            raw += cls.loads(data, name=name).raw
+        rules._start(parts.header_of(folder), raw, folder)  # noqa: SLF001 -- its own
+        return rules
 
     @classmethod
     def _of_image(cls, held: image.Image, name: str) -> Self:
@@ -87,10 +102,17 @@ class RuleSet(Sequence[Rule]):
         return rules
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the file, whole or not at all; the same rules give the same bytes."""
+        """Write the file, whole or not at all; the same rules give the same bytes.
+
+        Where the name ends with a slash it is a folder, with the rules in parts, sorted by site.
+        """
         if image.is_image(str(path)):
             message = f"{path}: a compiled rule file is not changed; change its source and compile that again"
             raise RuleError(message)
+        if parts.is_folder(str(path)):
+            by_site = sorted(map(_with_id, self.raw), key=_place_of_site)
+            parts.write(str(path), self._header, by_site)
+            return
         with open_output(str(path)) as output:
             output.write(self.dumps())
 
@@ -294,9 +316,14 @@ class RuleSet(Sequence[Rule]):
         return check(self)
 
 
-def load(path: str | PathLike[str]) -> RuleSet:
-    """Return the rules of a file."""
-    return RuleSet.load(path)
+def load(path: str | PathLike[str], sites: Iterable[str] | None = None) -> RuleSet:
+    """Return the rules of a file, or of a folder with rules in parts; all, or those of some sites."""
+    return RuleSet.load(path, sites)
+
+
+def _place_of_site(rule: Mapping[str, Any]) -> tuple[bool, str]:
+    """Return the place of a rule in a folder: by site, and last if it is for all sites."""
+    return rule["site"] == ANY_SITE, parts.site_key(rule["site"])
 
 
 def _id_of(rule: Mapping[str, Any]) -> str:

@@ -7,7 +7,6 @@ site. What all sites gave comes to the driver a few partitions at a time, so tha
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sized
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,7 @@ from undust.files.writing import write_batches
 from undust.reading.observations import arrow_table
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -230,17 +229,50 @@ class SparkEngine:
         table: Any,  # noqa: ANN401
         function: SiteFunction,
         schema: pa.Schema,
-        done: Container[str] = (),
+        done: Collection[str] = (),
         excuse: Excuse | None = None,  # noqa: ARG002 -- Spark reports a lost machine, not its site
     ) -> Iterator[pa.Table]:
         """Yield what the function makes of the sites, some at a time, as it comes and in any order."""
+        for results in _brought(self._made_of_sites(table, function, schema, done)):
+            yield restored(results, schema)
+
+    def keep_sites(  # noqa: PLR0913, PLR0917 -- as the contract has it
+        self,
+        table: Any,  # noqa: ANN401
+        function: SiteFunction,
+        schema: pa.Schema,
+        column: str,
+        note: Callable[[pa.Table], object],
+        done: Collection[str] = (),
+        excuse: Excuse | None = None,  # noqa: ARG002 -- Spark reports a lost machine, not its site
+    ) -> SparkTable:
+        """Return the rows that the function makes of the sites, if they have a value in a column."""
+        # Kept, or the sites would be learned from once more for what stays.
+        frame = self._made_of_sites(table, function, schema, done).persist()
+        self._kept.append(frame)
+        for results in _brought(frame.where(f"{column} IS NULL")):
+            note(restored(results, schema))
+        return SparkTable(frame.where(f"{column} IS NOT NULL"), schema)
+
+    def select(self, query: str, tables: Mapping[str, Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Yield what a query gives."""
+        with one_sentence():
+            frames: dict[str, Any] = {name: self._table(table).frame for name, table in tables.items()}
+            found = self.spark.sql(query, **frames)
+        yield from SparkTable(found, schema).batches()
+
+    def _made_of_sites(
+        self,
+        table: Any,  # noqa: ANN401
+        function: SiteFunction,
+        schema: pa.Schema,
+        done: Collection[str],
+    ) -> DataFrame:
         rows = self._table(table)
         # What is left out must not travel: it may be a site that no machine can hold.
         left = rows.frame.mapInArrow(partial(tasks.left_to_do, done=done), rows.frame.schema)
-        is_all_left = isinstance(done, Sized) and not len(done)
-        frame = (rows.frame if is_all_left else left).repartition(self._partitions, SITE)
-        for results in _brought(_by_site(frame, function, rows.schema, schema)):
-            yield restored(results, schema)
+        frame = (left if len(done) else rows.frame).repartition(self._partitions, SITE)
+        return _by_site(frame, function, rows.schema, schema)
 
     @property
     def _partitions(self) -> int:

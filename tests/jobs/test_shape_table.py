@@ -1,0 +1,109 @@
+"""What sites say of shapes is added up by an engine: the same rules for all sites as in memory."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from undust.engines import LocalEngine, budget
+from undust.jobs import combined
+from undust.jobs.shape_table import SAID, EngineShapes, said_rows
+from undust.learning import Requirements, SiteTally, rules_across
+from undust.learning.across import rules_of_shapes
+from undust.learning.shape_sums import HeldShapes
+from undust.reading.observations import table_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from undust.engines import Engine
+
+CARE = Requirements()
+
+
+def tallies(sites: int, chance: random.Random) -> list[SiteTally]:
+    """What sites might say of forty parameters: some idle nearly everywhere, some often not."""
+    said = []
+    for site in range(sites):
+        for name in chance.sample(range(40), 6):
+            family = "parameter" if name % 4 else "lone parameter"
+            fails = chance.random() < (0.01 if name < 30 else 0.4)
+            pages, lost = (0, chance.randrange(1, 30)) if fails else (chance.randrange(1, 30), 0)
+            host = f"s{site}.test"
+            source, target = f"{{s}}://{{h}}/{{p**}}?n{name}={{**}}&{{rest**}}", "{s}://{h}/{p}?{rest}"
+            shown = (f"http://{host}/ä?n{name}=1", f"http://{host}/ä") if pages else ("", "")
+            counts = (pages + lost, pages, pages, lost, pages, lost)
+            said.append(SiteTally(host, family, "rewrite", source, target, *counts, *shown))
+    return said
+
+
+def shapes_with(engine: Engine, said: list[SiteTally]) -> EngineShapes:
+    """The table of an engine, a part of which came from elsewhere."""
+    rows, cut = said_rows(said, CARE), len(said) // 3
+    kept = engine.map_rows(rows.slice(cut), lambda batch: batch, SAID)
+    return EngineShapes(engine, kept, [rows.slice(0, cut)])
+
+
+def assert_same(engine: Engine) -> None:
+    """The engine's sums, tallies and rules are those in memory."""
+    said = tallies(300, random.Random(4))
+    held, shapes = HeldShapes(said, CARE), shapes_with(engine, said)
+    assert shapes.families() == held.families()
+    assert sorted(shapes.proved(30)) == sorted(held.proved(30))
+    some = [each.shape for each in held.proved(30)][:5]
+    assert list(shapes.tallies(some)) == list(held.tallies(some))
+    rules = rules_across(said, CARE)
+    assert len(rules) > 10
+    assert sum(bool(rule.except_sites) for rule in rules) > 3
+    assert rules_of_shapes(shapes, CARE) == rules
+    assert rules_of_shapes(EngineShapes(engine, SAID.empty_table()), CARE) == ()
+
+
+@pytest.mark.parametrize("held", [0.125, 1e-9])
+def test_an_engine_adds_up_what_memory_does(
+    held: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In memory and on disk."""
+    monkeypatch.setattr(budget, "HELD_SHARE", held)
+    with LocalEngine("1GB", 1, str(tmp_path)) as engine:
+        assert_same(engine)
+
+
+def crawl() -> pa.Table:
+    """Sites with a rule, sites that are learned from and give none, and sites without duplicates."""
+    rows = [
+        {"url": f"http://d{site}.test/p{page}{end}", "digest": f"{site}-{page}"}
+        for site in range(6)
+        for page in range(12)
+        for end in ("", f"?sid={page * 7 + site}")
+    ]
+    rows += [
+        {"url": f"http://o{site}.test/{page}", "digest": f"o{site}-{page % 2}"}
+        for site in range(9)
+        for page in range(4)
+    ]
+    rows += [{"url": f"http://q{site}.test/", "digest": f"q{site}"} for site in range(20)]
+    return table_of(pa.Table.from_pylist(rows))
+
+
+def test_sites_without_rules_leave_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are counted: the rules and the counts of all sites are the same."""
+    learn = partial(combined.learn_combined, crawl(), threads=1, keep_refused=False)
+    one_by_one = learn()
+    monkeypatch.setattr(combined, "COUNTED_TOGETHER", 10)
+    together = learn()
+    assert {site.site for site in together.sites} == {f"d{number}.test" for number in range(6)}
+    assert together.rules.dumps() == one_by_one.rules.dumps()
+    assert [rule.site for rule in together.rules].count("*") == len(together.across) > 0
+    counts = together.as_json()
+    assert (counts.pop("sites_without_duplicates"), counts.pop("sites_without_rules")) == (20, 9)
+    alone = one_by_one.as_json()
+    # Those of sites without duplicates were never made.
+    for name in ("candidates", "rejected"):
+        counts.pop(name), alone.pop(name)
+    assert counts == alone
+    assert together.site_counts == one_by_one.site_counts
