@@ -1,7 +1,7 @@
 """The pattern tree beside rewrite rules, as the tables of Lei et al. (WWW 2010) show them.
 
-    python -m bench.tree                       sites of 20,000 URLs: nodes, candidates, compression, seconds
-    python -m bench.tree --urls 70000          of the size of a published training set; takes half an hour
+    python -m bench.tree                       sites of 10,000 URLs: nodes, candidates, compression, seconds
+    python -m bench.tree --urls 70000          of the size of a published training set; takes much longer
     python -m bench.tree --sites news cms      other kinds of sites
     python -m bench.tree --noise               what mislabelled pages cost
 
@@ -145,7 +145,7 @@ def noise_rows(kind: str, urls: int) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Run what was asked for and print a row at a time."""
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("--urls", type=int, default=20_000, help="of each site")
+    ask.add_argument("--urls", type=int, default=10_000, help="of each site")
     ask.add_argument("--sites", nargs="*", default=KINDS)
     ask.add_argument("--noise", action="store_true")
     ask.add_argument("--no-rewrite", action="store_true")
@@ -170,11 +170,11 @@ def side_by_side(rows: list[dict[str, Any]]) -> Iterator[str]:
     >>> row = {"method": "tree + graph", "raw": 9, "qualified": 5, "deployed": 2, "seconds": 1.0}
     >>> print(*side_by_side([row | {"compression_rate": 0.5}]), sep="\n")
     <BLANKLINE>
-    seen / published            raw   qualified    deployed         seconds  compression
-    tree + graph             9 / 75      5 / 32       2 / 6      1.0 / 37.3  50.0 / 34.5
+    seen / published                raw       qualified        deployed         seconds  compression
+    tree + graph                 9 / 75          5 / 32           2 / 6      1.0 / 37.3  50.0 / 34.5
     """
     yield ""
-    heads = [*(f"{name:>10}" for name in COLUMNS[1:4]), f"{'seconds':>14}", "compression"]
+    heads = [*(f"{name:>14}" for name in COLUMNS[1:4]), f"{'seconds':>14}", "compression"]
     yield f"{'seen / published':20} " + "  ".join(heads)
     for method, *published in PUBLISHED:
         mine = [row for row in rows if row["method"] == method]
@@ -184,7 +184,7 @@ def side_by_side(rows: list[dict[str, Any]]) -> Iterator[str]:
             (sum(row[name] for row in mine) / len(mine), known)
             for name, known in zip(COLUMNS[1:], published, strict=True)
         )
-        cells = [f"{f'{seen:,.0f} / {known}':>10}" for seen, known in counts]
+        cells = [f"{f'{seen:,.0f} / {known}':>14}" for seen, known in counts]
         cells += [
             f"{f'{seconds[0]:.1f} / {seconds[1]}':>14}",
             f"{rate[0]:.1%} / {rate[1]:.1%}".replace("%", ""),
