@@ -198,16 +198,10 @@ def try_out(wheel: Path, python: list[str]) -> None:
     )
     platforms = dict.fromkeys([platform, *(f"{other}_{machine}" for other in others)])
     with tempfile.TemporaryDirectory(prefix="undust-try-") as folder:
-        words = ["--quiet", "--disable-pip-version-check", "--constraint", f"{ROOT / 'constraints.txt'}"]
-        words += [
-            "--only-binary=:all:",
-            "--python-version",
-            version[2:],
-            "--implementation",
-            "cp",
-            "--abi",
-            abi,
-        ]
+        words = ["--quiet", "--disable-pip-version-check"]
+        if not abi.endswith("t"):  # of the pinned packages some have no wheel for free-threaded Pythons
+            words += ["--constraint", f"{ROOT / 'constraints.txt'}"]
+        words += ["--only-binary=:all:", "--python-version", version[2:], "--implementation", "cp"]
         words += [*(f"--platform={each}" for each in platforms), "--abi", abi, "--target", folder, str(wheel)]
         subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True)
         alone = {"PATH": os.environ["PATH"], "PYTHONPATH": folder, "PYTHONNOUSERSITE": "1"}
