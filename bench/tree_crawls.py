@@ -2,6 +2,7 @@
 
     python -m bench.tree_crawls                    tables 3 and 4 on the crawls, then each suspect by itself
     python -m bench.tree_crawls --folders mirrors  on other real sites
+    python -m bench.tree_crawls --suspects order   only the suspects whose names have that word, no tables
 
 As published: all labelled URLs of a site are learned from and judged on, compression and fpr are those of the
 deployed rules, and no page is held out. Real sites are not part of the repository; `UNDUST_DATA` names
@@ -25,8 +26,9 @@ from undust.proposing.papers import propose
 from undust.proposing.papers.selection import select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from undust.judging.candidates import Candidate
     from undust.pages.clustering import SiteClusters
 
     Site = tuple[str, SiteClusters, pa.Table]
@@ -41,6 +43,8 @@ SUSPECTS: Mapping[str, Mapping[str, object]] = {
     "as it is": {},
     "published: o_min 0.5, least √n": PUBLISHED_TREE,
     "salience of the node": {"tree.salience": "node"},
+    "salience of the site": {"tree.salience": "site"},
+    "learned from a sample of 2,000 URLs": {"tree.max_urls": 2_000},
     "least √n": {"tree.least": 1 << 30},
     "least 3": {"tree.least": 3},
     "o_min 0.5": {"tree.min_overlap": 0.5},
@@ -54,6 +58,11 @@ SUSPECTS: Mapping[str, Mapping[str, object]] = {
     "residual walk": {"tree.residual": True},
 }
 """Each of them changed alone, the rest as it is."""
+ORDERS: Mapping[str, Callable[[Sequence[Candidate]], Sequence[Candidate]]] = {
+    "order of application reversed": lambda chosen: chosen[::-1],
+    "order of application by URLs": lambda chosen: sorted(chosen, key=lambda each: -each.support),
+}
+"""The same rules, deployed one after the other in another order."""
 POPULATIONS = ("all URLs", "no page with one URL", "half of each page's URLs", "pages of 2 to 4 URLs")
 """The same sites without what the paper's data did not have, and with less of each page."""
 
@@ -86,14 +95,18 @@ def part_of(site: Site, population: str) -> Site:
     return name, clusters_of(some.rename_columns(["url", "cluster"])), some
 
 
-def by_tree(site: Site, options: Mapping[str, object]) -> dict[str, Any]:
-    """Return what the rules of the tree do to the URLs they were learned from."""
+def by_tree(
+    site: Site,
+    options: Mapping[str, object],
+    order: Callable[[Sequence[Candidate]], Sequence[Candidate]] = tuple,
+) -> dict[str, Any]:
+    """Return what the rules of the tree, in an order, do to the URLs they were learned from."""
     _, clusters, truth = site
     started = process_time()
     proposal = propose(clusters, ["tree"], options)["tree"]
     counts = {"raw": proposal.cut["raw candidates"], "qualified": proposal.cut["qualified candidates"]}
     counts["deployed"] = len(proposal.candidates)
-    return counts | {"seconds": process_time() - started} | judged(proposal.candidates, truth)
+    return counts | {"seconds": process_time() - started} | judged(order(proposal.candidates), truth)
 
 
 def by_rewriting(site: Site, fanout: int) -> dict[str, Any]:
@@ -126,21 +139,23 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--folders", nargs="*", default=["crawls"])
     ask.add_argument("--sites", nargs="*", help="only these")
+    ask.add_argument("--suspects", default="", help="only those whose names have this word")
     told = ask.parse_args()
     sites = [site for site in labelled_sites(told.folders) if not told.sites or site[0] in told.sites]
     if not sites:
         print("there are no real sites here; UNDUST_DATA names their folder")
         return
     print(f"{machine()}; {len(sites)} sites: {', '.join(name for name, _, _ in sites)}\n", flush=True)
-    for population in POPULATIONS:
+    for population in () if told.suspects else POPULATIONS:
         found: dict[str, list[dict[str, Any]]] = {}
         for site in sites:
             for method, row in methods(part_of(site, population)):
                 found.setdefault(f"{population}, {method}", []).append(row)
         for line, rows in found.items():
             show(line, mean(rows))
-    for suspect, options in SUSPECTS.items():
-        show(f"tree + graph, {suspect}", mean([by_tree(site, options) for site in sites]))
+    for suspect in (name for name in (*SUSPECTS, *ORDERS) if told.suspects in name):
+        options, order = SUSPECTS.get(suspect, {}), ORDERS.get(suspect, tuple)
+        show(f"tree + graph, {suspect}", mean([by_tree(site, options, order) for site in sites]))
 
 
 def show(line: str, row: dict[str, float]) -> None:

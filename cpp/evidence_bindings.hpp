@@ -1,10 +1,11 @@
 // Evidence as Python holds it: the columns stay alive as long as the object does.
 #pragma once
 
+#include "python.hpp"  // first: Python sets what the system's headers declare
+
 #include <vector>
 
 #include "evidence.hpp"
-#include "python.hpp"
 
 namespace undust {
 

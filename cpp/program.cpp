@@ -45,6 +45,7 @@ void Orbit::start(const std::string& first) {
   hashes.clear();
   steps.clear();
   result = 0;
+  is_settled = false;
 }
 
 std::size_t Orbit::find_earlier(std::size_t step) {
@@ -119,7 +120,8 @@ Program::Effect Program::changed_by(const StoredRule& rule, const Lane& lane) co
   return is_only_one && rule.head().is_final ? Effect::kFinished : Effect::kChanged;
 }
 
-// f, or for comparing g, of the URL in lane.view: the rule that changed it, with the result in `out`.
+// f, or for comparing g, of the URL in lane.view: the rule that changed it, with the result in `out`. Where f is known
+// to change nothing (kComparingSettled), only the rules that g has besides those of f are tried.
 Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::string& out) const {
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
@@ -127,7 +129,7 @@ Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::stri
     lane.has_candidates = false;
     for (const std::uint32_t place : lane.candidates) {
       const StoredRule rule = rule_at(*block, place);
-      if (rule->is_mask || (use == For::kFetching && rule.head().is_compared)) continue;
+      if (rule->is_mask || use == (rule.head().is_compared ? For::kFetching : For::kComparingSettled)) continue;
       const Effect effect = apply(rule, lane, scratch, out);
       if (effect == Effect::kNone) continue;
       if (effect == Effect::kKept) out = lane.view.url;
@@ -147,6 +149,7 @@ Outcome Program::walk_by(Lane& lane, Orbit& orbit, Step&& next_change) const {
     orbit.result = step - 1;
     if (effect == Effect::kNone || effect == Effect::kKept) {
       orbit.texts.drop_last();
+      orbit.is_settled = effect == Effect::kNone;
       if (effect == Effect::kKept) orbit.steps.push_back({rule, orbit.result});
       return Outcome::kResolved;
     }
@@ -170,17 +173,29 @@ Outcome Program::walk_by(Lane& lane, Orbit& orbit, Step&& next_change) const {
 }
 
 Outcome Program::walk(For use, Lane& lane, Scratch& scratch, Orbit& orbit) const {
-  return walk_by(lane, orbit, [&](std::string& out) { return change(use, lane, scratch, out); });
+  return walk_by(lane, orbit, [&](std::string& out) {
+    const Change found = change(use, lane, scratch, out);
+    if (use == For::kComparingSettled) use = For::kComparing;
+    return found;
+  });
+}
+
+// Makes the lane ready for a text. If it is settled there, the view holds it, and so do the candidates if one block had
+// its turn.
+void Program::resume(std::string_view text, bool is_settled, Lane& lane) const {
+  if (!is_settled) lane.view.read(text);
+  lane.has_candidates = is_settled && lane.rules.own && !shared_;
 }
 
 // Each matching mask once, in order, from k(u) on; where the last text it gave stands.
-std::size_t Program::mask(Lane& lane, Scratch& scratch) const {
+std::size_t Program::mask(Lane& lane, Scratch& scratch, bool is_settled) const {
   Texts& texts = scratch.compared.texts;
   std::size_t masked = scratch.compared.result;
-  lane.view.read(texts[masked]);
+  resume(texts[masked], is_settled, lane);
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
-    find_rules(*block, lane);
+    if (!lane.has_candidates) find_rules(*block, lane);
+    lane.has_candidates = false;
     for (std::size_t i = 0; i < lane.candidates.size(); ++i) {
       const std::uint32_t place = lane.candidates[i];
       const StoredRule rule = rule_at(*block, place);
@@ -225,11 +240,14 @@ Result Program::key(Lane& lane, Scratch& scratch) const {
   const auto have = [&](bool (Block::*has)() const) {
     return (lane.rules.own && (lane.rules.own.*has)()) || (shared_ && (shared_.*has)());
   };
+  bool is_settled = scratch.fetched.is_settled;
   if (have(&Block::has_compared)) {
-    lane.view.read(result.url);
-    (void)walk(For::kComparing, lane, scratch, scratch.compared);
+    resume(result.url, is_settled, lane);
+    (void)walk(is_settled ? For::kComparingSettled : For::kComparing, lane, scratch, scratch.compared);
+    is_settled = scratch.compared.is_settled;
   }
-  return {result.outcome, scratch.compared.texts[have(&Block::has_masks) ? mask(lane, scratch) : scratch.compared.result]};
+  const bool has_masks = have(&Block::has_masks);
+  return {result.outcome, scratch.compared.texts[has_masks ? mask(lane, scratch, is_settled) : scratch.compared.result]};
 }
 
 Result Program::canonical(std::string_view url, Scratch& scratch) const {

@@ -111,6 +111,7 @@ struct Orbit {
   // of them lead from the first text to the chosen one.
   std::vector<AppliedStep> steps;
   std::size_t result = 0;
+  bool is_settled = false;  // the walk ended where no rule changed the chosen text, and the view holds that text
 
   void start(const std::string& first);
   // Where the text of a step stood before; the step itself if it is new.
@@ -191,7 +192,7 @@ class Program {
   [[nodiscard]] StoredRule rule_at(const Block& block, std::uint32_t place) const {
     return {block.address(place), shapes_};
   }
-  enum class For { kFetching, kComparing };
+  enum class For { kFetching, kComparing, kComparingSettled };
   [[nodiscard]] Change change(For use, Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Effect changed_by(const StoredRule& rule, const Lane& lane) const;
   [[nodiscard]] Effect apply(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const;
@@ -202,7 +203,8 @@ class Program {
   [[nodiscard]] Outcome walk(For use, Lane& lane, Scratch& scratch, Orbit& orbit) const;
   [[nodiscard]] Outcome walk_apart(const StoredRule& rule, Effect effect, const std::vector<bool>& asked, Scratch& scratch) const;
   [[nodiscard]] bool is_kept(std::uint32_t before, const std::vector<bool>& asked, Lane& lane, Scratch& scratch) const;
-  [[nodiscard]] std::size_t mask(Lane& lane, Scratch& scratch) const;
+  [[nodiscard]] std::size_t mask(Lane& lane, Scratch& scratch, bool is_settled) const;
+  void resume(std::string_view text, bool is_settled, Lane& lane) const;
 
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;

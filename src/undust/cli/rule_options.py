@@ -57,11 +57,10 @@ yes_option = click.option(
 
 def rules_of(file: str, sites_file: str | None) -> RuleSet:
     """Return the rules of a file, or of some of its sites."""
-    rules = load(file)
     if sites_file is None:
-        return rules
+        return load(file)
     lines = read_whole(sites_file, MOST_FILE_BYTES).decode("utf-8", "replace").splitlines()
-    return rules.of_sites(filter(None, map(str.strip, lines)))
+    return load(file, filter(None, map(str.strip, lines)))
 
 
 def with_sample(function: F) -> F:

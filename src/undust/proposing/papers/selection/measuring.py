@@ -77,3 +77,12 @@ class TrialUrls:
         same = np.unique(image * width + self.cluster[rows], return_counts=True)[1]
         pairs = int((sizes * (sizes - 1) // 2).sum())
         return 1 - int((same * (same - 1) // 2).sum()) / pairs if pairs else 0.0
+
+    def merges(self, rules: Iterable[Rule]) -> tuple[int, int]:
+        """Return how many URLs the rules bring to others of their page, and how many pages to others."""
+        compiled = RuleSet({rule.id: rule for rule in rules}.values()).compile()
+        keys = compiled.batch(self.urls, keys=True, threads=self.threads).dictionary_encode().indices
+        image = keys.to_numpy(zero_copy_only=False).astype(np.int64)
+        width = int(self.cluster.max(initial=0)) + 1
+        pages = len(np.unique(image * width + self.cluster))
+        return len(image) - pages, pages - len(np.unique(image))

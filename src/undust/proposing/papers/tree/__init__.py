@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper
 from undust.proposing.papers.tree.pairs import duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
 from undust.proposing.papers.tree.tree_rules import rules_of
-from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, SALIENCES, UrlColumns, grow
+from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns, grow
 from undust.urls.tree.growing import least_count
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _PAIR = 2
 ALL = "all"
+TreeChoice = Literal["node", "site", "either"]
+"""By which curve values are kept apart (`undust.urls.tree.salience`), or the one whose rules are better."""
 _PROVED_AT_ONCE = 8
 """Candidates whose images are held at a time: each may be as large as the site."""
 
@@ -61,7 +63,7 @@ class TreeOptions:
     """Share of false pairs on the training data (`fpr_max`; A16: 0.05, not 0.05 %)."""
     noise: float = 0.0
     """Share of URLs believed to have a wrong label; pairs that look false for that alone are forgiven."""
-    salience: Salience = "site"
+    salience: TreeChoice = "either"
     """Whose frequencies make a value salient: the key's in the `node`, or the text's in the whole `site`."""
     least: int = 8
     """URLs that a salient value has at least; the square root of their number where that is less."""
@@ -81,7 +83,7 @@ class TreeOptions:
     def __post_init__(self) -> None:
         for name, known in (
             ("selection", (*STRATEGIES, ALL)),
-            ("salience", SALIENCES),
+            ("salience", get_args(TreeChoice)),
             ("common", SHARE_BASES),
         ):
             if (said := getattr(self, name)) not in known:
@@ -108,25 +110,20 @@ def allowed_fpr(options: TreeOptions) -> float:
     return 1 - (1 - options.max_fpr) * (1 - options.noise) ** 2
 
 
+class Selected(NamedTuple):
+    """What one tree of a site gives."""
+
+    tree: PatternTree
+    candidates: list[Candidate]
+    cut: Counter[str]
+
+
 def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
     """Return the candidates of a pattern tree, those that save most first."""
     sample = sampled(site, options.max_urls)
-    tree, found = raw_candidates(sample, options)
-    cut: Counter[str] = Counter({"raw candidates": len(found)})
-    cut.update(raw.reason for raw in found if not raw.rules)
-    candidates, graph = qualified(tree, found)
-    cut["qualified candidates"] = len(candidates)
-    if options.selection in STRATEGIES:
-        chosen = deployable(
-            candidates,
-            graph,
-            TrialUrls(sample),
-            options.selection,
-            allowed_fpr(options),
-            residual=options.residual,
-        )
-        cut["not selected"] = len(candidates) - len(chosen)
-        candidates = list(chosen)
+    trial = TrialUrls(sample)
+    found = [selected(sample, trial, replace(options, salience=curve)) for curve in curves_of(options)]
+    tree, candidates, cut = better(found, trial, options)
     if sample is not site:
         proved = proved_on_all(candidates, TrialUrls(site), allowed_fpr(options))
         cut["too many false pairs beyond the sample"] = len(candidates) - len(proved)
@@ -137,6 +134,57 @@ def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
         whole, part = (int((each.cluster_of_node >= 0).sum()) for each in (site, sample))
         notes.append(f"learned from a sample of {part:,} of {whole:,} URLs, proved on all of them")
     return Proposal(tuple(candidates), dict(sorted(cut.items())), tuple(notes))
+
+
+def curves_of(options: TreeOptions) -> tuple[Salience, ...]:
+    """Return by which curves trees are grown."""
+    return ("site", "node") if options.salience == "either" else (options.salience,)
+
+
+def selected(sample: SiteClusters, trial: TrialUrls, options: TreeOptions) -> Selected:
+    """Return one tree and which of its candidates are proposed."""
+    tree, found = raw_candidates(sample, options)
+    cut: Counter[str] = Counter({"raw candidates": len(found)})
+    cut.update(raw.reason for raw in found if not raw.rules)
+    candidates, graph = qualified(tree, found)
+    cut["qualified candidates"] = len(candidates)
+    if options.selection in STRATEGIES:
+        chosen = deployable(
+            candidates, graph, trial, options.selection, allowed_fpr(options), residual=options.residual
+        )
+        cut["not selected"] = len(candidates) - len(chosen)
+        candidates = [with_needed_rules(each, trial) for each in chosen]
+    return Selected(tree, candidates, cut)
+
+
+def with_needed_rules(candidate: Candidate, trial: TrialUrls) -> Candidate:
+    """Return a candidate without the rules that bring no URL of the training data to another of its page.
+
+    A mapping has a rule for each shape of its nodes. One that no duplicate has shown merges nothing that is
+    known, and may merge what is not.
+    """
+    kept = list(candidate.rules)
+    most = trial.merges(kept)[0] if len(kept) > 1 else 0
+    for rule in reversed(candidate.rules):
+        rest = [each for each in kept if each is not rule]
+        if rest and trial.merges(rest)[0] >= most:
+            kept = rest
+    if len(kept) == len(candidate.rules):
+        return candidate
+    return replace(candidate, rules=tuple(kept), fpr=trial.fpr(kept))
+
+
+def better(found: list[Selected], trial: TrialUrls, options: TreeOptions) -> Selected:
+    """Return the tree whose rules bring most URLs to others of their page, the first of equal ones.
+
+    Against a page that they bring to another page stand as many URLs as pairs against a false one.
+    """
+
+    def worth(each: Selected) -> float:
+        right, wrong = trial.merges(rule for candidate in each.candidates for rule in candidate.rules)
+        return right - wrong / allowed_fpr(options) if wrong else right
+
+    return found[0] if len(found) == 1 else max(found, key=worth)
 
 
 def sampled(site: SiteClusters, most: int) -> SiteClusters:
@@ -226,7 +274,7 @@ def repeating(columns: UrlColumns) -> NDArray[np.bool_]:
 
 
 def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
-    """Return the tree of a site and every mapping between its nodes, qualified or not."""
+    """Return the (first) tree of a site and every mapping between its nodes, qualified or not."""
     columns = UrlColumns.of(site.node_urls, np.flatnonzero(site.cluster_of_node >= 0))
     # The URLs of a page stand together, so that what they have in common is counted in passing.
     columns = columns.ordered(np.argsort(site.cluster_of_node[columns.rows], kind="stable"))
@@ -234,7 +282,7 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
     is_shared = np.bincount(cluster, minlength=1)[cluster] >= _PAIR
     chosen = np.ones(len(columns), np.bool_) if options.singletons else is_shared
     chosen = chosen & ~repeating(columns)
-    tree = grow(columns, chosen, options.salience, min(options.least, least_count(int(chosen.sum()))))
+    tree = grow(columns, chosen, curves_of(options)[0], min(options.least, least_count(int(chosen.sum()))))
     planner, moves = Planner(tree), Moves(columns)
     mapper = Mapper(tree, cluster, options.min_common, options.max_disagreement, options.common)
 
