@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _PAIR = 2
 ALL = "all"
 TreeChoice = Literal["node", "site", "either"]
-"""By which curve values are kept apart (`undust.urls.tree.salience`), or the one whose rules are better."""
+"""By which curve values are kept apart (`undust.urls.tree.growing`), or the one whose rules are better."""
 _PROVED_AT_ONCE = 8
 """Candidates whose images are held at a time: each may be as large as the site."""
 
