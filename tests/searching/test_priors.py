@@ -65,8 +65,8 @@ def test_a_share_that_is_none_is_told(tmp_path: Path, number: object) -> None:
 
 
 def test_other_methods_have_no_priors(tmp_path: Path) -> None:
-    """The option says for which method it is."""
+    """The option is refused where nothing would use it."""
     path = written(tmp_path / "priors.json")
-    found = CliRunner().invoke(main, ["learn", "crawl.jsonl", "--priors", str(path)])
+    found = CliRunner().invoke(main, ["learn", "crawl.jsonl", "--method", "substring", "--priors", str(path)])
     assert found.exit_code == 2
-    assert "add --method edits" in found.output
+    assert "leave --method out" in found.output

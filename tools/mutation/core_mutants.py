@@ -49,7 +49,7 @@ CORE_MUTANTS = (
     CoreMutant(
         WALK, "lane.rules.site)) return Effect::kNone;", 'std::string_view("?"))) return Effect::kNone;'
     ),
-    CoreMutant(WALK, "if (rule->is_mask || (use", "if ((use"),
+    CoreMutant(WALK, "if (rule->is_mask || use == (", "if (use == ("),
     # Matching.
     CoreMutant(
         MATCH, "kHttp: return !url.is_https && !url.is_scheme_masked;", "kHttp: return !url.is_scheme_masked;"

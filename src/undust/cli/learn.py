@@ -62,7 +62,7 @@ FLIPPED = 3
     "--priors",
     metavar="FILE",
     type=click.Path(),
-    help="With --method edits: how often kinds of rules are right, instead of what undust ships.",
+    help="How often kinds of rules are right on other sites, instead of what undust ships.",
 )
 @options.learner_options
 @click.option(
@@ -276,10 +276,10 @@ def _has_judged(result: Outcome | MethodOutcome) -> bool:
 
 def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:
     """Raise if priors are given that the methods do not use."""
-    from undust.jobs.learn import EDITS  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn import COMBINED, EDITS  # noqa: PLC0415 -- slow to load, and not for --help
 
-    if priors is not None and methods != (EDITS,):
-        message = "--priors is for the method 'edits'; add --method edits"
+    if priors is not None and methods not in {(COMBINED,), (EDITS,)}:
+        message = "--priors is not used by single learners; leave --method out"
         raise click.UsageError(message)
 
 

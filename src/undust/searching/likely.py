@@ -51,6 +51,7 @@ class Guess(Objective):
     worst: float = -4.0
     right: float = 0.6
     most: float = 0.3
+    least_pages: int = 0
     refuted: frozenset[str] = field(default_factory=frozenset)
     """Texts of edits that the site has refuted."""
 

@@ -64,7 +64,7 @@ class Objective:
     """The share of merged pages that may be another page, as far as anybody can expect."""
     has_versions: bool = False
     """Whether pages are alike if they differ a little, so that a number may name a version of a page."""
-    least_pages: int = 0
+    least_pages: int = 3
     """Pages that an edit must bring together."""
     elsewhere: float = 0.009
     """How likely an edit may be wrong in a folder that nobody saw."""

@@ -31,7 +31,7 @@ PROOFS = 2
 """A part is idle if it differed between so many pairs of URLs of one page."""
 UNPROVED = 0.02
 """Of the URLs that an edit changes, at most this share may have a part that it removes untested."""
-FAMILY, _COMMON_FAMILIES = 3, frozenset({"utm_*"})
+NAMES_OF_FAMILY, _COMMON_FAMILIES = 3, frozenset({"utm_*"})
 """Names of a family that must be idle; two are enough for one that no site has for itself, because other
 sites add it to links to count visits."""
 LOSING_SHARE = 0.5
@@ -98,7 +98,7 @@ def _are_several(label: str, values: Counter[str], names: Counter[str]) -> bool:
         return False
     if not label.endswith("*"):
         return True
-    least = PROOFS if label in _COMMON_FAMILIES else FAMILY
+    least = PROOFS if label in _COMMON_FAMILIES else NAMES_OF_FAMILY
     return sum(count >= PROOFS for count in names.values()) >= least
 
 
