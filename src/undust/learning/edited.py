@@ -96,7 +96,13 @@ def combined_rules(
     unwanted: Sequence[Rule] = (),
     priors: Mapping[str, KindPrior] | None = None,
 ) -> SiteRules:
-    """Return what all proposals together give, and behind it what the search among edits finds from there."""
+    """Return what all proposals together give, and behind it what the search among edits finds from there.
+
+    Where pages are compared by what they are made of, the search alone finds more, and loses less: it weighs
+    what each pair of pages says.
+    """
+    if found.evidence_of_pairs.has_blocks:
+        return edited_rules(found, requirements, given, unwanted, priors)
     first = learn_in_rounds(found, requirements, given, unwanted)
     if not found.known.any() and not (found.nodes_of_cluster > 1).any():
         return first
