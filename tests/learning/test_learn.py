@@ -84,6 +84,16 @@ def test_no_session_is_written_into_urls() -> None:
     assert not [str(rule) for rule in rules if any(each in (rule.target or "") for each in ids)]
 
 
+def test_the_session_of_a_whole_crawl_is_dropped_by_name() -> None:
+    """A crawler keeps one session id on all pages: no rule has it, and that of another visitor goes too."""
+    session = "77de68daecd823babbb58edb1c8e14d7"
+    rows = [(f"http://a.test/p/{n}{tail}", str(n)) for n in range(60) for tail in ("", f"?sid={session}")]
+    rules = undust.learn(table_of(rows))
+    assert not [str(rule) for rule in rules if session in str(rule)]
+    canonical = rules.compile()
+    assert canonical("http://a.test/p/99?sid=0e5dba7836e2a5a4760bd652bab68e51") == "http://a.test/p/99"
+
+
 def test_a_family_of_names_is_more_than_two() -> None:
     """That an order is by something and has a direction says nothing about the number of an order."""
     tails = ("", "?order_by=a&order_dir=up", "?order_by=b", "?order_dir=down", "?order_by=c&order_dir=x")

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from undust.privacy import is_random
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _SEVERAL, _SHARE = 3, 0.15
 """At least this many proofs, and this share of them, must come from values other than the most frequent."""
+_OF_ONE_VISITOR = 10
+"""Proofs with one value that looks random: more pages than one has."""
 UNPROVED = 0.02
 """Of the URLs that a rule changes, at most this share may have a parameter that it removes untested."""
 PROOFS, _NAMES = 2, 3
@@ -51,8 +54,19 @@ def _has_several_values(state: State, effect: Effect, name: str) -> bool:
         for parameter in _query(url)
         if parameter.partition("=")[0] == name
     )
+    if is_of_one_visitor(proved):
+        return True
     others = proved.total() - max(proved.values(), default=0)
     return others >= _SEVERAL and others >= _SHARE * proved.total()
+
+
+def is_of_one_visitor(proved: Counter[str]) -> bool:
+    """Return whether what was idle on many pages looks like one visitor's own: nobody else has it.
+
+    A session id that is the same on all pages of a crawl names no page, and another visitor has another one.
+    """
+    frequent = max(proved, key=lambda text: (proved[text], text), default="")
+    return proved[frequent] >= _OF_ONE_VISITOR and is_random(frequent.partition("=")[2])
 
 
 def _has_several_names(state: State, effect: Effect, head: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from undust.edits import is_somebodys
 from undust.errors import UndustError
-from undust.privacy import names_a_person
 from undust.rules import Rule
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def is_plain(name: str) -> bool:
 
 
 def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[str, object]) -> Rule | None:
-    if names_a_person(source) or names_a_person(target or ""):
+    if is_somebodys(source) or is_somebodys(target or ""):
         return None  # the rule would contain a value of one visitor
     try:
         return Rule(site, kind, source, target, **said)  # type: ignore[arg-type]

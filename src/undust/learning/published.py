@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from undust.edits import is_somebodys
 from undust.learning.differences import LONG_NAME
 from undust.pages.clustering import find_in_site
-from undust.privacy import names_a_person
 from undust.proposing.papers import LEARNERS, propose
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def published(forms: UrlForms) -> Iterator[Rule]:
 
 def _is_odd(rule: Rule) -> bool:
     """Return whether a rule is not worth a trial."""
-    return _grows(rule) or _has_a_name(rule) or names_a_person(f"{rule.source} {rule.target}")
+    return _grows(rule) or _has_a_name(rule) or is_somebodys(f"{rule.source} {rule.target}")
 
 
 def _grows(rule: Rule) -> bool:

@@ -1,7 +1,8 @@
 """The search for a site's edits under one objective and one model of risk."""
 
+from undust.searching.learned import Learned, learn_site
 from undust.searching.objective import Objective, Worth
 from undust.searching.risk import Risk
-from undust.searching.search import Learned, RefusedEdit, Search, learn_site
+from undust.searching.search import RefusedEdit, Search
 
 __all__ = ["Learned", "Objective", "RefusedEdit", "Risk", "Search", "Worth", "learn_site"]

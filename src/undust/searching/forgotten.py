@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.edits.shapes import Run
     from undust.judging import EditEffect
-    from undust.proposing import SeenParts
 
 _MOST_VOTES = 300
 """Votes of an edit that are looked at."""
@@ -48,6 +47,15 @@ class NumberVotes(NamedTuple):
     right: float
     wrong: float
     silent: float
+
+
+class RemovedPart(NamedTuple):
+    """A part of a URL that an edit removes."""
+
+    label: str
+    """What it is called: a name, a family of names, or the place of a segment."""
+    name: str
+    text: str
 
 
 def number_votes(effect: EditEffect, supports: float) -> NumberVotes:
@@ -84,49 +92,63 @@ def is_page_number(text: str) -> bool:
 
 def texts_forgotten(edit: Edit, url: str) -> Iterator[str]:
     """Yield the texts of a URL that an edit removes, as far as its shape shows them."""
+    yield from (part.text for part in removed_by(edit, url))
+
+
+def removed_by(edit: Edit, url: str) -> Iterator[RemovedPart]:
+    """Yield the parts of a URL that an edit removes, as far as its shape shows them."""
     if isinstance(edit, Several):
         for part in edit.parts:
-            yield from texts_forgotten(part, url)
-    if isinstance(edit, Rewrite) and edit.forgets:
-        parts = parts_of(url)
-        kept = frozenset(capture.name for capture in edit.target.captures() if capture.form != "any")
-        yield from _of_path(edit.source.path, parts.segments, kept)
-        yield from _of_query(edit, parts, kept)
-
-
-def _of_path(path: tuple[Run, ...], segments: tuple[str, ...], kept: frozenset[str]) -> Iterator[str]:
-    """Yield what is removed from a path, from the end where its beginning is open."""
-    for run, segment in zip(reversed(path), reversed(segments), strict=False):
-        if any(isinstance(piece, ShapeCapture) and piece.is_many for piece in run):
-            return
-        yield from _of_run(run, segment, kept)
-
-
-def _of_query(edit: Rewrite, parts: SeenParts, kept: frozenset[str]) -> Iterator[str]:
+            yield from removed_by(part, url)
+    if not isinstance(edit, Rewrite) or not edit.forgets:
+        return
+    parts = parts_of(url)
+    kept = frozenset(capture.name for capture in edit.target.captures() if capture.form != "any")
+    yield from _of_path(edit.source.path, parts.segments, kept)
     named = {part.name: part for part in edit.source.query if isinstance(part, ShapeParameter)}
     lists = [part for part in edit.source.query if isinstance(part, Named)]
     is_rest_kept = any(
         isinstance(part, ShapeCapture) and part.is_many and part.name in kept for part in edit.source.query
     )
-    for parameter in parts.query:
+    for parameter in filter(None, parts.query):
         name, _, value = parameter.partition("=")
-        held = next((each for each in lists if _is_in(name, each)), None)
+        held = next(((each, label) for each in lists if (label := _label(name, each))), None)
         if name in named:
-            yield from _of_run(named[name].value or (), value, kept)
+            run = named[name].value or ()
+            is_whole = len(run) == 1 and isinstance(run[0], ShapeCapture) and run[0].name not in kept
+            texts = [value] if is_whole else [*_of_run(run, value, kept).values()]
+            yield from (RemovedPart(name, name, text) for text in texts)
         elif held is not None:
-            yield from () if held.capture in kept else (value,)
+            if held[0].capture not in kept:
+                yield RemovedPart(held[1], name, value)
         elif not is_rest_kept:
-            yield value
+            yield RemovedPart(name, name, value)
 
 
-def _is_in(name: str, part: Named) -> bool:
-    return any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in part.names)
+def _label(name: str, part: Named) -> str:
+    """Return the name, or the family, under which a list of names has a parameter."""
+    return next(
+        (each for each in part.names if name == each or (each.endswith("*") and name.startswith(each[:-1]))),
+        "",
+    )
 
 
-def _of_run(run: Run, text: str, kept: frozenset[str]) -> Iterator[str]:
+def _of_path(path: tuple[Run, ...], segments: tuple[str, ...], kept: frozenset[str]) -> Iterator[RemovedPart]:
+    """Yield what is removed from a path, from the end where its beginning is open."""
+    for place, (run, segment) in enumerate(zip(reversed(path), reversed(segments), strict=False)):
+        if any(isinstance(piece, ShapeCapture) and piece.is_many for piece in run):
+            return
+        for name, text in _of_run(run, segment, kept).items():
+            label = f"/{place}{name}"
+            yield RemovedPart(label, label, text)
+
+
+def _of_run(run: Run, text: str, kept: frozenset[str]) -> dict[str, str]:
     pattern, names = compiled(run)
-    if found := pattern.fullmatch(text):
-        yield from (each for name, each in zip(names, found.groups(), strict=True) if name not in kept)
+    found = pattern.fullmatch(text)
+    if not found:
+        return {}
+    return {name: each for name, each in zip(names, found.groups(), strict=True) if name not in kept}
 
 
 @lru_cache(1 << 10)

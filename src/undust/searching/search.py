@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from undust.edits import KEEP, Given, Guard, Keep, ShapeParameter
-from undust.judging import KeyState, Site, effects
+from undust.judging import KeyState, effects
 from undust.judging.effect import keys_of_lost, keys_without, lost_in, transition
 from undust.proposing import PROPOSERS, WEIGHED_TOGETHER, SeenSite
 from undust.proposing.parameters import is_plain
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from undust.edits import Edit
     from undust.judging import EditEffect
-    from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
     from undust.searching.forgotten import Excused
     from undust.searching.guards import Narrowed
@@ -47,26 +46,6 @@ MERGED, TOO_FEW = "merged different pages", "too few pages to decide"
 AGAINST = "works against another rule"
 _KEPT = 0.5
 """The share of what an edit saves alone that it must save in company."""
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What was learned of one site."""
-
-    site: str
-    edits: tuple[Edit, ...]
-    rules: tuple[Rule, ...]
-    candidates: int
-    refused: tuple[RefusedEdit, ...]
-    """The edits that were not taken, each once."""
-    state: KeyState
-    """Where the URLs stand in the end."""
-    urls: int
-    left: int
-    """Keys that remain."""
-    pages: int
-    lost: int
-    """Pages under the key of another."""
 
 
 class RefusedEdit(NamedTuple):
@@ -400,39 +379,3 @@ def _more_wrong(whole: EditEffect, unseen: EditEffect) -> float:
     tested = unseen.pages + unseen.wrong
     expected = unseen.wrong * (whole.pages + whole.wrong) / tested if tested else whole.pages
     return max(0.0, expected - whole.wrong)
-
-
-def learn_site(
-    found: SiteClusters | Site,
-    objective: Objective | None = None,
-    *,
-    given: Sequence[Rule] = (),
-    is_unwanted: IsUnwanted | None = None,
-    held: NDArray[np.bool_] | None = None,
-) -> Learned:
-    """Return the edits of one site; a pure function of what it is given.
-
-    Args:
-        found: Its clusters, or the site as the judge sees it.
-        objective: What an edit is worth.
-        given: Rules that are in use already: they come first, and the others are judged beside them.
-        is_unwanted: Whether a rule, beside others, does what a person switched off.
-        held: Pages from which nothing is proposed.
-
-    """
-    site = found if isinstance(found, Site) else Site.of(found)
-    start = KeyState(site, tuple(Given(rule=rule) for rule in given))
-    search = Search(start, objective or Objective(), is_unwanted, held)
-    state = search.run()
-    return Learned(
-        site.name,
-        state.edits,
-        state.rules,
-        search.candidates,
-        search.refused(),
-        state,
-        urls=len(site.urls),
-        left=len(state.keys),
-        pages=site.count,
-        lost=lost_in(state),
-    )

@@ -7,26 +7,23 @@ searches; and a parameter with one value says nothing about its others.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.edits import Named, Rewrite, Several, ShapeCapture, ShapeParameter
+from undust.edits import is_somebodys
 from undust.judging.effect import SUPPORTS
-from undust.proposing import parts_of
-from undust.searching.forgotten import compiled
+from undust.searching.forgotten import removed_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from undust.edits import Edit
-    from undust.edits.shapes import Run
     from undust.judging import EditEffect
 
 _MOST_LOOKED_AT = 400
 """Votes, and images that move, that are looked at."""
 LEAST_OTHERS, LEAST_SHARE = 3, 0.15
 """At least this many proofs, and this share of them, come from values other than the most frequent."""
+OF_ONE_VISITOR = 10
+"""Proofs with one value that looks like a visitor's own: more pages than one has."""
 PROOFS = 2
 """A part is idle if it differed between so many pairs of URLs of one page."""
 UNPROVED = 0.02
@@ -38,15 +35,6 @@ LOSING_SHARE = 0.5
 """Share of the changed URLs that must lose a number before the edit is one about numbers."""
 _LONGEST_NUMBER = 9
 """Digits; longer numbers are times and tokens."""
-
-
-class _Removed(NamedTuple):
-    """A part of a URL that an edit removes."""
-
-    label: str
-    """What it is called: a name, a family of names, or the place of a segment."""
-    name: str
-    text: str
 
 
 def is_varied(effect: EditEffect) -> bool:
@@ -93,69 +81,17 @@ def untested_parts(effect: EditEffect) -> frozenset[str]:
 
 
 def _are_several(label: str, values: Counter[str], names: Counter[str]) -> bool:
-    others = values.total() - max(values.values(), default=0)
+    frequent = max(values, key=lambda text: (values[text], text), default="")
+    if values[frequent] >= OF_ONE_VISITOR and is_somebodys(frequent):
+        # A session id that is the same on all pages names none of them, and others have another one.
+        return True
+    others = values.total() - values[frequent]
     if others < LEAST_OTHERS or others < LEAST_SHARE * values.total():
         return False
     if not label.endswith("*"):
         return True
     least = PROOFS if label in _COMMON_FAMILIES else NAMES_OF_FAMILY
     return sum(count >= PROOFS for count in names.values()) >= least
-
-
-def removed_by(edit: Edit, url: str) -> Iterator[_Removed]:
-    """Yield the parts of a URL that an edit removes, as far as its shape shows them."""
-    if isinstance(edit, Several):
-        for part in edit.parts:
-            yield from removed_by(part, url)
-    if not isinstance(edit, Rewrite) or not edit.forgets:
-        return
-    parts = parts_of(url)
-    kept = frozenset(capture.name for capture in edit.target.captures() if capture.form != "any")
-    yield from _of_path(edit.source.path, parts.segments, kept)
-    named = {part.name: part for part in edit.source.query if isinstance(part, ShapeParameter)}
-    lists = [part for part in edit.source.query if isinstance(part, Named)]
-    is_rest_kept = any(
-        isinstance(part, ShapeCapture) and part.is_many and part.name in kept for part in edit.source.query
-    )
-    for parameter in filter(None, parts.query):
-        name, _, value = parameter.partition("=")
-        held = next(((each, label) for each in lists if (label := _label(name, each))), None)
-        if name in named:
-            run = named[name].value or ()
-            is_whole = len(run) == 1 and isinstance(run[0], ShapeCapture) and run[0].name not in kept
-            texts = [value] if is_whole else [*_of_run(run, value, kept).values()]
-            yield from (_Removed(name, name, text) for text in texts)
-        elif held is not None:
-            if held[0].capture not in kept:
-                yield _Removed(held[1], name, value)
-        elif not is_rest_kept:
-            yield _Removed(name, name, value)
-
-
-def _label(name: str, part: Named) -> str:
-    """Return the name, or the family, under which a list of names has a parameter."""
-    return next(
-        (each for each in part.names if name == each or (each.endswith("*") and name.startswith(each[:-1]))),
-        "",
-    )
-
-
-def _of_path(path: tuple[Run, ...], segments: tuple[str, ...], kept: frozenset[str]) -> Iterator[_Removed]:
-    """Yield what is removed from a path, from the end where its beginning is open."""
-    for place, (run, segment) in enumerate(zip(reversed(path), reversed(segments), strict=False)):
-        if any(isinstance(piece, ShapeCapture) and piece.is_many for piece in run):
-            return
-        for name, text in _of_run(run, segment, kept).items():
-            label = f"/{place}{name}"
-            yield _Removed(label, label, text)
-
-
-def _of_run(run: Run, text: str, kept: frozenset[str]) -> dict[str, str]:
-    pattern, names = compiled(run)
-    found = pattern.fullmatch(text)
-    if not found:
-        return {}
-    return {name: each for name, each in zip(names, found.groups(), strict=True) if name not in kept}
 
 
 def may_name_versions(effect: EditEffect) -> bool:

@@ -1,0 +1,83 @@
+"""What an edit removes must have been seen to vary, each part by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+import undust
+from undust.edits import making
+from undust.judging import KeyState, Site, effects
+from undust.searching.forgotten import removed_by
+from undust.searching.varied import is_varied, may_name_versions, untested_parts
+
+if TYPE_CHECKING:
+    from undust.edits import Edit
+    from undust.judging import EditEffect
+
+
+def effect_of(edit: Edit, pages: dict[str, str]) -> EditEffect:
+    """What an edit does to labelled URLs."""
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    (found,) = undust.find_duplicates(table)
+    (effect,) = effects(KeyState(Site.of(found)), [edit])
+    return effect
+
+
+def with_tails(*tails: str, count: int = 20) -> dict[str, str]:
+    """Pages, each under these tails."""
+    return {f"http://a.test/p/{n}{tail.format(n=n)}": str(n) for n in range(count) for tail in tails}
+
+
+@pytest.mark.parametrize(
+    ("edit", "tails", "untested"),
+    [
+        (making.dropped("s"), ("", "?s={n}"), set()),
+        (making.dropped("s"), ("", "?s=1"), {"s"}),
+        (making.dropped("s"), ("", "?s="), {"s"}),
+        (making.dropped("s"), ("", "?s=77de68daecd823babbb58edb1c8e14d7"), set()),
+        (making.masked("s"), ("?s={n}", "?s=x{n}"), set()),
+        (making.masked("s", "t"), ("?s={n}&t=1", "?s=x{n}&t=1"), {"t"}),
+        (making.only("id"), ("?id=1", "?id=1&s={n}", "?id=1&s=x{n}"), set()),
+        (making.only("id"), ("?id=1&q=a", "?id=1&q=a&s={n}", "?id=1&q=a&s=x{n}"), {"q"}),
+        (making.dropped("o_*"), ("", "?o_a={n}", "?o_b=x{n}"), {"o_*"}),
+        (making.dropped("o_*"), ("", "?o_a={n}", "?o_b=x{n}", "?o_c=y{n}"), set()),
+        (making.dropped("utm_*"), ("", "?utm_a={n}", "?utm_b=x{n}"), set()),
+        (making.respelled("sorted"), ("?a=1&b=2", "?b=2&a=1"), set()),
+    ],
+)
+def test_parts_that_nobody_saw_vary_are_named(edit: Edit, tails: tuple[str, ...], untested: set[str]) -> None:
+    """One value says nothing of others, two names are no family, and what stays the same was not tested."""
+    effect = effect_of(edit, with_tails(*tails))
+    assert effect.saved
+    assert untested_parts(effect) == untested
+    assert is_varied(effect) is not bool(untested)
+
+
+@pytest.mark.parametrize(
+    ("tails", "may"),
+    [
+        (("", "?rev=9{n}"), True),
+        (("", "?rev=9{n}", "?rev=7{n}"), False),
+        (("", "?rev=1"), False),
+        (("", "?rev=16924915767{n}"), False),
+        (("", "?rev=x{n}"), False),
+    ],
+)
+def test_a_number_of_one_page_may_name_a_version(tails: tuple[str, ...], *, may: bool) -> None:
+    """Several numbers of one page, or one number of several pages, are no versions; nor is a time."""
+    assert may_name_versions(effect_of(making.dropped("rev"), with_tails(*tails))) is may
+
+
+def test_what_is_removed_is_told_by_name() -> None:
+    """Parameters by their names, members of a family by both; what stays is not told."""
+    url = "http://a.test/x?utm_a=1&id=7&utm_b=2"
+    parts = list(removed_by(making.dropped("utm_*"), url))
+    assert [(part.label, part.name, part.text) for part in parts] == [
+        ("utm_*", "utm_a", "1"),
+        ("utm_*", "utm_b", "2"),
+    ]
+    assert [part.name for part in removed_by(making.only("id"), url)] == ["utm_a", "utm_b"]
+    assert not list(removed_by(making.respelled("sorted"), url))
