@@ -61,7 +61,7 @@ def _has_several_values(state: State, effect: Effect, name: str) -> bool:
 
 
 def is_of_one_visitor(proved: Counter[str]) -> bool:
-    """Return whether what was idle on many pages looks like one visitor's own: nobody else has it.
+    """Return whether what was idle on many pages looks like the own value of one visitor.
 
     A session id that is the same on all pages of a crawl names no page, and another visitor has another one.
     """
