@@ -136,7 +136,7 @@ class Objective:
         if not exposed:
             return whole
         rate = self.risk.rate(NUMBER_DROPPED, effect.edit, numbers.right, numbers.wrong)
-        others = max(0.0, 1.0 - exposed / rest)
+        others = 1.0 - exposed / max(rest, exposed)
         return self._worth(effect, max(whole.lost, rate * exposed + others * whole.lost), excused)
 
     def _is_convincing(self, effect: EditEffect) -> bool:
