@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -11,6 +13,7 @@ import undust
 from undust.edits import making
 from undust.judging import KeyState, Site, effects
 from undust.searching.forgotten import removed_by
+from undust.searching.likely import Guess
 from undust.searching.varied import is_varied, may_name_versions, untested_parts
 
 if TYPE_CHECKING:
@@ -81,3 +84,11 @@ def test_what_is_removed_is_told_by_name() -> None:
     ]
     assert [part.name for part in removed_by(making.only("id"), url)] == ["utm_a", "utm_b"]
     assert not list(removed_by(making.respelled("sorted"), url))
+
+
+def test_numbers_that_no_vote_is_sure_about_are_judged_all_the_same() -> None:
+    """Votes that support nothing and refute nothing leave an edit as doubtful as its kind is."""
+    effect = effect_of(making.dropped("page"), with_tails("", "?page=2"))
+    unsure = replace(effect, ratios=np.full(len(effect.ratios), 1.0))
+    worth = Guess().worth_having(unsure)
+    assert worth is None or worth.lost > 0
