@@ -52,7 +52,10 @@ def paths(ended: Ended) -> list[str]:
 
 
 def test_a_crawl_teaches_the_next(tmp_path: Path) -> None:
-    """Rules learned from what crawl 1 wrote down save crawl 2 the predicted share, and lose no page."""
+    """Rules learned from what crawl 1 wrote down save crawl 2 the predicted share, and lose no page.
+
+    They may save a little more: links that stand on skipped duplicates only are never met.
+    """
     linked = LinkedSite(site("shop", 200, seed=5))
     observations = tmp_path / "seen.jsonl.gz"
     first = crawled(linked, {"UNDUST_OBSERVATIONS": observations})
@@ -63,7 +66,7 @@ def test_a_crawl_teaches_the_next(tmp_path: Path) -> None:
     share = predicted(rules, linked, first.urls)
     assert share > 20
     fetches = len(second.urls) - second.detours(rules)
-    assert 100 * (1 - fetches / len(first.urls)) == pytest.approx(share, abs=2)
+    assert share - 2 <= 100 * (1 - fetches / len(first.urls)) <= share + 8
     assert len(undust.read(str(observations))) == len(first.urls)
 
 
