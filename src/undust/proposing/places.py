@@ -118,7 +118,7 @@ class _Compared(NamedTuple):
     cuts: tuple[tuple[tuple[int, int, bool, Cuts], Middles], ...] = ()
 
 
-@lru_cache(1 << 15)
+@lru_cache(1 << 13)
 def _compared(url: str, other: str) -> _Compared:
     """Return what two URLs show; most of them are still there when something else was learned."""
     left, right = parts_of(url), parts_of(other)

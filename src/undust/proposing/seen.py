@@ -34,7 +34,7 @@ class SeenParts(NamedTuple):
         return tuple(parameter.partition("=")[0] for parameter in self.query)
 
 
-@lru_cache(1 << 16)
+@lru_cache(1 << 14)
 def parts_of(url: str) -> SeenParts:
     """Return the parts of a URL in normal form."""
     scheme, _, rest = url.partition("://")
