@@ -44,12 +44,14 @@ _EXAMPLES = 3
 _USUAL_SUPPORT = Requirements().min_support
 
 
-def edited_rules(
+def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehand
     found: SiteClusters,
     requirements: Requirements | None = None,
     given: Sequence[Rule] = (),
     unwanted: Sequence[Rule] = (),
     priors: Mapping[str, KindPrior] | None = None,
+    *,
+    restless: Sequence[int] | None = None,
 ) -> SiteRules:
     """Return the rules of one site; a pure function of what it is given.
 
@@ -59,11 +61,12 @@ def edited_rules(
         given: Rules that are in use already: they come first, and the others are judged beside them.
         unwanted: Rules that a person switched off; no other rule may do the same.
         priors: What is known of kinds of edits beforehand, instead of what undust brings along.
+        restless: Pages that are another one at every fetch, by their numbers, if they are known.
 
     """
     asked = requirements or Requirements()
     site = Site.of(found, seed=asked.seed, most_urls=asked.most_urls, most_bytes=asked.most_bytes)
-    restless = _restless(found, asked)
+    restless = _restless(found, asked) if restless is None else restless
     if len(restless):
         site = replace(site, evidence=WithoutUnstable(site.evidence, np.isin(site.page, restless)))
     held = site.drawn(f"held out {asked.seed}", asked.held_out)
@@ -85,7 +88,7 @@ def edited_rules(
         refused=_weightiest(learned.refused, site.name),
         held_pairs=pairs.pairs,
         held_false=pairs.false,
-        restless=tuple(restless.tolist()),
+        restless=tuple(restless),
     )
 
 
@@ -107,7 +110,7 @@ def combined_rules(
     if not found.known.any() and not (found.nodes_of_cluster > 1).any():
         return first
     taken = tuple(dict.fromkeys((*given, *first.rules)))
-    more = edited_rules(found, requirements, taken, unwanted, priors)
+    more = edited_rules(found, requirements, taken, unwanted, priors, restless=first.restless)
     known = {rule.id for rule in taken}
     both = (*more.refused, *first.refused)
     refused = sorted(both, key=lambda each: (-each.pages, -each.lost, str(each.rule)))
@@ -117,14 +120,13 @@ def combined_rules(
         candidates=first.candidates + more.candidates,
         rejected=dict(sorted((Counter(first.rejected) + Counter(more.rejected)).items())),
         refused=tuple({str(each.rule): each for each in reversed(refused)}.values())[::-1][:MOST_REFUSED],
-        restless=first.restless,
     )
 
 
-def _restless(found: SiteClusters, asked: Requirements) -> NDArray[np.int64]:
+def _restless(found: SiteClusters, asked: Requirements) -> Sequence[int]:
     """Return the pages that are another one at every fetch, by their numbers."""
     learning = Learning(found, asked)
-    return learning.restless().pages if learning.pages.has_sketches else np.zeros(0, np.int64)
+    return learning.restless().pages.tolist() if learning.pages.has_sketches else ()
 
 
 def _objective(asked: Requirements, priors: Mapping[str, KindPrior] | None) -> Objective:
