@@ -51,7 +51,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
     unwanted: Sequence[Rule] = (),
     priors: Mapping[str, KindPrior] | None = None,
     *,
-    restless: Sequence[int] | None = None,
+    unstable: Sequence[int] | None = None,
 ) -> SiteRules:
     """Return the rules of one site; a pure function of what it is given.
 
@@ -61,14 +61,14 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         given: Rules that are in use already: they come first, and the others are judged beside them.
         unwanted: Rules that a person switched off; no other rule may do the same.
         priors: What is known of kinds of edits beforehand, instead of what undust brings along.
-        restless: Pages that are another one at every fetch, by their numbers, if they are known.
+        unstable: Pages that change between fetches, by their numbers, if they are known.
 
     """
     asked = requirements or Requirements()
     site = Site.of(found, seed=asked.seed, most_urls=asked.most_urls, most_bytes=asked.most_bytes)
-    restless = _restless(found, asked) if restless is None else restless
-    if len(restless):
-        site = replace(site, evidence=WithoutUnstable(site.evidence, np.isin(site.page, restless)))
+    unstable = _unstable(found, asked) if unstable is None else unstable
+    if len(unstable):
+        site = replace(site, evidence=WithoutUnstable(site.evidence, np.isin(site.page, unstable)))
     held = site.drawn(f"held out {asked.seed}", asked.held_out)
     off = Unwanted(unwanted, found.node_urls).done_by if unwanted else None
     objective = replace(_objective(asked, priors), has_versions=found.evidence_of_pairs.has_blocks)
@@ -88,7 +88,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         refused=_weightiest(learned.refused, site.name),
         held_pairs=pairs.pairs,
         held_false=pairs.false,
-        restless=tuple(restless),
+        restless=tuple(unstable),
     )
 
 
@@ -110,7 +110,7 @@ def combined_rules(
     if not found.known.any() and not (found.nodes_of_cluster > 1).any():
         return first
     taken = tuple(dict.fromkeys((*given, *first.rules)))
-    more = edited_rules(found, requirements, taken, unwanted, priors, restless=first.restless)
+    more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.restless)
     known = {rule.id for rule in taken}
     both = (*more.refused, *first.refused)
     refused = sorted(both, key=lambda each: (-each.pages, -each.lost, str(each.rule)))
@@ -123,8 +123,8 @@ def combined_rules(
     )
 
 
-def _restless(found: SiteClusters, asked: Requirements) -> Sequence[int]:
-    """Return the pages that are another one at every fetch, by their numbers."""
+def _unstable(found: SiteClusters, asked: Requirements) -> Sequence[int]:
+    """Return the pages that change between fetches, by their numbers."""
     learning = Learning(found, asked)
     return learning.restless().pages.tolist() if learning.pages.has_sketches else ()
 
