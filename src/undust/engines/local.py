@@ -19,6 +19,7 @@ from undust.engines.site_tests import failing_sites, hashed_facts
 from undust.engines.spool import SPOOL_ROWS, Spool, Spooled, gathered
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
+from undust.files.process import give_back_memory
 from undust.files.writing import write_batches
 from undust.reading.observations import arrow_table
 
@@ -193,6 +194,7 @@ class LocalEngine:
         excuse: Excuse | None = None,
     ) -> Sited:
         spooled = self._spooled(table)
+        give_back_memory()
         sites = self._sites(spooled, done)
         workers, task_rows = self.budget.workers, self.task_rows or task_rows
         is_small = spooled.num_rows < WORTH_PROCESSES * task_rows

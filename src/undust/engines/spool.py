@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from undust.engines.scratch import Scratch
 from undust.errors import UndustError
+from undust.files.process import give_back_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,8 +56,7 @@ class Spool:
             for batch in _draining(held, source):
                 writer.write_batch(batch, row_group_size=SPOOL_ROWS)
                 rows += batch.num_rows
-        # Arrow keeps freed memory for later; other parts need it now.
-        pa.default_memory_pool().release_unused()
+        give_back_memory()
         return Spooled(schema, (), path, rows)
 
     def keep_in_order(self, pieces: Iterable[tuple[str, pa.Table]], schema: pa.Schema) -> Spooled:
@@ -89,7 +89,7 @@ class Spool:
                     places.append((name, len(places)))
                     writer.write_batch(batch)
                     rows += batch.num_rows
-        pa.default_memory_pool().release_unused()
+        give_back_memory()
         return Spooled(schema, (), path, rows, [place for _, place in sorted(places)])
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import signal
+import sys
 from pathlib import Path
 
 try:
@@ -31,3 +33,14 @@ def peak_memory_bytes() -> int:
         if resource is None:
             return 0
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def give_back_memory() -> None:
+    """Give memory that is free again back to the system: allocators keep it for later, others need it now."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):  # only glibc has it
+        return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from undust.files.process import peak_memory_bytes
+from undust.files.process import give_back_memory, peak_memory_bytes
 from undust.measuring import Measures
 from undust.measuring.measures import mean
 from undust.measuring.methods import methods_named
@@ -43,7 +43,7 @@ class Meter:
     peak_memory_bytes: int = 0
 
     def __enter__(self) -> Self:
-        pa.default_memory_pool().release_unused()
+        give_back_memory()
         with suppress(OSError):
             Path("/proc/self/clear_refs").write_text(RESET_PEAK, encoding="ascii")
         self._started = perf_counter()
