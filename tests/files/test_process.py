@@ -27,4 +27,5 @@ assert held() < full * 0.6, (held(), full)
 
 @pytest.mark.skipif(not STATM.exists(), reason="the system does not report the memory of a process")
 def test_memory_that_is_free_goes_back_to_the_system() -> None:
+    """Freed below something that is still held."""
     subprocess.run([sys.executable, "-c", PROGRAM], check=True)

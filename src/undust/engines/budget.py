@@ -22,6 +22,8 @@ WORKER_BYTES = 512 << 20
 """What another process takes with the sites that it works on; there are no more than fit into the rest."""
 ROW_BYTES = 1536
 """What a site takes for each of its rows while it is worked on, sketches included."""
+JUDGED_URL_BYTES = 3 * ROW_BYTES
+"""What it takes for each URL whose rules are judged, which may be fewer."""
 SITE_ROWS = 2_000_000
 """Rows of one site that are looked at together where no memory is named."""
 LARGE_SITE = 1_000_000
@@ -56,6 +58,11 @@ def site_rows(memory: int | None) -> int:
     So all engines that are given the same memory take the same sample of a larger site.
     """
     return SITE_ROWS if memory is None else _for_sites(memory) // ROW_BYTES
+
+
+def judged_urls(memory: int | None) -> int | None:
+    """Return how many URLs of one site are judged together at most; None if memory does not limit it."""
+    return None if memory is None else _for_sites(memory) // JUDGED_URL_BYTES
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,10 @@ class Engine(Protocol):
     def site_rows(self) -> int:
         """How many rows of one site are looked at together; see `budget.site_rows`."""
 
+    @property
+    def judged_urls(self) -> int | None:
+        """How many URLs of one site are judged together at most; see `budget.judged_urls`."""
+
     def find(self, addresses: Sequence[str]) -> Mapping[str, bool]:
         """Return the files that addresses such as `s3a://bucket/folder` mean, and whether each was named."""
 

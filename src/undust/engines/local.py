@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.engines.budget import Budget, site_rows
+from undust.engines.budget import Budget, judged_urls, site_rows
 from undust.engines.contract import SITE, File, SetAside, Survey
 from undust.engines.site_tests import failing_sites, hashed_facts
 from undust.engines.spool import SPOOL_ROWS, Spool, Spooled, gathered
@@ -76,6 +76,11 @@ class LocalEngine:
     def site_rows(self) -> int:
         """How many rows of one site are looked at together."""
         return site_rows(self.budget.memory)
+
+    @property
+    def judged_urls(self) -> int | None:
+        """How many URLs of one site are judged together at most."""
+        return judged_urls(self.budget.memory)
 
     def find(self, addresses: Sequence[str]) -> dict[str, bool]:
         """Say that addresses are not for this engine."""

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from undust.rules import Rule, RuleSet
     from undust.searching.priors import KindPrior
 
-ROWS_A_JUDGED_URL = 3
-"""Judging a URL takes the memory of this many rows that are only looked at."""
-
 
 class Watch(Protocol):
     """A receiver of progress."""
@@ -136,11 +133,6 @@ class EngineRun:
             )
         return replace(outcome, failed=self.failed)
 
-    def _within(self, rows: int) -> Requirements:
-        """Return the requirements with no more URLs of a site judged together than the memory allows."""
-        asked = self.task.requirements
-        return replace(asked, most_urls=min(asked.most_urls, rows // ROWS_A_JUDGED_URL))
-
     def through(self, engine: Engine, seen: Any) -> None:  # noqa: ANN401
         """Collect what each site gives, as an engine brings it; note the sites that failed."""
         is_sited = isinstance(seen, Observations) and SITE in seen.table.schema.names
@@ -152,7 +144,7 @@ class EngineRun:
                 self.task.for_sites(survey.sites),
                 has_labels=isinstance(table, pa.Table) and has_labels(table),
                 sampled=frozenset(survey.large),
-                requirements=self._within(engine.site_rows),
+                requirements=self.task.requirements.within(engine.judged_urls),
             )
             quiet = NONE_SET_ASIDE
             if self._may_be_quiet and survey.sites >= COUNTED_TOGETHER:

@@ -37,6 +37,10 @@ class Requirements:
     rounds: int = 3
     seed: int = 0
 
+    def within(self, urls: int | None) -> Requirements:
+        """Return the same with at most so many URLs of one site."""
+        return self if urls is None else replace(self, most_urls=min(self.most_urls, urls))
+
 
 def requirements_from(max_fpr: float, min_support: int | None, seed: int) -> Requirements:
     """Return how careful the combined learner is, from what a person says about any learner."""

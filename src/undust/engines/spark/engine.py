@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from undust.engines.budget import Budget, site_rows
+from undust.engines.budget import Budget, judged_urls, site_rows
 from undust.engines.contract import SITE, SetAside, Survey
 from undust.engines.spark import tasks
 from undust.engines.spark.failures import one_sentence
@@ -126,6 +126,11 @@ class SparkEngine:
     def site_rows(self) -> int:
         """How many rows of one site are looked at together."""
         return site_rows(self.budget.memory)
+
+    @property
+    def judged_urls(self) -> int | None:
+        """How many URLs of one site are judged together at most."""
+        return judged_urls(self.budget.memory)
 
     def find(self, addresses: Sequence[str]) -> dict[str, bool]:
         """Return the files that addresses mean, and whether a person named each."""
