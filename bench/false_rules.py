@@ -21,8 +21,7 @@ import pyarrow as pa
 import undust
 from bench.common import machine
 from bench.sites import KINDS, Crawl, site
-from undust.learning import learn_site
-from undust.searching import learn_site as learn_edits
+from undust.learning.edited import combined_rules, edited_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,14 +31,13 @@ if TYPE_CHECKING:
     from undust.learning import SiteRules
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
-    from undust.searching import Learned
 
 TAKEN = 0.1
 
 
-LEARNERS: dict[str, Callable[[SiteClusters], SiteRules | Learned]] = {
-    "undust": learn_site,
-    "edits": learn_edits,
+LEARNERS: dict[str, Callable[[SiteClusters], SiteRules]] = {
+    "undust": combined_rules,
+    "edits": edited_rules,
 }
 """The learners that can be tried, by name."""
 

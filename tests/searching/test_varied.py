@@ -45,6 +45,10 @@ def with_tails(*tails: str, count: int = 20) -> dict[str, str]:
         (making.masked("s", "t"), ("?s={n}&t=1", "?s=x{n}&t=1"), {"t"}),
         (making.only("id"), ("?id=1", "?id=1&s={n}", "?id=1&s=x{n}"), set()),
         (making.only("id"), ("?id=1&q=a", "?id=1&q=a&s={n}", "?id=1&q=a&s=x{n}"), {"q"}),
+        (making.only("id"), ("?id=1", "?id=1&q=a", "?id=1&s={n}"), {"q"}),
+        (making.only("id"), ("?id=1", "?id=1&q=a", *(f"?id=1&{name}={{n}}" for name in "abcde")), set()),
+        (making.only("id"), ("?id=1&q=a", *(f"?id=1&q=a&{name}={{n}}" for name in "abcde")), {"q"}),
+        (making.on_any_path("t"), ("?t={n}", "/x{n}?t={n}"), set()),
         (making.dropped("o_*"), ("", "?o_a={n}", "?o_b=x{n}"), {"o_*"}),
         (making.dropped("o_*"), ("", "?o_a={n}", "?o_b=x{n}", "?o_c=y{n}"), set()),
         (making.dropped("utm_*"), ("", "?utm_a={n}", "?utm_b=x{n}"), set()),
@@ -92,3 +96,12 @@ def test_numbers_that_no_vote_is_sure_about_are_judged_all_the_same() -> None:
     unsure = replace(effect, ratios=np.full(len(effect.ratios), 1.0))
     worth = Guess().worth_having(unsure)
     assert worth is None or worth.lost > 0
+
+
+def test_the_page_of_a_list_is_never_too_rare_to_be_tested() -> None:
+    """A parameter on one URL of a hundred may go untested, unless its value may be a page's number."""
+    many = with_tails("", "?s={n}", "?s=x{n}", count=60)
+    rare = {"http://a.test/p/7?s=1&t=word": "7"}
+    paged = {"http://a.test/p/7?s=1&start=20": "7"}
+    assert untested_parts(effect_of(making.only("id"), many | rare)) == set()
+    assert untested_parts(effect_of(making.only("id"), many | paged)) == {"start"}

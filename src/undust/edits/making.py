@@ -73,6 +73,15 @@ def masked(*names: str) -> Rewrite:
     return hidden(Shape(query=(*parts, REST)), [capture.name for capture in captures])
 
 
+def on_any_path(name: str) -> Rewrite:
+    """Return that only the key leaves out the path of URLs with a parameter.
+
+    >>> on_any_path("idx").text
+    'rewrite {s}://{h}/{p**}?idx={a}&{rest**} → {s}://{h}/{p:any}?idx={a}&{rest}'
+    """
+    return hidden(Shape(query=(ShapeParameter(name, (ShapeCapture("a"),)), REST)), [PATH.name])
+
+
 def hidden(source: Shape, names: Sequence[str]) -> Rewrite:
     """Return that only the key leaves out some captures of a shape."""
     return Rewrite(source=source, target=source.masked(frozenset(names)))
@@ -222,6 +231,7 @@ __all__ = [
     "host_to",
     "last_segment_dropped",
     "masked",
+    "on_any_path",
     "only",
     "respelled",
     "scheme_to",

@@ -2,13 +2,24 @@
 
 from undust.proposing.differences import differences
 from undust.proposing.hosts import labels
-from undust.proposing.parameters import defaults, drops
+from undust.proposing.parameters import defaults, drops, on_any_path
 from undust.proposing.places import places
 from undust.proposing.seen import SeenParts, SeenSite, parts_of
 from undust.proposing.spelling import idle_segments, last_segments, spellings
 from undust.proposing.swaps import swaps
 
-PROPOSERS = (spellings, drops, defaults, labels, places, differences, last_segments, idle_segments, swaps)
+PROPOSERS = (
+    spellings,
+    drops,
+    defaults,
+    labels,
+    places,
+    on_any_path,
+    differences,
+    last_segments,
+    idle_segments,
+    swaps,
+)
 """Cheap and general ones first."""
 WEIGHED_TOGETHER = ((spellings,), (drops,), (defaults,), PROPOSERS[3:])
 """Those whose edits are weighed against each other; what came before was accepted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _NAMES, _PAIRS, SETS, _VALUES = 300, 120, 40, 400
 """At most this many are tried, the most frequent first."""
 _LARGEST = 4
+LEAST_PAGES = 3
 _LONGEST = 40
 """Characters of a value that is written."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.\-\[\]%~]+")
@@ -77,6 +78,18 @@ def _behind_semicolons(seen: SeenSite) -> Iterator[Edit]:
     yield from (making.separated_by_ampersands(making.dropped(name)) for name in some)
     for left, right in combinations(some[:_LARGEST], 2):
         yield making.separated_by_ampersands(making.dropped(left, right))
+
+
+def on_any_path(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a page which a parameter names is the same on every path, such as a sitemap or a search."""
+    pages: defaultdict[str, set[int]] = defaultdict(set)
+    for left, right, page in seen.pairs:
+        ours, theirs = seen.parts[left], seen.parts[right]
+        if ours.query and ours.segments != theirs.segments and sorted(ours.query) == sorted(theirs.query):
+            for name in ours.names:
+                pages[name].add(page)
+    counts = Counter({name: len(some) for name, some in pages.items() if is_plain(name)})
+    yield from (making.on_any_path(name) for name in frequent(counts, LEAST_PAGES, _NAMES))
 
 
 def defaults(seen: SeenSite) -> Iterator[Edit]:

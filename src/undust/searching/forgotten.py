@@ -135,6 +135,10 @@ def _label(name: str, part: Named) -> str:
 
 def _of_path(path: tuple[Run, ...], segments: tuple[str, ...], kept: frozenset[str]) -> Iterator[RemovedPart]:
     """Yield what is removed from a path, from the end where its beginning is open."""
+    if len(path) == 1 and isinstance(path[0][0], ShapeCapture) and path[0][0].is_many:
+        if path[0][0].name not in kept:
+            yield RemovedPart("/", "/", "/".join(segments))
+        return
     for place, (run, segment) in enumerate(zip(reversed(path), reversed(segments), strict=False)):
         if any(isinstance(piece, ShapeCapture) and piece.is_many for piece in run):
             return

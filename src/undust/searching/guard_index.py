@@ -37,7 +37,7 @@ def _of_host(host: str) -> Iterator[Guard]:
 def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
     first, *others = segments
     if not others:
-        yield Guard(path=((first,),))
+        yield from _of_only_segment(first)
         return
     if first:
         yield Guard(path=((first,), _MANY))
@@ -55,6 +55,12 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
             yield Guard(path=(_MANY, (prefix[0], ShapeCapture())))
     if len(last) < LONGEST_SEGMENT:
         yield Guard(path=(_MANY, (last,)))
+
+
+def _of_only_segment(segment: str) -> Iterator[Guard]:
+    yield Guard(path=((segment,),))
+    if _RUN.fullmatch(segment) and (prefix := _PREFIX.match(segment)):
+        yield Guard(path=((prefix[0], ShapeCapture()),))
 
 
 def _of_parameter(parameter: str) -> Iterator[Guard]:

@@ -327,6 +327,6 @@ class _Sides:
         covered = self.bad.meets(number)
         pages = len(np.unique(self._group[covered]))
         if pages >= MANY_PAGES and not is_one_value:
-            return Excused(EXCEPTION_COST)
+            return Excused(max(WHERE_COST, EXCEPTION_COST * MANY_PAGES / pages))
         numbers = sum(is_numbered(self._edit, self._urls[at]) for at in np.flatnonzero(covered).tolist())
         return Excused(float(pages), numbers)

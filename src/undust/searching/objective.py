@@ -90,10 +90,10 @@ class Objective:
         saved = max(0.0, effect.saved - effect.lost - rate * effect.silent)
         value = saved - self.loss * lost - self.bit * effect.edit.bits
         if not effect.edit.is_mask:
-            value -= min(self._astray(effect), (1.0 - self.compared) * saved)
+            value -= min(self.astray(effect), (1.0 - self.compared) * saved)
         return Worth(value, rate, saved, lost)
 
-    def _astray(self, effect: EditEffect) -> float:
+    def astray(self, effect: EditEffect) -> float:
         """Return what it costs to write and to fetch the results of an edit."""
         astray = self.target * int((~effect.met).sum()) + self.gone * int(effect.gone.sum())
         moved = self.moved + (self.written if effect.edit.makes_up else 0.0)

@@ -143,12 +143,21 @@ class Search:
             if self.objective.worth_having(effect) is None and effect.saved:
                 self._refuse(effect, MERGED if effect.lost else TOO_FEW)
         self._take(judged)
-        failing = [effect for effect in judged if effect.lost and effect.pages >= LEAST_NARROWED]
-        failing.sort(key=lambda effect: (-effect.pages, effect.edit.text))
-        for effect in failing[:_NARROWED]:
+        taken = self.state
+        for effect in self._failing(judged, before):
             if self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
-                self._narrow(effect, before)
+                self._narrow(effect, taken)
         self._asked[stage] = self.state
+
+    def _failing(self, judged: Sequence[EditEffect], before: KeyState) -> list[EditEffect]:
+        """Return edits that fail somewhere: those with most pages first, then those that move less."""
+        some = [effect for effect in judged if effect.lost and effect.pages >= LEAST_NARROWED]
+        some.sort(key=lambda effect: (-effect.pages, effect.edit.text))
+        some = some[: 2 * _NARROWED]
+        if self.state is not before:
+            some = effects(self.state, [effect.edit for effect in some])
+        some.sort(key=lambda effect: (-effect.pages, self.objective.astray(effect), effect.edit.text))
+        return [effect for effect in some if effect.lost and effect.pages >= LEAST_NARROWED][:_NARROWED]
 
     def _without_untested(self, judged: Sequence[EditEffect]) -> Iterator[Edit]:
         """Yield edits that keep away from the parameters that nobody saw to be idle."""

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.edits import is_somebodys
+from undust.edits import Rewrite, ShapeCapture, is_somebodys
 from undust.judging.effect import SUPPORTS
-from undust.searching.forgotten import removed_by
+from undust.searching.forgotten import is_page_number, removed_by
 
 if TYPE_CHECKING:
+    from undust.edits import Edit
     from undust.judging import EditEffect
 
 _MOST_LOOKED_AT = 400
@@ -27,10 +28,14 @@ OF_ONE_VISITOR = 10
 PROOFS = 2
 """A part is idle if it differed between so many pairs of URLs of one page."""
 UNPROVED = 0.02
-"""Of the URLs that an edit changes, at most this share may have a part that it removes untested."""
+"""Of the URLs that an edit changes, at most this share may have a part that it removes untested, none if that
+may be the page of a list."""
 NAMES_OF_FAMILY, _COMMON_FAMILIES = 3, frozenset({"utm_*"})
 """Names of a family that must be idle; two are enough for one that no site has for itself, because other
 sites add it to links to count visits."""
+NAMES_OF_ALL = 5
+"""Parameters that must be idle with several values before one value of another is enough: where many names
+mean nothing, the page looks at none of them."""
 LOSING_SHARE = 0.5
 """Share of the changed URLs that must lose a number before the edit is one about numbers."""
 _LONGEST_NUMBER = 9
@@ -56,27 +61,40 @@ def untested_parts(effect: EditEffect) -> frozenset[str]:
             {part.name: part for part in removed_by(edit, effect.texts[side])}
             for side in (int(effect.left[vote]), int(effect.right[vote]))
         ]
-        idle: set[str] = set()
+        apart: set[str] = set()
         for name in sides[0].keys() | sides[1].keys():
             ours, theirs = sides[0].get(name), sides[1].get(name)
             if (ours and ours.text) != (theirs and theirs.text):
                 part = ours or theirs
                 assert part is not None  # noqa: S101 -- the name is of one of them
-                idle.add(part.label)
+                apart.add(part.label)
                 names[part.label][name] += 1
                 for each in (ours, theirs):
                     if each:
                         values[each.label][each.text] += 1
-        differs.update(idle)
+        differs.update(apart)
     moved = effect.moved[:: 1 + len(effect.moved) // _MOST_LOOKED_AT].tolist()
-    has = Counter(
-        label for image in moved for label in {part.label for part in removed_by(edit, effect.texts[image])}
-    )
+    has: Counter[str] = Counter()
+    numbered: set[str] = set()
+    for image in moved:
+        parts = list(removed_by(edit, effect.texts[image]))
+        has.update({part.label for part in parts})
+        numbered.update(part.label for part in parts if is_page_number(part.text))
+    idle = {label for label in has if differs[label] >= PROOFS}
+    several = {label for label in idle if _are_several(label, values[label], names[label])}
+    if _removes_all_others(edit) and len(several) >= NAMES_OF_ALL:
+        several = idle
     return frozenset(
         label
         for label, count in has.items()
-        if count > UNPROVED * len(moved)
-        and not (differs[label] >= PROOFS and _are_several(label, values[label], names[label]))
+        if label not in several and (count > UNPROVED * len(moved) or label in numbered)
+    )
+
+
+def _removes_all_others(edit: Edit) -> bool:
+    """Return whether an edit removes all parameters but some, whatever their names."""
+    return isinstance(edit, Rewrite) and any(
+        isinstance(part, ShapeCapture) and part.is_many and not part.name for part in edit.source.query
     )
 
 
