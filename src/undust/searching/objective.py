@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from undust.edits import DROP, MASK
 from undust.judging.effect import SUPPORTS
 from undust.judging.targets import names_lesser_form
 from undust.searching.forgotten import Excused, number_votes
@@ -62,6 +63,9 @@ class Objective:
     """… and such a share of the pages is expected to be right; no vote is surer than 0.982."""
     most: float = 0.012
     """The share of merged pages that may be another page, as far as anybody can expect."""
+    unmet: float = 0.5
+    """Pages that count as lost at most because what an edit removes was seldom seen together with the same URL
+    without it: in a part of a site, pages that it would merge wrongly are seldom both there."""
     has_versions: bool = False
     """Whether pages are alike if they differ a little, so that a number may name a version of a page."""
     least_pages: int = 3
@@ -78,10 +82,16 @@ class Objective:
     def worth(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth:
         """Return what an edit is worth, from what it would do, and from failures that guards leave out."""
         right = float(effect.pages)
-        wrong = effect.wrong + excused.pages
+        wrong = effect.wrong + excused.pages + self._unmet(effect)
         exposed = right + wrong + effect.silent
         lost = self.risk.rate(kind_of(effect), effect.edit, right, wrong) * exposed
         return self._worth(effect, lost, excused)
+
+    def _unmet(self, effect: EditEffect) -> float:
+        """Return the pages that count as lost for URLs that an edit moves where no other is."""
+        if effect.edit.operation not in {DROP, MASK} or not effect.alone:
+            return 0.0
+        return self.unmet * effect.alone / (effect.alone + max(1, effect.pages))
 
     def _worth(self, effect: EditEffect, lost: float, excused: Excused) -> Worth:
         # A page may come together from many keys: what is lost is a share of all of them.
