@@ -67,7 +67,10 @@ class MadeSites:
         if kind == 2:  # noqa: PLR2004 -- the third kind
             queries = f"id={own}&lang=en", f"lang=en&id={own}", f"id={own}&lang=en&sid={visit}"
             return f"{host}/show?{queries[form]}"
-        return f"{host}/news/{own}-a-title-of-{_number(own, 0) % 1000}" + ("", "?from=home", f"?sid={visit}")[form]
+        return (
+            f"{host}/news/{own}-a-title-of-{_number(own, 0) % 1000}"
+            + ("", "?from=home", f"?sid={visit}")[form]
+        )
 
 
 def _number(*values: int) -> int:
@@ -77,7 +80,13 @@ def _number(*values: int) -> int:
 def row_of(url: str, page: int) -> dict[str, Any]:
     """Return what a fetch shows: the digest of the text, and its sketch."""
     minima = [_number(page, place) & 0xFFFFFFFF for place in range(MINIMA // 8)] * 8
-    return {"url": url, "status": 200, "size": 4000 + page % 999, "digest": f"{_number(page):016x}" * 2, "sketch": minima}
+    return {
+        "url": url,
+        "status": 200,
+        "size": 4000 + page % 999,
+        "digest": f"{_number(page):016x}" * 2,
+        "sketch": minima,
+    }
 
 
 @dataclass

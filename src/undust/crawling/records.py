@@ -31,6 +31,8 @@ _HEAD = struct.Struct("<hqBHHHH")
 _NONE = -1
 _BAND_BYTES = 16
 """Of a sketch: four minima."""
+_NUMBER_BYTES = 7
+"""One more, and each number takes half as much memory more."""
 
 
 class PageRecord(NamedTuple):
@@ -97,14 +99,6 @@ class PageRecord(NamedTuple):
         return self.redirect is not None and (self.status is None or self.status >= FIRST_REDIRECT)
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """Numbers that pages with the same text share, the surest first; none where the text is not known."""
-        if self.is_redirect:
-            return ()
-        surest = (_number(self.digest.encode()),) if self.digest else ()
-        return (*surest, _number(self.sketch[:32])) if self.sketch else surest
-
-    @property
     def bands(self) -> tuple[int, ...]:
         """Numbers that pages with nearly the same text most likely share, and other pages hardly ever."""
         if self.is_redirect:
@@ -114,7 +108,7 @@ class PageRecord(NamedTuple):
 
 
 def _number(data: bytes) -> int:
-    return int.from_bytes(blake2b(data, digest_size=8).digest())
+    return int.from_bytes(blake2b(data, digest_size=_NUMBER_BYTES).digest())
 
 
 def _text(row: Mapping[str, Any], name: str) -> str | None:
