@@ -148,7 +148,7 @@ class CrawlLearner:
             if site is None:
                 return
             data = record.to_bytes()
-            if site.fetched.records.get(url) != data:
+            if self._journal and site.fetched.records.get(url) != data:
                 self._write([OBSERVED_EVENT, url, as_text(data)])
             self._take(site, url, record)
         if site.is_due and not self.follows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from base64 import b85decode, b85encode
+from base64 import b64decode, b64encode
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -181,9 +181,9 @@ def table_from(rows: Iterable[tuple[str, bytes]]) -> pa.Table:
 
 def as_text(data: bytes) -> str:
     """Return a packed record as characters that JSON can hold."""
-    return b85encode(data).decode("ascii")
+    return b64encode(data).decode("ascii")
 
 
 def from_text(text: str) -> bytes:
     """Return the packed record again."""
-    return b85decode(text)
+    return b64decode(text)

@@ -72,6 +72,8 @@ class SiteCrawl:
     returned: deque[str] = field(default_factory=deque)
     learned_at: int = 0
     """How many URLs were observed when rules were learned last."""
+    is_unexplained: bool = False
+    """Whether URLs of one page were fetched since then though no rule makes them one."""
     is_due_early: bool = False
     is_learning: bool = False
     can_learn: bool = True
@@ -202,6 +204,7 @@ class SiteCrawl:
             other = self.fetched.other_with(url, record)
         if other is None or self.key(other) == key or not (self.tests.explore and self.can_learn):
             return
+        self.is_unexplained = True
         self.fetched.sharing[other] += 1
         if self.fetched.distinguishes(record):
             self.guessing.add(other, url)
@@ -292,13 +295,14 @@ class SiteCrawl:
     def is_due(self) -> bool:
         """Whether rules should be learned now."""
         return (self.can_learn and not self.is_learning) and (
-            self.is_due_early or len(self.fetched) >= next_learning(self.learned_at)
+            self.is_due_early
+            or (self.is_unexplained and len(self.fetched) >= next_learning(self.learned_at))
         )
 
     def believe(self, learned: Sequence[Rule], rows: int) -> None:
         """Use rules that were learned from this many observations, except those that failed in this crawl."""
         own = [rule for rule in learned if self.rules.may_return(rule)]
-        self.learned_at, self.is_due_early = rows, False
+        self.learned_at, self.is_due_early, self.is_unexplained = rows, False, False
         rules = self.rules.ordered(own, self.rules.guessed())
         idle = idle_guesses(rules, [*self.fetched.records, *self.skipped, *self.pending])
         self.guessing.tried -= idle
