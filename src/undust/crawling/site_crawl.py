@@ -295,8 +295,7 @@ class SiteCrawl:
     def is_due(self) -> bool:
         """Whether rules should be learned now."""
         return (self.can_learn and not self.is_learning) and (
-            self.is_due_early
-            or (self.is_unexplained and len(self.fetched) >= next_learning(self.learned_at))
+            self.is_due_early or (self.is_unexplained and len(self.fetched) >= next_learning(self.learned_at))
         )
 
     def believe(self, learned: Sequence[Rule], rows: int) -> None:
