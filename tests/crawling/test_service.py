@@ -181,9 +181,7 @@ def test_slow_clients_get_an_answer_and_lose_their_place(monkeypatch: pytest.Mon
                 with client.makefile("rb") as file:
                     answer = file.read()
                 assert answer.startswith(b"HTTP/1.1 408 ")
-                assert (
-                    b"did not arrive within" in json.loads(answer.partition(b"\r\n\r\n")[2])["error"].encode()
-                )
+                assert "did not arrive within" in json.loads(answer.partition(b"\r\n\r\n")[2])["error"]
         finally:
             for client in slow:
                 client.close()
@@ -194,27 +192,10 @@ def test_fuzzed_bodies_get_an_answer() -> None:
     """Whatever a body is made of, the reply is JSON: what was asked for, or one sentence."""
     chance = random.Random(5)
     learner = undust.CrawlLearner()
-    pieces = (
-        "{",
-        "}",
-        "[",
-        "]",
-        '"urls"',
-        '"rows"',
-        '"url"',
-        ":",
-        ",",
-        "1e999",
-        "-0",
-        "null",
-        "true",
-        '"\\ud800"',
-    )
-    pieces += ('"http://a.test/"', '"sketch"', '"status"', '"digest"', "\x00", "NaN", "9" * 5000, "[" * 3000)
-    wholes: list[dict[str, Any]] = [
-        {"urls": ["http://a.test/"]},
-        {"rows": [{"url": "http://a.test/", "status": 200}]},
-    ]
+    pieces = [*"{}[]:,", '"urls"', '"rows"', '"url"', "1e999", "-0", "null", "true", '"\\ud800"', "NaN"]
+    pieces += ['"http://a.test/"', '"sketch"', '"status"', '"digest"', "\x00", "9" * 5000, "[" * 3000]
+    row = {"url": "http://a.test/", "status": 200}
+    wholes: list[dict[str, Any]] = [{"urls": ["http://a.test/"]}, {"rows": [row]}]
     statuses = set()
     for number in range(1500):
         if number % 2:
