@@ -72,8 +72,8 @@ class SiteCrawl:
     returned: deque[str] = field(default_factory=deque)
     learned_at: int = 0
     """How many URLs were observed when rules were learned last."""
-    is_unexplained: bool = False
-    """Whether URLs of one page were fetched since then though no rule makes them one."""
+    is_unexplained: bool = True
+    """Whether URLs of one page were fetched since then though no rule makes them one; before, who knows."""
     is_due_early: bool = False
     is_learning: bool = False
     can_learn: bool = True
@@ -202,9 +202,11 @@ class SiteCrawl:
             other = target if target in self.fetched else None
         else:
             other = self.fetched.other_with(url, record)
-        if other is None or self.key(other) == key or not (self.tests.explore and self.can_learn):
+        if other is None or self.key(other) == key:
             return
         self.is_unexplained = True
+        if not (self.tests.explore and self.can_learn):
+            return
         self.fetched.sharing[other] += 1
         if self.fetched.distinguishes(record):
             self.guessing.add(other, url)
