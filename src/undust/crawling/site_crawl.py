@@ -31,7 +31,7 @@ from undust.crawling.relearning import next_learning
 from undust.crawling.responses import joined
 from undust.crawling.rules_in_use import idle_guesses
 from undust.crawling.unstable import UnstablePlaces
-from undust.crawling.ways import FORM, KEY, all_steps, keys_by, until_one, uses_in
+from undust.crawling.ways import FORM_PLACE, KEY_PLACE, all_steps, keys_by, until_one, uses_in
 from undust.learning.user_disabled import Unwanted
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class SiteCrawl:
     def decide(self, url: str) -> tuple[Decision, bool]:
         """Return what to do with a URL, and whether it is skipped for the first time."""
         way = self.explain(url)
-        canonical, key = way[FORM], way[KEY]
+        canonical, key = way[FORM_PLACE], way[KEY_PLACE]
         if url in self.fetched.records:
             return Decision(url, "skip", key, canonical, WAS_FETCHED), False
         cover = self.covers.get(key)
@@ -119,7 +119,7 @@ class SiteCrawl:
 
     def _decide_new(self, url: str, way: Way) -> tuple[Decision, bool]:
         """Return the same for a URL whose key is new."""
-        canonical, key = way[FORM], way[KEY]
+        canonical, key = way[FORM_PLACE], way[KEY_PLACE]
         reason = ASKED_AGAIN if url in self.pending else NEW_KEY
         if reason is NEW_KEY and self.traps.holds(url):
             return Decision(url, "skip", key, canonical, IN_A_TRAP), self._skip(url, key)
@@ -128,7 +128,7 @@ class SiteCrawl:
 
     def _decide_named(self, url: str, way: Way, page: str) -> tuple[Decision, bool]:
         """Return the same for a URL that a page which was fetched names as its own."""
-        canonical, key = way[FORM], way[KEY]
+        canonical, key = way[FORM_PLACE], way[KEY_PLACE]
         chance = self.canonicals.chance(page, self.tests.explore)
         if url not in self.skipped and self.tests.lot(url) < chance and not self.traps.holds(url):
             self._fetch(url, key)
@@ -145,7 +145,7 @@ class SiteCrawl:
         """Return what rules do to a URL and to another until they are one: id, URL before, and after."""
         ids = self.rules.ids
         # No rule changes a URL that is the key.
-        steps = all_steps(way) if cover == way[KEY] else until_one(way, self.explain(cover))
+        steps = all_steps(way) if cover == way[KEY_PLACE] else until_one(way, self.explain(cover))
         return [(ids[place], before, after) for place, before, after in steps]
 
     def _skip(self, url: str, key: str) -> bool:

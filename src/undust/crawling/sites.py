@@ -34,7 +34,7 @@ class CrawledSites:
         """Whether the past is done again."""
 
     def of(self, url: str) -> SiteCrawl | None:
-        """Return the site of a URL; None if it is no URL."""
+        """Return the site of a URL; None if it is not a URL."""
         if not url.isascii() and not _is_encodable(url):
             return None
         name = self._site_of(url)

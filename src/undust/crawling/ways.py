@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     Way = tuple[str, Steps, str, Steps, Steps, str, str]
     """What `Program.explain` says of a URL: its forms on the way to its key, which is the last but one."""
 
-FORM: Final = 2
-KEY: Final = 5
+FORM_PLACE: Final = 2
+KEY_PLACE: Final = 5
 """Places in a way: the canonical form, and the key."""
 
 
