@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from undust.crawling.rule_tests import RuleTests
     from undust.rules import RuleSet
 
+ENOUGH_SUPPORT = 12
+"""A rule that was learned with less support is judged anew each time."""
 MOST_WITHDRAWN = 2
 """A rule that was withdrawn may come back if it is learned again, for what refuted it was seen then; not a
 rule that was withdrawn this often."""
@@ -85,7 +87,12 @@ class RulesInUse:
 
     def to_start_from(self, tests: RuleTests) -> list[Rule]:
         """Return the rules that learning starts from: what was given, and what this crawl has proved."""
-        given = [*self.given()[0], *map(Rule.from_json, self.believed(tests))]
+        proved = [
+            raw
+            for raw in self.believed(tests)
+            if raw["id"] in self.tentative or int(raw.get("support") or 0) >= ENOUGH_SUPPORT
+        ]
+        given = [*self.given()[0], *map(Rule.from_json, proved)]
         return [rule for rule in {rule.id: rule for rule in given}.values() if rule.status == "active"]
 
     def guessed(self) -> list[Rule]:
