@@ -114,6 +114,7 @@ class _CrawlHandler(BaseHTTPRequestHandler):
 
     def handle_one_request(self) -> None:
         """Wait for a request, and watch the time from its first byte on."""
+        self.connection.settimeout(IDLE_SECONDS)
         try:
             is_begun = bool(self.rfile.peek(1))  # type: ignore[attr-defined]  # a buffered reader
         except OSError:
@@ -121,6 +122,7 @@ class _CrawlHandler(BaseHTTPRequestHandler):
         if not is_begun:
             self.close_connection = True
             return
+        self.connection.settimeout(2 * SLOWEST_SECONDS)  # the loop of the server is there before
         self.server.receiving[self.connection] = time.monotonic()
         try:
             super().handle_one_request()
