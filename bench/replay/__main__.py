@@ -3,6 +3,7 @@
     python -m bench.replay                                   the seven crawls, random order
     python -m bench.replay --sites trac opencart --orders random sorted --contenders none learner
     python -m bench.replay --groups crawls mirrors --json
+    python -m bench.replay --plot found.svg
 
 A duplicate that is never fetched is saved. A page is never seen if none of its URLs, and no near copy of it,
 was fetched; URLs that the learner hands back are fetched at once.
@@ -15,12 +16,14 @@ import json
 import sys
 from collections import deque
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING
 
 from bench.common import machine
 from bench.replay.crawlers import Learning, Normalized, Periodic
 from bench.replay.crawls import ORDERS, labelled_crawls
+from bench.replay.plots import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,6 +120,7 @@ def main() -> None:
     parser.add_argument("--contenders", nargs="*", default=["none", "learner"], choices=CONTENDERS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--plot", type=Path, help="draw pages found against fetches into an SVG file")
     parser.add_argument("--check", action="store_true", help="end with an error if the targets are missed")
     options = parser.parse_args()
     results = []
@@ -129,6 +133,8 @@ def main() -> None:
                 print(json.dumps(asdict(result)) if options.json else _line(result), flush=True)
     if not options.json:
         _print_means(results)
+    if options.plot:
+        options.plot.write_text(drawing(results))
     if options.check:
         _check(results)
 

@@ -237,6 +237,35 @@ def test_no_decision_waits_for_learning() -> None:
     assert not thread.is_alive()
 
 
+def test_nothing_is_learned_where_rules_explain_everything() -> None:
+    """After the first time, rules are learned again only if URLs of one page are left that none explains."""
+    times: list[int] = []
+
+    def counted(evidence: ObservedSite) -> Sequence[Rule]:
+        times.append(len(evidence.rows))
+        return learn_in_a_crawl(evidence)
+
+    crawl = Crawl(undust.CrawlLearner(learn=counted))
+    crawl.ask(sessions(200, 3))
+    assert times == [24]
+    crawl.page_of = lambda url: str(int(page_by_id(url)) // 2)  # two items a page, and no rule can say so
+    crawl.ask(sessions(100, 1, start=2000))
+    assert len(times) > 1
+
+
+def test_errors_hand_back_only_urls_of_their_key() -> None:
+    """Of many skipped URLs, those of the page that is gone come back, one at a time."""
+    crawl = Crawl(undust.CrawlLearner(rules=one_rule(DROP_SID, support=1000)))
+    crawl.ask(sessions(300, 2))
+    learner = crawl.learner
+    gone = [f"{HOST}/item?id=9999&sid={number}" for number in range(3)]
+    assert [learner.decide(url).action for url in gone] == ["fetch", "skip", "skip"]
+    learner.observe({"url": gone[0], "status": 404})
+    assert learner.returned() == [gone[1]]
+    learner.observe({"url": gone[1], "status": 404})
+    assert learner.returned() == [gone[2]]
+
+
 def test_learning_in_the_background() -> None:
     """A thread of its own learns the same rules; an error in it ends neither crawl nor thread."""
     crawl = Crawl(undust.CrawlLearner(background=True, explore=0))

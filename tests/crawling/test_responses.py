@@ -27,7 +27,7 @@ def records_of(learner: undust.CrawlLearner) -> list[PageRecord]:
     """What is kept of each URL."""
     return [
         PageRecord.from_bytes(data)
-        for site in learner._sites.values()  # noqa: SLF001 -- what no crawler needs
+        for site in learner._sites.in_order()  # noqa: SLF001 -- what no crawler needs
         for data in site.fetched.records.values()
     ]
 

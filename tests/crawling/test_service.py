@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -18,6 +19,7 @@ import pytest
 
 import undust
 from tests.crawling.crawled_site import HOST, page_by_id, row_of, sessions
+from undust.crawling import server as server_module
 from undust.crawling.server import MOST_CONNECTIONS, CrawlServer
 from undust.crawling.service import MOST_AT_ONCE, MOST_REQUEST_BYTES, openapi, reply_to
 
@@ -161,6 +163,54 @@ def test_large_bodies_and_many_connections_are_bounded() -> None:
         finally:
             for client in clients:
                 client.close()
+
+
+def test_slow_clients_get_an_answer_and_lose_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Byte by byte a request may last long; it is ended at a time, and others are served meanwhile."""
+    monkeypatch.setattr(server_module, "SLOWEST_SECONDS", 1)
+    with served(undust.CrawlLearner()) as server:
+        port = server.server_address[1]
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(3)]
+        try:
+            slow[0].sendall(b"POST /decide HTT")
+            slow[1].sendall(f"POST /decide HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode())
+            head = f"POST /decide HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 50\r\n\r\n"
+            slow[2].sendall(f'{head}{{"urls": ['.encode())
+            assert ask(server, "/decide", {"urls": [f"{HOST}/a"]})[0] == 200
+            for client in slow:
+                with client.makefile("rb") as file:
+                    answer = file.read()
+                assert answer.startswith(b"HTTP/1.1 408 ")
+                assert "did not arrive within" in json.loads(answer.partition(b"\r\n\r\n")[2])["error"]
+        finally:
+            for client in slow:
+                client.close()
+        assert not server.receiving
+
+
+def test_fuzzed_bodies_get_an_answer() -> None:
+    """Whatever a body is made of, the reply is JSON: what was asked for, or one sentence."""
+    chance = random.Random(5)
+    learner = undust.CrawlLearner()
+    pieces = [*"{}[]:,", '"urls"', '"rows"', '"url"', "1e999", "-0", "null", "true", '"\\ud800"', "NaN"]
+    pieces += ['"http://a.test/"', '"sketch"', '"status"', '"digest"', "\x00", "9" * 5000, "[" * 3000]
+    row = {"url": "http://a.test/", "status": 200}
+    wholes: list[dict[str, Any]] = [{"urls": ["http://a.test/"]}, {"rows": [row]}]
+    statuses = set()
+    for number in range(1500):
+        if number % 2:
+            body = "".join(chance.choices(pieces, k=chance.randrange(1, 12))).encode("utf-8", "replace")
+        else:
+            text = bytearray(json.dumps(chance.choice(wholes)).encode())
+            text[chance.randrange(len(text))] = chance.randrange(256)
+            body = bytes(text)
+        path = chance.choice(("/decide", "/observe", "/returned"))
+        reply = reply_to(learner, "POST", path, body)
+        told = json.loads(reply.body)
+        assert reply.status in {200, 400}, body[:200]
+        assert (reply.status == 400) == ("error" in told)
+        statuses.add(reply.status)
+    assert statuses == {200, 400}
 
 
 @contextmanager

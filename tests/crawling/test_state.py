@@ -55,7 +55,7 @@ def test_a_guess_is_no_surer_after_a_restart(tmp_path: Path) -> None:
 
 def counts_of_tests(learner: undust.CrawlLearner) -> list[tuple[int, bool]]:
     """Return for each rule the pages for which it must hold, and whether it did."""
-    sites = learner._sites.values()  # noqa: SLF001 -- what no crawler needs
+    sites = learner._sites.in_order()  # noqa: SLF001 -- what no crawler needs
     return [(test.needed, test.is_proven) for site in sites for test in site.tests.of.values()]
 
 
@@ -74,7 +74,7 @@ def test_every_cut_of_the_file_is_a_state(tmp_path: Path) -> None:
             crawl = Crawl(learner)
             crawl.ask(learner.returned())
             crawl.ask(urls)
-            seen = {page_by_id(url) for site in learner._sites.values() for url in site.fetched.records}  # noqa: SLF001
+            seen = {page_by_id(url) for site in learner._sites.in_order() for url in site.fetched.records}  # noqa: SLF001
         assert len(seen) == 40, cut
 
 

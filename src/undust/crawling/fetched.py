@@ -54,13 +54,20 @@ class Fetched:
         failed = self.failed
         return [url for url in self.records if url not in failed] if failed else [*self.records]
 
+    def is_new_text(self, record: PageRecord) -> bool | None:
+        """Return whether no URL has shown a text before; None if the text is not known."""
+        numbers = record.bands
+        return numbers[-1] not in self.texts if numbers else None
+
     def other_with(self, url: str, record: PageRecord) -> str | None:
-        """Return the first other URL that showed the same text, if any."""
+        """Return the first other URL that showed the same text, if any, and remember the text."""
+        found = None
         for number in record.bands:
             other = self.texts.setdefault(number, url)
-            if other != url and other not in self.failed and self.compare(url, other) == "same":
-                return other
-        return None
+            is_other = found is None and other != url and other not in self.failed
+            if is_other and self.compare(url, other) == "same":
+                found = other
+        return found
 
     def distinguishes(self, record: PageRecord) -> bool:
         """Return whether few enough URLs share a text for it to distinguish pages."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STATE_FILE = "crawl.state"
-FORMAT, STATE_VERSION = "undust-crawl", 2
+FORMAT, STATE_VERSION = "undust-crawl", 3
 SYNCED_SECONDS = 1.0
 """Seconds of work that a power cut may cost; a kill of the process costs none."""
 

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections import Counter
 from itertools import islice
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from undust.crawling.background import Background
 from undust.crawling.decision import IS_NO_URL, Decision
 from undust.crawling.journal import Journal
-from undust.crawling.prior import PRIOR, prior_rules
 from undust.crawling.records import PageRecord, as_text, from_text, table_from
 from undust.crawling.relearning import MOST_LEARNED, ObservedSite, learn_in_a_crawl
 from undust.crawling.responses import Responses
-from undust.crawling.rule_tests import EXPLORE, RuleTests
-from undust.crawling.site_crawl import SiteCrawl
-from undust.crawling.traps import Traps
+from undust.crawling.rule_tests import EXPLORE
+from undust.crawling.sites import CrawledSites
 from undust.errors import SourceError, UndustError
 from undust.rules import Rule, RuleSet
-from undust.rules.language import ANY_SITE
-from undust.urls.site import LONGEST_NAME, SITE_NAME, suffixes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
     from undust.crawling.relearning import Learn
+    from undust.crawling.site_crawl import SiteCrawl
     from undust.crawling.traps import Trap
 
 logger = logging.getLogger(__name__)
@@ -90,23 +86,17 @@ class CrawlLearner:
         if follow and state is None:
             message = "there is no state to follow; name its folder"
             raise UndustError(message)
-        self._seed, self._explore, self._skip_traps, self._learn = seed, explore, skip_traps, learn
-        self._uses_prior = prior
-        self._start = rules or RuleSet()
+        self._learn = learn
         self._lock = RLock()
-        self._sites: dict[str, SiteCrawl] = {}
-        self._bases: dict[str, list[Rule]] = {}
-        for rule in self._start:
-            self._bases.setdefault(rule.site, []).append(rule)
-        self._for_all = self._start.with_rules(self._bases.get(ANY_SITE, ()))
-        self._site_of = suffixes().site
+        self._sites = CrawledSites(rules or RuleSet(), seed, explore, prior=prior, skip_traps=skip_traps)
+        self._crawl_of: Callable[[str], SiteCrawl | None] = self._sites.of
         self._waiting: dict[str, None] = {}
         """Sites with URLs to hand back."""
         self.counts: Counter[str] = Counter()
         self._responses = Responses(self._on_template)
         self._journal = None if state is None else Journal(state, follow=follow)
+        self._is_follower = follow
         self._followed = time.monotonic()
-        self._is_loaded = self._is_closed = False
         if self._journal:
             try:
                 self._load()
@@ -124,7 +114,7 @@ class CrawlLearner:
         skipped may come back from `returned` later.
         """
         with self._lock:
-            if self.follows:
+            if self._is_follower:
                 self._follow()
             site = self._crawl_of(url)
             if site is None:
@@ -132,10 +122,11 @@ class CrawlLearner:
                 return Decision(url, "fetch", url, url, IS_NO_URL)
             decision, is_new = site.decide(url)
             self.counts["decided"] += 1
-            self.counts["skipped"] += is_new
-            self.counts["explored"] += decision.explore
             if is_new:
+                self.counts["skipped"] += 1
                 self._write([SKIPPED_EVENT, url])
+            elif decision.explore:
+                self.counts["explored"] += 1
             return decision
 
     def decide_many(self, urls: Iterable[str]) -> list[Decision]:
@@ -157,7 +148,7 @@ class CrawlLearner:
             if site is None:
                 return
             data = record.to_bytes()
-            if site.fetched.records.get(url) != data:
+            if self._journal and site.fetched.records.get(url) != data:
                 self._write([OBSERVED_EVENT, url, as_text(data)])
             self._take(site, url, record)
         if site.is_due and not self.follows:
@@ -184,12 +175,10 @@ class CrawlLearner:
 
         """
         with self._lock:
-            site = self._site_of(url)
-            rows = self._responses.rows(site, url, status, headers, body) if site else ()
+            site = self._crawl_of(url)
+            rows = self._responses.rows(site.site, url, status, headers, body) if site else ()
             if site and rows:
-                crawl = self._crawl_of(url)
-                if crawl:
-                    crawl.fetched.has_sketches = True
+                site.fetched.has_sketches = True
         for row in rows:
             self.observe(row)
 
@@ -201,7 +190,7 @@ class CrawlLearner:
         done: list[str] = []
         with self._lock:
             for name in list(self._waiting):
-                queue = self._sites[name].returned
+                queue = self._sites.named(name).returned
                 while queue and (most is None or len(done) < most):
                     done.append(queue.popleft())
                 if not queue:
@@ -213,16 +202,13 @@ class CrawlLearner:
     def rules(self) -> RuleSet:
         """The rules that are believed now, of all sites."""
         with self._lock:
-            own = [raw for site in sorted(self._sites) for raw in self._sites[site].believed]
-            unseen = sorted(self._bases.keys() - self._sites.keys() - {ANY_SITE})
-            given = [rule.to_json() for site in unseen for rule in self._bases[site]]
-            return RuleSet([*own, *given, *self._for_all.raw])
+            return self._sites.believed()
 
     @property
     def traps(self) -> tuple[Trap, ...]:
         """Places where many URLs were fetched and almost no new page was found lately."""
         with self._lock:
-            return tuple(trap for site in sorted(self._sites) for trap in self._sites[site].traps.found())
+            return tuple(trap for site in self._sites.in_order() for trap in site.traps.found())
 
     def settle(self) -> None:
         """Wait until what is due has been learned; only with `background` there is something to wait for."""
@@ -234,7 +220,7 @@ class CrawlLearner:
         if self._background:
             self._background.close()
         with self._lock:
-            self._is_closed = True
+            self._crawl_of = _closed
             if self._journal:
                 self._journal.close()
                 self._journal = None
@@ -248,44 +234,17 @@ class CrawlLearner:
     @property
     def follows(self) -> bool:
         """Whether another process writes the state."""
-        return self._journal is not None and self._journal.follows
+        return self._is_follower
 
     # The sites
 
-    def _crawl_of(self, url: str) -> SiteCrawl | None:
-        if self._is_closed:
-            message = "the learner is closed; make another one for the same state"
-            raise UndustError(message)
-        if not url.isascii() and not _is_encodable(url):
-            return None
-        name = self._site_of(url)
-        if name is None:
-            return None
-        site = self._sites.get(name)
-        if site is None:
-            site = self._sites[name] = self._new_site(name)
-        return site
-
-    def _new_site(self, name: str) -> SiteCrawl:
-        own, for_all = self._bases.get(name, []), self._bases.get(ANY_SITE, [])
-        can_learn = len(name) <= LONGEST_NAME and re.match(SITE_NAME, name) is not None
-        likely = prior_rules(name) if self._explore and self._uses_prior and can_learn else ()
-        known = {rule.id for rule in own}
-        likely = tuple(rule for rule in likely if rule.id not in known)
-        base = self._start.with_rules([*own, *likely, *for_all]) if own or likely else self._for_all
-        made = SiteCrawl(name, base, RuleTests(self._seed, self._explore), Traps(name, self._skip_traps))
-        made.can_learn = can_learn
-        made.is_restoring = self._journal is not None and not self._is_loaded
-        return made
-
     def _take(self, site: SiteCrawl, url: str, record: PageRecord) -> None:
         self.counts["observed"] += url not in site.fetched
-        before = site.traps.pages
-        known = len(before)
+        known = site.traps.pages
         self.counts["withdrawn"] += site.observe(url, record)
         if site.is_changed:
             self._note_rules(site)
-        self.counts["pages"] += len(before) - known
+        self.counts["pages"] += site.traps.pages - known
         if site.returned:
             self._waiting[site.site] = None
 
@@ -293,19 +252,19 @@ class CrawlLearner:
 
     def _learn_all(self, name: str) -> None:
         """Learn the rules of a site until nothing that was seen meanwhile makes it due again."""
-        while self._sites[name].is_due:
+        while self._sites.named(name).is_due:
             self._learn_site(name)
 
     def _learn_site(self, name: str) -> None:
         """Learn the rules of a site anew; only the first and the last step hold the lock."""
         with self._lock:
-            site = self._sites[name]
+            site = self._sites.named(name)
             if not site.is_due:
                 return
             site.is_learning = True
             rows = len(site.fetched)
             latest = list(islice(reversed(site.fetched.records.items()), MOST_LEARNED))[::-1]
-            given, unwanted = site.given()
+            given, unwanted = site.rules.to_start_from(site.tests), site.rules.given()[1]
         try:
             learned = self._learn(ObservedSite(name, table_from(latest), given, unwanted))
         except Exception:
@@ -323,10 +282,9 @@ class CrawlLearner:
     def _note_rules(self, site: SiteCrawl) -> None:
         if site.returned:
             self._waiting[site.site] = None
-        for_all = [rule.id for rule in site.rules if rule.site == ANY_SITE]
         site.is_changed = False
-        facts = [site.learned_at, site.withdrawn, for_all, site.tests.needed]
-        self._write([RULES_EVENT, site.site, site.own_rules, facts])
+        facts = [site.learned_at, site.rules.withdrawn, site.rules.shared(), site.tests.needed]
+        self._write([RULES_EVENT, site.site, site.rules.of_site(), facts])
 
     def _on_template(self, site: str, text: str) -> None:
         self._write([TEMPLATE_EVENT, site, text])
@@ -338,12 +296,13 @@ class CrawlLearner:
             self._journal.add(event)
 
     def _load(self) -> None:
+        self._sites.are_restoring = True
         self._replay()
-        for site in self._sites.values():
+        self._sites.are_restoring = False
+        for site in self._sites.in_order():
             site.restored()
             if site.returned:
                 self._waiting[site.site] = None
-        self._is_loaded = True
 
     def _follow(self) -> None:
         now = time.monotonic()
@@ -367,25 +326,23 @@ class CrawlLearner:
         site = self._crawl_of(url)
         # What the writer skipped is handed back by the writer alone.
         if site is not None and url not in site.fetched and not self.follows:
-            site.skipped[url] = None
+            site.skipped[url] = 0
 
     def _believed_before(self, name: str, raw: list[dict[str, Any]], facts: list[Any]) -> None:
-        site = self._sites.get(name)
-        if site is None:
-            site = self._sites[name] = self._new_site(name)
-        site.learned_at, site.withdrawn, for_all, site.tests.needed = facts
-        site.guessing.tried.update(site.withdrawn)
-        kept = [rule for rule in site.base if rule.id not in site.withdrawn and rule.learned_by == PRIOR]
-        kept += [rule for rule in self._for_all if rule.id in for_all]
+        site = self._sites.named(name)
+        site.learned_at, withdrawn, shared, site.tests.needed = facts
         own = [Rule.from_json(each) for each in raw]
-        site.guessing.tried.update(rule.id for rule in own)
-        known = {rule.id for rule in own}
-        site.install(self._start.with_rules([*own, *(rule for rule in kept if rule.id not in known)]))
+        site.restore_rules(own, withdrawn, shared)
         if site.returned:
             self._waiting[name] = None
 
     def _template_before(self, site: str, text: str) -> None:
         self._responses.restore(site, text)
+
+
+def _closed(_: str) -> NoReturn:
+    message = "the learner is closed; make another one for the same state"
+    raise UndustError(message)
 
 
 _EVENTS: dict[str, Callable[..., None]] = {
@@ -394,11 +351,3 @@ _EVENTS: dict[str, Callable[..., None]] = {
     RULES_EVENT: CrawlLearner._believed_before,  # noqa: SLF001
     TEMPLATE_EVENT: CrawlLearner._template_before,  # noqa: SLF001
 }
-
-
-def _is_encodable(url: str) -> bool:
-    try:
-        url.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from base64 import b85decode, b85encode
+from base64 import b64decode, b64encode
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -31,6 +31,8 @@ _HEAD = struct.Struct("<hqBHHHH")
 _NONE = -1
 _BAND_BYTES = 16
 """Of a sketch: four minima."""
+_NUMBER_BYTES = 7
+"""One more, and each number takes half as much memory more."""
 
 
 class PageRecord(NamedTuple):
@@ -97,14 +99,6 @@ class PageRecord(NamedTuple):
         return self.redirect is not None and (self.status is None or self.status >= FIRST_REDIRECT)
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """Numbers that pages with the same text share, the surest first; none where the text is not known."""
-        if self.is_redirect:
-            return ()
-        surest = (_number(self.digest.encode()),) if self.digest else ()
-        return (*surest, _number(self.sketch[:32])) if self.sketch else surest
-
-    @property
     def bands(self) -> tuple[int, ...]:
         """Numbers that pages with nearly the same text most likely share, and other pages hardly ever."""
         if self.is_redirect:
@@ -114,7 +108,7 @@ class PageRecord(NamedTuple):
 
 
 def _number(data: bytes) -> int:
-    return int.from_bytes(blake2b(data, digest_size=8).digest())
+    return int.from_bytes(blake2b(data, digest_size=_NUMBER_BYTES).digest())
 
 
 def _text(row: Mapping[str, Any], name: str) -> str | None:
@@ -187,9 +181,9 @@ def table_from(rows: Iterable[tuple[str, bytes]]) -> pa.Table:
 
 def as_text(data: bytes) -> str:
     """Return a packed record as characters that JSON can hold."""
-    return b85encode(data).decode("ascii")
+    return b64encode(data).decode("ascii")
 
 
 def from_text(text: str) -> bytes:
     """Return the packed record again."""
-    return b85decode(text)
+    return b64decode(text)

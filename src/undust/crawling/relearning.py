@@ -24,7 +24,8 @@ MOST_LEARNED = 8_000
 FIRST_ROWS = 24
 """Observations of a site before rules are learned for the first time …"""
 GROWTH = 1.5
-"""… and by which factor they have grown at each later time."""
+"""… and by which factor they have grown at each later time; only if URLs of one page are left that no rule
+makes one."""
 
 
 class ObservedSite(NamedTuple):
@@ -34,7 +35,7 @@ class ObservedSite(NamedTuple):
     rows: pa.Table
     """Observations in the columns of `undust.read`; the latest of each URL."""
     given: Sequence[Rule] = ()
-    """Rules to start from."""
+    """Rules to start from: those that a person gave, and those that the crawl has proved."""
     unwanted: Sequence[Rule] = ()
     """Rules that are not to be learned again."""
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hmac
 import socket
 import sys
+import time
 from contextlib import suppress
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import TCPServer, ThreadingMixIn
@@ -23,9 +25,14 @@ if TYPE_CHECKING:
 
 MOST_CONNECTIONS = 128
 """That are served at a time; others are closed with an answer."""
-SLOWEST_SECONDS = 20
-"""Seconds that a client may take for a part of a request."""
-_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\n"
+IDLE_SECONDS = 20
+"""Seconds that a connection may be idle, or a client may not take what is sent."""
+SLOWEST_SECONDS = 30
+"""Seconds that a client may take to send a request, however it divides them."""
+_HEAD = (
+    "HTTP/1.1 {} {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
+    "Retry-After: 1\r\nConnection: close\r\n\r\n"
+)
 _MOST_DIGITS = 12
 
 
@@ -44,6 +51,8 @@ class CrawlServer(ThreadingMixIn, TCPServer):
         self.token = token
         self.is_local_socket = isinstance(address, str)
         self._free = BoundedSemaphore(MOST_CONNECTIONS)
+        self.receiving: dict[socket.socket, float] = {}
+        """Connections in the middle of a request, and since when."""
         if isinstance(address, str):
             self.address_family = socket.AF_UNIX
             with suppress(FileNotFoundError):
@@ -70,10 +79,17 @@ class CrawlServer(ThreadingMixIn, TCPServer):
         if self._free.acquire(blocking=False):
             super().process_request(request, client_address)
             return
-        body = refusal(503, f"there are more than {MOST_CONNECTIONS} connections; try again").body
-        with suppress(OSError):
-            request.sendall(_BUSY + b"Content-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body))
+        _send_refusal(request, 503, f"there are more than {MOST_CONNECTIONS} connections; try again")
         self.shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """End requests that take too long to arrive; the loop of the server calls this again and again."""
+        now = time.monotonic()
+        for connection, since in list(self.receiving.items()):
+            if now - since > SLOWEST_SECONDS and self.receiving.pop(connection, None) is not None:
+                _send_refusal(connection, 408, f"the request did not arrive within {SLOWEST_SECONDS} seconds")
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
         """Serve a connection, and make room for another."""
@@ -93,11 +109,29 @@ class _CrawlHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "undust"
     sys_version = ""
-    timeout = SLOWEST_SECONDS
+    timeout = IDLE_SECONDS
     disable_nagle_algorithm = False
+
+    def handle_one_request(self) -> None:
+        """Wait for a request, and watch the time from its first byte on."""
+        self.connection.settimeout(IDLE_SECONDS)
+        try:
+            is_begun = bool(self.rfile.peek(1))  # type: ignore[attr-defined]  # a buffered reader
+        except OSError:
+            is_begun = False
+        if not is_begun:
+            self.close_connection = True
+            return
+        self.connection.settimeout(2 * SLOWEST_SECONDS)  # the loop of the server is there before
+        self.server.receiving[self.connection] = time.monotonic()
+        try:
+            super().handle_one_request()
+        finally:
+            self.server.receiving.pop(self.connection, None)
 
     def do_GET(self) -> None:
         """Answer a request without a body."""
+        self.server.receiving.pop(self.connection, None)
         self._reply(self._refused() or reply_to(self.server.learner, "GET", self.path, b""))
 
     def do_POST(self) -> None:
@@ -112,7 +146,11 @@ class _CrawlHandler(BaseHTTPRequestHandler):
             self.close_connection = True  # what is left of the body is not read
             self._reply(refused or refusal(400, "there is no length"))
             return
-        self._reply(reply_to(self.server.learner, "POST", self.path, self.rfile.read(length)))
+        body = self.rfile.read(length)
+        if self.server.receiving.pop(self.connection, None) is None or len(body) < length:
+            self.close_connection = True  # it took too long, or was cut off
+            return
+        self._reply(reply_to(self.server.learner, "POST", self.path, body))
 
     def _refused(self) -> Reply | None:
         if self.headers.get("Origin") is not None:
@@ -145,3 +183,11 @@ class _CrawlHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- of the base class
         """Say nothing: a crawl asks thousands of times a second."""
+
+
+def _send_refusal(connection: socket.socket, status: int, message: str) -> None:
+    """Answer outside of any request."""
+    body = refusal(status, message).body
+    head = _HEAD.format(status, HTTPStatus(status).phrase, len(body))
+    with suppress(OSError):
+        connection.sendall(head.encode() + body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -26,36 +26,30 @@ from undust.crawling.decision import (
     Decision,
 )
 from undust.crawling.fetched import Fetched
-from undust.crawling.guesses import GUESS
 from undust.crawling.guessing import Guessing
-from undust.crawling.prior import PRIOR
 from undust.crawling.relearning import next_learning
 from undust.crawling.responses import joined
-from undust.crawling.rule_tests import RuleUse
+from undust.crawling.rules_in_use import idle_guesses
 from undust.crawling.unstable import UnstablePlaces
+from undust.crawling.ways import FORM_PLACE, KEY_PLACE, all_steps, keys_by, until_one, uses_in
 from undust.learning.user_disabled import Unwanted
-from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from undust._core import Program
     from undust.crawling.records import PageRecord
-    from undust.crawling.rule_tests import RuleTests
+    from undust.crawling.rule_tests import RuleTests, RuleUse
+    from undust.crawling.rules_in_use import RulesInUse
     from undust.crawling.traps import Traps
+    from undust.crawling.ways import Way
     from undust.rules import Rule, RuleSet
-
-    Steps = list[tuple[int, str]]
-    Way = tuple[str, Steps, str, Steps, Steps, str, str]
-    """What `Program.explain` says of a URL: its forms on the way to its key, which is the last but one."""
 
 MOST_ERRORS = 3
 """URLs of one key that are tried one after the other while all of them give errors."""
+_HASH_BITS = 0xFF
+"""Of the hash of a key that are kept; Python has such numbers ready, so they take no memory."""
 LEAST_NEW = 0.1
 """Rules are learned again after one failed if the site has grown by this share since the last time."""
-MOST_WITHDRAWN = 2
-"""A rule that was withdrawn may come back if it is learned again, for what refuted it was seen then; not a
-rule that was withdrawn this often."""
 
 
 @dataclass
@@ -63,23 +57,23 @@ class SiteCrawl:
     """The state of one site; its user holds the lock of the learner."""
 
     site: str
-    base: RuleSet
-    """The rules that the crawl was started with, of this site and for all sites."""
+    rules: RulesInUse
     tests: RuleTests
     traps: Traps
     fetched: Fetched = field(default_factory=Fetched)
     pending: dict[str, None] = field(default_factory=dict)
     """URLs that are to be fetched, and for which nothing was observed yet."""
-    skipped: dict[str, None] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+    """URLs that were skipped, each with a few bits of the hash of its key."""
     covers: dict[str, str] = field(default_factory=dict)
     """Each key with the first URL that has it."""
     errors: Counter[str] = field(default_factory=Counter)
     """Keys with the number of their URLs that gave an error."""
     returned: deque[str] = field(default_factory=deque)
-    withdrawn: dict[str, int] = field(default_factory=dict)
-    """Ids of rules that failed, with how often each did."""
     learned_at: int = 0
     """How many URLs were observed when rules were learned last."""
+    is_unexplained: bool = True
+    """Whether URLs of one page were fetched since then though no rule makes them one; before, who knows."""
     is_due_early: bool = False
     is_learning: bool = False
     can_learn: bool = True
@@ -93,27 +87,20 @@ class SiteCrawl:
         self.guessing = Guessing(self.site)
         self.canonicals = Canonicals()
         self.unstable = UnstablePlaces()
-        self._use(self.base)
+        self._use(self.rules.base)
 
     def _use(self, rules: RuleSet) -> None:
-        self.rules = rules
-        self.ids = rules.ids
-        self.tentative = {
-            id_
-            for id_, raw in zip(self.ids, rules.raw, strict=True)
-            if raw.get("learned_by") in {PRIOR, GUESS}
-        }
-        self.key, self.explain = rules.program.key, rules.program.explain
-        self.tests.begin(
-            (id_, int(raw.get("support") or 0)) for id_, raw in zip(self.ids, rules.raw, strict=True)
-        )
+        self.rules.use(rules)
+        program = self.rules.program
+        self.key, self.canonical, self.explain = program.key, program.canonical, program.explain
+        self.tests.begin(self.rules.supports)
 
     # What a crawler asks
 
     def decide(self, url: str) -> tuple[Decision, bool]:
         """Return what to do with a URL, and whether it is skipped for the first time."""
         way = self.explain(url)
-        canonical, key = way[2], way[5]
+        canonical, key = way[FORM_PLACE], way[KEY_PLACE]
         if url in self.fetched.records:
             return Decision(url, "skip", key, canonical, WAS_FETCHED), False
         cover = self.covers.get(key)
@@ -128,25 +115,25 @@ class SiteCrawl:
         if url not in self.skipped and self._explores(url, way, cover) and not self.traps.holds(url):
             self.pending[url] = None
             return Decision(url, "fetch", key, canonical, TESTS_RULES, explore=True), False
-        return Decision(url, "skip", key, canonical, COVERED_KEY), self._skip(url)
+        return Decision(url, "skip", key, canonical, COVERED_KEY), self._skip(url, key)
 
     def _decide_new(self, url: str, way: Way) -> tuple[Decision, bool]:
         """Return the same for a URL whose key is new."""
-        canonical, key = way[2], way[5]
+        canonical, key = way[FORM_PLACE], way[KEY_PLACE]
         reason = ASKED_AGAIN if url in self.pending else NEW_KEY
         if reason is NEW_KEY and self.traps.holds(url):
-            return Decision(url, "skip", key, canonical, IN_A_TRAP), self._skip(url)
+            return Decision(url, "skip", key, canonical, IN_A_TRAP), self._skip(url, key)
         self._fetch(url, key)
         return Decision(url, "fetch", key, canonical, reason), False
 
     def _decide_named(self, url: str, way: Way, page: str) -> tuple[Decision, bool]:
         """Return the same for a URL that a page which was fetched names as its own."""
-        canonical, key = way[2], way[5]
+        canonical, key = way[FORM_PLACE], way[KEY_PLACE]
         chance = self.canonicals.chance(page, self.tests.explore)
         if url not in self.skipped and self.tests.lot(url) < chance and not self.traps.holds(url):
             self._fetch(url, key)
             return Decision(url, "fetch", key, canonical, TESTS_RULES, explore=True), False
-        return Decision(url, "skip", key, canonical, NAMED_BY_PAGE), self._skip(url)
+        return Decision(url, "skip", key, canonical, NAMED_BY_PAGE), self._skip(url, key)
 
     def _explores(self, url: str, way: Way, cover: str) -> bool:
         lot = self.tests.lot(url)
@@ -156,14 +143,15 @@ class SiteCrawl:
 
     def _steps(self, way: Way, cover: str) -> list[tuple[str, str, str]]:
         """Return what rules do to a URL and to another until they are one: id, URL before, and after."""
-        ids = self.ids
-        steps = _until_one(way, self.explain(cover))
+        ids = self.rules.ids
+        # No rule changes a URL that is the key.
+        steps = all_steps(way) if cover == way[KEY_PLACE] else until_one(way, self.explain(cover))
         return [(ids[place], before, after) for place, before, after in steps]
 
-    def _skip(self, url: str) -> bool:
+    def _skip(self, url: str, key: str) -> bool:
         self.pending.pop(url, None)
         is_new = url not in self.skipped
-        self.skipped[url] = None
+        self.skipped[url] = hash(key) & _HASH_BITS
         return is_new
 
     def _fetch(self, url: str, key: str) -> None:
@@ -173,7 +161,7 @@ class SiteCrawl:
 
     def deciding(self, one: str, other: str) -> list[RuleUse]:
         """Return what rules do to two URLs until they have become one."""
-        return _uses(self._steps(self.explain(one), other))
+        return uses_in(self._steps(self.explain(one), other))
 
     # What a crawler reports
 
@@ -182,16 +170,18 @@ class SiteCrawl:
         self.pending.pop(url, None)
         self.skipped.pop(url, None)
         is_again = url in self.fetched
+        if not is_again and not self.is_restoring and self.rules.wakes(self.canonical(url)):
+            self.install(self.rules.with_awake())
         self.fetched.add(url, record)
         key = self.key(url)
         cover = self.covers.setdefault(key, url)
         if record.is_error:
             self._on_error(url, key)
             return False
-        if not is_again:
-            self.traps.note(url, record)
-        if self.tests.explore and self.can_learn:
-            self._note_pair(url, key, record)
+        is_new = self.fetched.is_new_text(record)
+        if not is_again and is_new is not None:
+            self.traps.note(url, is_new=is_new)
+        self._note_pair(url, key, record)
         if record.is_redirect and record.redirect is not None:
             self._expect(joined(url, record.redirect))
         fails = cover != url and cover in self.fetched and self._test(url, record, cover)
@@ -214,6 +204,9 @@ class SiteCrawl:
             other = self.fetched.other_with(url, record)
         if other is None or self.key(other) == key:
             return
+        self.is_unexplained = True
+        if not (self.tests.explore and self.can_learn):
+            return
         self.fetched.sharing[other] += 1
         if self.fetched.distinguishes(record):
             self.guessing.add(other, url)
@@ -235,22 +228,14 @@ class SiteCrawl:
             key: url for key, url in self.covers.items() if url in known.records and url not in known.failed
         }
         found = self.guessing.found(self.rules.program, keys, known)
-        if found and (off := self.given()[1]):
+        if found and (off := self.rules.given()[1]):
             unwanted = Unwanted(off, pa.array(list(known.records), pa.large_string()))
             found = [each for each in found if not unwanted.done_by(each[0], [])]
         if found:
-            rules = self._ordered(self._learned(), [*self._guesses(), *(rule for rule, _ in found)])
+            guessed = [*self.rules.guessed(), *(rule for rule, _ in found)]
             for rule, test in found:
                 self.tests.of[rule.id], self.tests.needed[rule.id] = test, test.needed
-            self.install(self.base.with_rules(rules))
-
-    def _guesses(self) -> list[Rule]:
-        return [rule for rule in self.rules if rule.learned_by == GUESS]
-
-    def _learned(self) -> list[Rule]:
-        return [
-            rule for rule in self.rules if rule.learned_by not in {GUESS, PRIOR} and rule.site != ANY_SITE
-        ]
+            self.install(self.rules.ordered(self.rules.learned(), guessed))
 
     def _expect(self, target: str) -> None:
         """Let the target of a redirect be fetched, though its key is that of the URL that led there."""
@@ -264,7 +249,9 @@ class SiteCrawl:
         if self.covers.get(key) != url or self.errors[key] > MOST_ERRORS:
             return
         del self.covers[key]
-        self._hand_back(other for other in self.skipped if self.key(other) == key)
+        bits = hash(key) & _HASH_BITS
+        some = [other for other, its in self.skipped.items() if its == bits]
+        self._hand_back([other for other in some if self.key(other) == key])
 
     def _test(self, url: str, record: PageRecord, cover: str) -> bool:
         """Count what a fetch says of the rules that make it a duplicate; return whether any fails by it."""
@@ -273,10 +260,10 @@ class SiteCrawl:
         is_good = verdict == "same"
         if is_good:
             self.tests.note_asked(steps, cover)
-        form = self.rules.program.canonical(url)
+        form = self.canonical(url)
         if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
             return False
-        uses = _uses(steps)
+        uses = uses_in(steps)
         if verdict == "unknown" and not self._has_sketches(url, cover):
             if record.sketch:
                 # What was fetched before sketches were known cannot be compared with anything.
@@ -301,10 +288,7 @@ class SiteCrawl:
 
     def withdraw(self, ids: Iterable[str]) -> None:
         """Stop using rules, and hand back what they skipped."""
-        off = set(ids)
-        for id_ in sorted(off):
-            self.withdrawn[id_] = self.withdrawn.get(id_, 0) + 1
-        self.install(self.rules.with_rules(rule for rule in self.rules if rule.id not in off))
+        self.install(self.rules.without(set(ids)))
         self.is_due_early = len(self.fetched) >= self.learned_at * (1 + LEAST_NEW)
 
     # What learning gives
@@ -313,68 +297,17 @@ class SiteCrawl:
     def is_due(self) -> bool:
         """Whether rules should be learned now."""
         return (self.can_learn and not self.is_learning) and (
-            self.is_due_early or len(self.fetched) >= next_learning(self.learned_at)
+            self.is_due_early or (self.is_unexplained and len(self.fetched) >= next_learning(self.learned_at))
         )
-
-    @property
-    def own_rules(self) -> list[dict[str, Any]]:
-        """The rules of this site that only this crawl knows, as a rule file has them."""
-        return [raw for raw in self.rules.raw if raw["site"] != ANY_SITE and raw.get("learned_by") != PRIOR]
-
-    @property
-    def believed(self) -> list[dict[str, Any]]:
-        """The rules of this site that held for enough pages, and what a person gave."""
-        found = []
-        for id_, raw in zip(self.ids, self.rules.raw, strict=True):
-            test = self.tests.of[id_]
-            if id_ not in self.tentative:
-                found += [raw] if raw["site"] != ANY_SITE else []
-            elif test.is_proven:
-                found.append(raw | {"support": test.good})
-        return found
-
-    def given(self) -> tuple[list[Rule], list[Rule]]:
-        """Return the rules that the crawl was started with: those to learn beside, and those to avoid."""
-        own = [
-            rule
-            for rule in self.base
-            if rule.site == self.site and rule.id not in self.withdrawn and rule.learned_by != PRIOR
-        ]
-        off = [rule for rule in own if rule.status == "disabled"]
-        return [rule for rule in own if rule.status == "active"], off
 
     def believe(self, learned: Sequence[Rule], rows: int) -> None:
         """Use rules that were learned from this many observations, except those that failed in this crawl."""
-        own = [rule for rule in learned if self._may_return(rule)]
-        self.learned_at, self.is_due_early = rows, False
-        rules = self.base.with_rules(self._ordered(own, self._guesses()))
-        self.install(self.base.with_rules(self._without_idle(rules)))
-
-    def _without_idle(self, rules: RuleSet) -> list[Rule]:
-        """Return the rules without guesses that others have made redundant."""
-        column = pa.array([*self.fetched.records, *self.skipped, *self.pending], pa.large_string())
-        used = set(pa.array(rules.program.used(column)[1]).unique().to_pylist())
-        found = []
-        for place, rule in enumerate(rules):
-            if rule.learned_by == GUESS and place not in used:
-                self.guessing.tried.discard(rule.id)
-            else:
-                found.append(rule)
-        return found
-
-    def _ordered(self, own: Sequence[Rule], guessed: Sequence[Rule]) -> list[Rule]:
-        """Return the rules to use: given ones, learned ones, guesses, and those of most sites."""
-        found = {rule.id: rule for rule in own}
-        given = [rule for rule in self.base if rule.id not in self.withdrawn]
-        first = [rule for rule in given if rule.site != ANY_SITE and rule.learned_by != PRIOR]
-        prior = [rule for rule in given if rule.learned_by == PRIOR]
-        for_all = [rule for rule in given if rule.site == ANY_SITE]
-        start = [rule for rule in first if rule.id not in found]
-        rest = [rule for rule in (*guessed, *prior, *for_all) if rule.id not in found]
-        return list({rule.id: rule for rule in (*start, *own, *rest)}.values())
-
-    def _may_return(self, rule: Rule) -> bool:
-        return self.withdrawn.get(rule.id, 0) < MOST_WITHDRAWN
+        own = [rule for rule in learned if self.rules.may_return(rule)]
+        self.learned_at, self.is_due_early, self.is_unexplained = rows, False, False
+        rules = self.rules.ordered(own, self.rules.guessed())
+        idle = idle_guesses(rules, [*self.fetched.records, *self.skipped, *self.pending])
+        self.guessing.tried -= idle
+        self.install(rules.with_rules(rule for rule in rules if rule.id not in idle))
 
     def install(self, rules: RuleSet) -> None:
         """Use other rules from now on: every URL gets its new key."""
@@ -389,7 +322,7 @@ class SiteCrawl:
             for url, key in zip(pages, keys, strict=True)
             if (cover := self.covers.setdefault(key, url)) != url
         ]
-        self._credit(pairs, set(self.ids) - before)
+        self._credit(pairs, set(self.rules.ids) - before)
         pending = list(self.pending)
         for url, key in zip(pending, self._keys(pending), strict=True):
             self.covers.setdefault(key, url)
@@ -406,7 +339,7 @@ class SiteCrawl:
             return
         column = pa.array([url for url, _ in pairs], pa.large_string())
         rows, rules = (pa.array(each).to_pylist() for each in self.rules.program.used(column))
-        wanted = {row for row, place in zip(rows, rules, strict=True) if self.ids[place] in new}
+        wanted = {row for row, place in zip(rows, rules, strict=True) if self.rules.ids[place] in new}
         for row in sorted(wanted):
             url, cover = pairs[row]
             if self.fetched.compare(url, cover) == "same":
@@ -417,49 +350,28 @@ class SiteCrawl:
     def _hand_back(self, urls: Iterable[str]) -> None:
         """Hand back the first skipped URL of each key that nothing covers."""
         some = [] if self.is_restoring else list(urls)
-        canonical = self.rules.program.canonical
         for url, key in zip(some, self._keys(some), strict=True):
+            if url in self.skipped:
+                self.skipped[url] = hash(key) & _HASH_BITS
             is_covered = key in self.covers or self.canonicals.covers(key)
-            if (is_covered and not self.unstable.wants(canonical(url), key)) or self.traps.holds(url):
+            if (is_covered and not self.unstable.wants(self.canonical(url), key)) or self.traps.holds(url):
                 continue
             self.pending[url] = None
             self.covers.setdefault(key, url)
             self.skipped.pop(url, None)
             self.returned.append(url)
 
+    def restore_rules(self, own: list[Rule], withdrawn: dict[str, int], shared: list[str]) -> None:
+        """Use rules of the past again."""
+        self.guessing.tried.update(withdrawn, (rule.id for rule in own))
+        self.install(self.rules.restored(own, withdrawn, shared))
+
     def restored(self) -> None:
         """Go on from the past: hand back what was skipped for URLs that a killed crawl never fetched."""
         self.is_restoring = False
         self.pending.clear()
         self.returned.clear()
-        self.install(self.rules)
+        self.install(self.rules.all)
 
     def _keys(self, urls: list[str]) -> list[str]:
         return keys_by(self.rules.program, urls)
-
-
-def _uses(steps: Iterable[tuple[str, str, str]]) -> list[RuleUse]:
-    found: dict[str, RuleUse] = {}
-    for id_, before, after in steps:
-        if id_ not in found:
-            found[id_] = RuleUse.between(id_, before, after)
-    return list(found.values())
-
-
-def _until_one(one: Way, other: Way) -> list[tuple[int, str, str]]:
-    """Return the steps of two URLs with one key until they are the same: rule, URL before, and after."""
-    mine, its = one[1] + one[3] + one[4], other[1] + other[3] + other[4]
-    left, right = [one[0], *[step[1] for step in mine]], [other[0], *[step[1] for step in its]]
-    last, its_last = len(mine), len(its)
-    while last and its_last and left[last - 1] == right[its_last - 1]:
-        last, its_last = last - 1, its_last - 1
-    found = [(mine[at][0], left[at], left[at + 1]) for at in range(last)]
-    return found + [(its[at][0], right[at], right[at + 1]) for at in range(its_last)]
-
-
-def keys_by(program: Program, urls: list[str]) -> list[str]:
-    """Return the keys of URLs under some rules."""
-    if not urls:
-        return []
-    keys: list[str] = pa.array(program.batch(pa.array(urls, pa.large_string()), keys=True)).to_pylist()
-    return keys

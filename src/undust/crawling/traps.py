@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from undust.crawling.records import PageRecord
+from functools import lru_cache
+from typing import NamedTuple
 
 LEAST_FETCHED = 60
 """URLs that were fetched in a place before it can be a trap."""
@@ -22,6 +20,7 @@ MOST_NEW = 1
 MOST_TRAP_PLACES = 4_096
 """Places of one site that are counted; later ones are not."""
 _DIGITS = re.compile(r"\d+")
+_VALUES = re.compile(r"=[^&;]*")
 _SCRIPT = re.compile(r"[A-Za-z_.]{1,16}")
 """The last segment of a path that is not the name of a page."""
 
@@ -60,16 +59,12 @@ class Traps:
     skips: bool = False
     """Whether URLs in a trap are skipped."""
     places: dict[str, PlaceCounts] = field(default_factory=dict)
-    pages: set[int] = field(default_factory=set)
-    """Numbers of the texts that were seen on the site."""
+    pages: int = 0
+    """Texts that were seen on the site."""
 
-    def note(self, url: str, record: PageRecord) -> None:
+    def note(self, url: str, *, is_new: bool) -> None:
         """Count a page that was fetched."""
-        if not record.numbers:
-            return
-        page = record.numbers[-1]
-        is_new = page not in self.pages
-        self.pages.add(page)
+        self.pages += is_new
         name = place_of(url)
         place = self.places.get(name)
         if place is None:
@@ -95,6 +90,7 @@ class Traps:
         return sorted(traps, key=lambda trap: (-trap.fetched, trap.place))
 
 
+@lru_cache(MOST_TRAP_PLACES)
 def place_of(url: str) -> str:
     """Return the place of a URL.
 
@@ -108,8 +104,12 @@ def place_of(url: str) -> str:
     first, slash, _ = path.lstrip("/").partition("/")
     if not slash and not _SCRIPT.fullmatch(first):
         first = ""
-    names = ""
-    if query:
-        found = {part.partition("=")[0] for part in query.replace(";", "&").split("&")} - {""}
-        names = f"?{'&'.join(sorted(found))}" if found else ""
-    return _DIGITS.sub("0", f"{host.lower()}/{first.partition(';')[0]}{names}")
+    return _named(host, first, _VALUES.sub("", query) if query else "")
+
+
+@lru_cache(MOST_TRAP_PLACES)
+def _named(host: str, first: str, query: str) -> str:
+    """Return the name of a place; most URLs of a site are in few."""
+    names = set(query.replace(";", "&").split("&")) - {""}
+    ending = f"?{'&'.join(sorted(names))}" if names else ""
+    return _DIGITS.sub("0", f"{host.lower()}/{first.partition(';')[0]}{ending}")
