@@ -38,7 +38,7 @@ class Requirements:
     seed: int = 0
 
     def within(self, urls: int | None) -> Requirements:
-        """Return the same with at most so many URLs of one site."""
+        """Return the same with at most this many URLs of one site."""
         return self if urls is None else replace(self, most_urls=min(self.most_urls, urls))
 
 
