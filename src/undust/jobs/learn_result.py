@@ -26,7 +26,9 @@ class LearnResult:
     >>> result.rules == undust.learn(undust.read("examples/shop.jsonl.gz"))
     True
     >>> sorted(result.sites), sorted(result.sites["teapots.test"])[:3]
-    (['teapots.test'], ['candidates', 'canonical_urls', 'clusters'])
+    (['teapots.test'], ['candidates', 'canonical_urls', 'checked'])
+    >>> print(result.bound)
+    at most 1.8 % of pages lost (95 % confidence, 166 pages checked)
     """
 
     rules: RuleSet
