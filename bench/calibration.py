@@ -143,6 +143,7 @@ def main() -> None:
     ask.add_argument(
         "--folders", nargs="*", default=["crawls", "mirrors", "raw"], help="of the data, or none"
     )
+    ask.add_argument("--sites", nargs="*", default=[], help="only sites with these names")
     ask.add_argument("--urls", type=int, default=2_000, help="of a generated site [%(default)s]")
     ask.add_argument("--seed", type=int, default=1, help="of the generated sites [%(default)s]")
     ask.add_argument("--splits", type=int, default=5, help="of each site [%(default)s]")
@@ -155,6 +156,8 @@ def main() -> None:
         rows = [StatedBound(**json.loads(line)) for line in lines if line.startswith("{")]
     else:
         for case in _cases(told):
+            if told.sites and case.name not in told.sites:
+                continue
             for split in range(told.splits):
                 for row in stated(case, split):
                     rows.append(row)

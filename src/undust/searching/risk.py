@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from undust.edits import Edit
 
 
+_FEWER = 0.75
+"""The bound of an edit holds where at least this share of the number of its own pages is counted."""
 _ALMOST = 0.999
 """No kind of edit is always true."""
 
@@ -52,7 +54,8 @@ class Risk:
     ) -> float:
         """Return what the share of pages that an edit merges wrongly does not exceed, with 95 % probability.
 
-        It holds for the rate in the long run, and for what is counted on as many other pages.
+        It holds for the rate in the long run, and for what is counted on other pages, if there are at least
+        three quarters as many.
 
         Args:
             kind: Of the edit.
@@ -74,7 +77,8 @@ class Risk:
             (is_false, wrong + prior.wrong, right + prior.right),
         )
         trials = round(right + wrong)
-        return max(upper_of_mixture(parts), most_of_mixture(parts, trials) / max(1, trials))
+        counted = most_of_mixture(parts, trials) / max(1.0, _FEWER * trials)
+        return min(1.0, max(upper_of_mixture(parts), counted))
 
     def _rate(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
         is_false = self._false(prior, luck, right, wrong)
