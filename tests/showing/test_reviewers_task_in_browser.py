@@ -33,7 +33,7 @@ def rule(name: str, *, false: int = 0) -> Rule:
 
 def shop() -> pa.Table:
     """Articles with parameters that mean nothing, and two that name another page."""
-    found = {}
+    found: dict[str, str] = {}
     for n in range(12):
         found |= {f"http://{SITE}/p/{n}": f"p{n}"}
         found |= {f"http://{SITE}/p/{n}?{name}={n}": f"p{n}" for name in NAMES}
