@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "edits": "errors privacy rules",
     "judging": "display statistics _core rules pages edits",
     "proposing": "errors _core files urls rules pages edits judging",
-    "searching": "errors rules pages edits judging proposing",
+    "searching": "errors statistics rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages edits judging proposing searching",
     "measuring": "errors display statistics files urls rules reading pages proposing learning",
     "showing": "errors display privacy files urls rules pages measuring",

@@ -61,6 +61,46 @@ def _upper(hits: int, trials: int, tail: float) -> float:
     return _solve(lambda rate: 1 - _beta_share(rate, hits + 1, trials - hits) > tail)
 
 
+def upper_of_mixture(parts: Iterable[tuple[float, float, float]], confidence: float = CONFIDENCE) -> float:
+    """Return what a rate does not exceed whose distribution is made of beta distributions.
+
+    Args:
+        parts: The weight and the two numbers of each; the weights add up to 1.
+        confidence: How likely the rate is at most as large.
+
+    >>> round(upper_of_mixture([(0.5, 1.0, 299.0), (0.5, 1.0, 299.0)]), 4)
+    0.01
+
+    """
+    known = tuple(parts)
+    return _solve(lambda rate: sum(w * _beta_share(rate, a, b) for w, a, b in known) < confidence)
+
+
+def most_of_mixture(
+    parts: Iterable[tuple[float, float, float]], trials: int, confidence: float = CONFIDENCE
+) -> int:
+    """Return how many of some trials are hits at most, if the distribution of the rate is such a mixture.
+
+    >>> most_of_mixture([(1.0, 1.0, 99.0)], 100)
+    4
+    """
+    known = tuple(parts)
+    below = 0.0
+    for hits in range(trials):
+        ways = math.lgamma(trials + 1) - math.lgamma(hits + 1) - math.lgamma(trials - hits + 1)
+        for weight, a, b in known:
+            fits = log_beta(a + hits, b + trials - hits) - log_beta(a, b)
+            below += weight * math.exp(ways + fits)
+        if below >= confidence:
+            return hits
+    return trials
+
+
+def log_beta(a: float, b: float) -> float:
+    """Return the logarithm of the beta function."""
+    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
 def _lower(hits: int, trials: int, tail: float) -> float:
     if hits <= 0:
         return 0.0

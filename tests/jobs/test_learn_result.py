@@ -10,6 +10,7 @@ import pytest
 import undust
 from bench.sites import site
 from undust.jobs import one_site
+from undust.judging.checked import NOT_CHECKED
 from undust.learning.edited import combined_rules
 
 if TYPE_CHECKING:
@@ -77,7 +78,23 @@ def test_a_single_method_has_details_too(seen: pa.Table) -> None:
     for name, counts in found.sites.items():
         refused = found.refused[name]
         assert sum(found.reasons[name].values()) == len(refused) <= counts["candidates"]
-    assert found.fpr_upper == found.summary["fpr_upper"]
+    assert found.fpr_upper == found.summary["fpr_upper"] == 1.0
+    assert str(found.bound) == found.summary["checked"]["says"] == NOT_CHECKED
+
+
+def test_the_bound_is_in_words_and_in_the_file(result: undust.LearnResult) -> None:
+    """It holds for the rules as they are switched, and for no others."""
+    assert result.bound.pages > 0
+    assert result.summary["checked"] == result.bound.as_json()
+    assert result.fpr_upper == result.bound.upper < 1
+    by_site = [counts["checked"]["pages"] for counts in result.sites.values()]
+    assert sum(by_site) == result.bound.pages
+    said = undust.RuleSet.loads(result.rules.dumps()).checked
+    assert said is not None
+    assert said["says"] == str(result.bound)
+    changed = result.rules.disable(result.rules.ids[0])
+    assert changed.checked is None
+    assert changed.enable(result.rules.ids[0]).checked == said
 
 
 def test_progress_counts_the_sites(seen: pa.Table) -> None:

@@ -20,6 +20,7 @@ from undust.jobs.site_state import FAILED, held_against_all, site_state_of
 from undust.judging.targets import with_targets
 from undust.learning import Requirements
 from undust.learning.edited import combined_rules
+from undust.learning.rule_bounds import with_bounds
 from undust.reading.observations import table_of
 
 PAGES = 1200
@@ -140,5 +141,7 @@ def test_the_sample_within_a_site_is_held_against_all_of_it() -> None:
     assert stands.left[0] == whole.urls
     assert stands.left[-1] == whole.left < whole.urls
     assert np.all(np.diff(stands.left) <= 0)
-    leading = replace(whole, rules=with_targets(site, whole.rules))
-    assert learn_clusters(site, LearningTask(requirements)).rules == leading
+    learned = learn_clusters(site, LearningTask(requirements)).rules
+    assert learned.checked.pages > 0
+    leading = with_bounds(with_targets(site, whole.rules))
+    assert learned == replace(whole, rules=leading, checked=learned.checked)

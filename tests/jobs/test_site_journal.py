@@ -53,10 +53,11 @@ class Stopping:
 
     def __call__(self, site: SiteClusters, *rest: object) -> SiteRules:
         """Learn one more, or end."""
-        if not self.left:
-            raise Stopped
-        self.left -= 1
-        self.learned.append(site.site)
+        if site.site not in self.learned:  # it is learned again without some of its pages, to check the rules
+            if not self.left:
+                raise Stopped
+            self.left -= 1
+            self.learned.append(site.site)
         return combined_rules(site, *rest)  # type: ignore[arg-type]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from undust.rules import Rule
 from undust.rules.masking import forgotten_names, removed_from
-from undust.showing.words import FORMS, in_words
+from undust.showing.words import FORMS, in_words, in_words_with_conditions
 
 TOLD = {
     "keep {s}://{h}/a": "keeps these URLs as they are",
@@ -58,3 +58,21 @@ def test_removed_values_are_found_and_no_others() -> None:
     url = "http://a.test/x;JSESSIONID=4F/y?id=7&utm_source=me&sid=&sid=9&outm_x=1&utm_=2&side=3"
     assert removed_from(url, names) == {"4F", "utm_source", "me", "sid", "9", "utm_", "2"}
     assert removed_from("http://a.test/", names) == set()
+
+
+@pytest.mark.parametrize(
+    ("conditions", "told"),
+    [
+        ("when ?page=1", "removes sid where page=1"),
+        ("when ?t={*:int}, ?f={**}", "removes sid where it has t and it has f"),
+        ("when /c/{**}", "removes sid where it is below /c/"),
+        ("when {s}://www.a.test", "removes sid where it is on www.a.test"),
+        ("when /c/{**}, ?page=1", "removes sid where it is below /c/ and page=1"),
+        ("unless ?page=2", "removes sid, unless page=2"),
+        ("when ?x=1 unless /a/{**}, ?y={**}", "removes sid where x=1, unless below /a/ or it has y"),
+    ],
+)
+def test_conditions_are_in_the_headline(conditions: str, told: str) -> None:
+    """A reader sees where a rule holds without reading the pattern."""
+    text = "rewrite {s}://{h}/{p**}?sid={**}&{r**} -> {s}://{h}/{p}?{r}"
+    assert in_words_with_conditions(Rule.parse(f"{text} {conditions}", site="a.test")) == told

@@ -15,6 +15,7 @@ from undust.cli.learn_asking import (
     told_of_asking,
     told_of_proposed,
 )
+from undust.display import how_many
 from undust.files.process import peak_memory_bytes
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def told(outcome: Outcome) -> list[str]:
     for_all = counts["rules_for_all_sites"]
     own = counts["rules"] - (0 if outcome.is_by_all else for_all)
     said = outcome.all_totals.sentences(counts["sites"], own)
-    said += _of_held_out(counts)
+    said += _of_checked(outcome)
     if for_all:
         counted = "" if outcome.is_by_all else "; what they remove is not counted above"
         said.append(f"among the rules are {for_all:,} for all sites{counted}")
@@ -88,11 +89,22 @@ def told_of_learners(learned: MethodOutcome) -> list[str]:
     return said
 
 
+def _of_checked(outcome: Outcome) -> list[str]:
+    """Return what the rules lose at most, from pages that nothing was learned from."""
+    found = outcome.checked
+    if not any(site.rules for site in outcome.sites):
+        return []
+    left_out = f"; {how_many(found.unstable, 'page')} more could not be checked: their content changes"
+    return [f"{found}{left_out if found.unstable else ''}"]
+
+
 def _of_held_out(counts: Mapping[str, Any]) -> list[str]:
-    """Return how the rules together fare on pages that nothing was proposed from."""
-    pairs, false, most = (counts[name] for name in ("held_out_pairs", "held_out_false_pairs", "fpr_upper"))
+    """Return how the rules of single learners fare on the pages that they were chosen on."""
+    from undust.judging.checked import NOT_CHECKED  # noqa: PLC0415 -- slow to load, and not for --help
+
+    pairs, false = (counts[name] for name in ("held_out_pairs", "held_out_false_pairs"))
     found = f"held-out pairs that the rules send to one URL: {pairs:,}, {false:,} of them false"
-    return [f"{found}; with 95 % confidence at most {most:.2%} are"] if pairs else []
+    return [f"{found}; {NOT_CHECKED}"] if pairs else []
 
 
 def why_nothing(outcome: Outcome) -> str | None:

@@ -21,6 +21,8 @@ from undust.jobs.site_state import held_against_all, site_state_of
 from undust.judging.targets import with_targets
 from undust.learning import SITES, Requirements, is_off, proved_again, shown_by
 from undust.learning.edited import combined_rules, edited_rules
+from undust.learning.final_sample import FinalSample
+from undust.learning.rule_bounds import with_bounds
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.pages.clustering import Duplicates, find_in_site
@@ -33,7 +35,8 @@ from undust.rules.language import ANY_SITE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undust.learning import SiteTally
+    from undust.jobs.records import Fated
+    from undust.learning import SiteRules, SiteTally
     from undust.measuring import Labelled
     from undust.pages.clustering import Declaration, SiteClusters
     from undust.rules import Rule
@@ -130,14 +133,12 @@ def _row(
 def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | None = None) -> SiteOutcome:
     """Return what one site gives; a pure function of its clusters, the task, and the pages to count by."""
     known = task.before.get(site.site, ())
-    again = proved_again(site, known, task.requirements, task.today) if known else []
-    unwanted = [rule for _, rule in again if is_off(rule)]
-    given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
-    learn = edited_rules if task.edits else combined_rules
-    rules = learn(site, task.requirements, given, unwanted, task.priors)
-    if rules.sampled:
-        rules = held_against_all(site, rules, task.requirements)
+    final = FinalSample.of(site, task.requirements)
+    rules, again = _learned(final.source, task)
+    rules = final.completed(rules)
+    rules = replace(rules, checked=final.checked(rules, lambda part: _learned(part, task)[0], known))
     rules = replace(rules, rules=with_targets(site, rules.rules, rules.restless))
+    rules = replace(rules, rules=with_bounds(rules.rules))
     leading = {rule.id: rule for rule in rules.rules}
     again = [(fate, _leading(rule, leading.get(rule.id))) for fate, rule in again]
     shown: list[SiteTally] = []
@@ -153,9 +154,24 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     return SiteOutcome(told, again, shown, has_evidence, stands, doubts, totals, proposed)
 
 
+def _learned(site: SiteClusters, task: LearningTask) -> tuple[SiteRules, Fated]:
+    """Return what pages of a site give, and what became of its rules from before."""
+    known = task.before.get(site.site, ())
+    again = proved_again(site, known, task.requirements, task.today) if known else []
+    unwanted = [rule for _, rule in again if is_off(rule)]
+    given = [rule for fate, rule in again if fate in {"holds", "not seen"}]
+    learn = edited_rules if task.edits else combined_rules
+    rules = learn(site, task.requirements, given, unwanted, task.priors)
+    return (held_against_all(site, rules, task.requirements) if rules.sampled else rules), again
+
+
 def _leading(rule: Rule, seen: Rule | None) -> Rule:
     """Return a rule from before with where it leads now."""
-    return rule if seen is None else replace(rule, fetch=seen.fetch, targets=seen.targets)
+    return (
+        rule
+        if seen is None
+        else replace(rule, fetch=seen.fetch, targets=seen.targets, fpr_upper=seen.fpr_upper)
+    )
 
 
 def labelled_of(site: SiteClusters) -> Labelled | None:

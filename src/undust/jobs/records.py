@@ -12,6 +12,7 @@ from dataclasses import astuple, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from undust.jobs.site_state import SiteState
+from undust.judging.checked import CheckedPages
 from undust.learning import RefusedRule, SiteRules, SiteTally
 from undust.pages.totals import Totals
 from undust.rules import Rule
@@ -46,6 +47,7 @@ def to_text(learned: SiteOutcome) -> str:
     site: dict[str, Any] = {each.name: getattr(learned.rules, each.name) for each in fields(SiteRules)}
     site["rules"] = [rule.to_json() for rule in learned.rules.rules]
     site["rejected"] = dict(learned.rules.rejected)
+    site["checked"] = astuple(learned.rules.checked)
     site["refused"] = [vars(one) | {"rule": one.rule.to_json()} for one in learned.rules.refused]
     again = [(fate, rule.to_json()) for fate, rule in learned.again]
     proposed = [rule.to_json() for rule in learned.proposed]
@@ -60,6 +62,7 @@ def from_text(text: str) -> SiteOutcome:
     site["refused"] = tuple(
         RefusedRule(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"]
     )
+    site["checked"] = CheckedPages(*site.get("checked", ()))
     site["restless"] = tuple(site.get("restless", ()))
     fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
     stood = stands and SiteState(stands[0], tuple(stands[1]), tuple(stands[2]))

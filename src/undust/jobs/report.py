@@ -173,6 +173,7 @@ class ReportInput:
             "summary": self.duplicates.summary,
             "unlabelled": self.input.labelled[1] if self.labelled else self.duplicates.summary.urls,
             "rules": list(self.rules),
+            "checked": (self.rules.checked or {}).get("says"),
             "elsewhere": [rule for rule in self.rules if rule.site not in names],
             "savings": [] if self.traffic is None else savings(self.rules, self.traffic),
             "is_masked": not self.keep_values,

@@ -257,12 +257,17 @@ def lost_in(state: KeyState) -> int:
 
 def keys_of_lost(state: KeyState) -> Ints:
     """Return of each page that lies under the key of another one that key, as far as the evidence tells."""
+    return lost_under(state)[0]
+
+
+def lost_under(state: KeyState) -> tuple[Ints, Ints]:
+    """Return the keys of another page that pages lie under, as far as the evidence tells, and those pages."""
     pages = state.site.count
     pairs, first = np.unique(state.key * pages + state.site.page, return_index=True)
     main = state.speaker[pairs // pages]
     other = state.site.page[main] != state.site.page[first]
-    lost: Ints = (pairs // pages)[other][state.site.evidence.ratios(first[other], main[other]) < 0]
-    return lost
+    lost: Ints = pairs[other][state.site.evidence.ratios(first[other], main[other]) < 0]
+    return lost // pages, lost % pages
 
 
 def _meetings(state: KeyState, before: Ints, after: Ints) -> tuple[Ints, Ints, Ints, int]:

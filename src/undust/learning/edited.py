@@ -159,7 +159,7 @@ def _measured(found: SiteClusters, state: KeyState, held: Bools) -> Iterator[Rul
 
 
 class _Evidence(NamedTuple):
-    """What an edit did to the pages that were held out."""
+    """What an edit did: its pages are all, its pairs of URLs those that were held out."""
 
     pages: int
     lost: int
@@ -192,8 +192,8 @@ def _evidence(before: KeyState, after: KeyState, edit: Edit, held: Bools) -> _Ev
     false = max(0, false_after - false_before) if tested.lost else 0
     saves = len(np.unique(before.key[rows])) - len(np.unique(after.key[rows]))
     return _Evidence(
-        tested.pages,
-        tested.lost,
+        effect.pages,
+        effect.lost,
         max(0, support_after - support_before) + false,
         false,
         max(0, saves),

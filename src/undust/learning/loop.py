@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.judging.checked import CheckedPages
 from undust.learning.acceptance import UNFOUNDED, Acceptance
 from undust.learning.bound import bounded, held_pairs
 from undust.learning.differences import differences
@@ -108,6 +109,8 @@ class SiteRules:
     """… that show two pages."""
     restless: tuple[int, ...] = ()
     """Pages that are another one at every fetch, by their numbers in `Pages`."""
+    checked: CheckedPages = field(default_factory=CheckedPages)
+    """Pages that nothing was learned from, and what the rules do to them."""
 
 
 @dataclass

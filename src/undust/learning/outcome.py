@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from undust.judging.checked import CheckedPages
 from undust.learning.bound import HeldPairs
 from undust.learning.rule_evidence import masked
 from undust.pages.totals import Totals
@@ -55,7 +56,8 @@ class Outcome:
         found = list(found)
         known = {rule.id for rule in found}
         found += [rule for rule in self.proposed if rule.id not in known]
-        return self.before.with_rules(found if self.keeps_values else masked(found))
+        rules = self.before.with_rules(found if self.keeps_values else masked(found))
+        return rules.with_check(self.checked.as_json() if self.checked.pages else None)
 
     @property
     def site_counts(self) -> tuple[int, int, int]:
@@ -70,6 +72,11 @@ class Outcome:
         for site in self.sites:
             total.update(site.rejected)
         return total
+
+    @property
+    def checked(self) -> CheckedPages:
+        """The pages of all sites that nothing was learned from, and what each site's own rules do to them."""
+        return sum((site.checked for site in self.sites), CheckedPages())
 
     @property
     def held(self) -> HeldPairs:
@@ -105,6 +112,7 @@ class Outcome:
                 "candidates": site.candidates,
                 "held_out_pairs": site.held_pairs,
                 "held_out_false_pairs": site.held_false,
+                "checked": site.checked.as_json(),
             }
             for site in self.sites
         }
@@ -118,7 +126,8 @@ class Outcome:
             **self._counts(self.all_totals),
             "held_out_pairs": self.held.pairs,
             "held_out_false_pairs": self.held.false,
-            "fpr_upper": round(self.held.fpr_upper, 6),
+            "fpr_upper": round(self.checked.upper, 6),
+            "checked": self.checked.as_json(),
             "rules": len(rules) - proposed,
             "active": sum(rule.status == "active" for rule in rules),
             "proposed": proposed,

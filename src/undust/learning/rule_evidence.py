@@ -55,11 +55,11 @@ class Ledger:
             support=support,
             false_positives=false,
             fpr=false / support if support else 0.0,
-            fpr_upper=round(upper_bound(effect.lost_held, effect.lost_held + effect.pages_held), 6),
+            fpr_upper=round(upper_bound(effect.lost, effect.lost + effect.pages), 6),
             saves=max(0, saves),
             examples=tuple(self._examples(effect, before, texts, state)),
         )
-        self.rows[rule.id] = counted(measured, self.seen, effect.pages_held, effect.lost_held)
+        self.rows[rule.id] = counted(measured, self.seen, effect.pages, effect.lost)
 
     def _examples(
         self, effect: Effect, before: Ints, texts: pa.Array, state: State

@@ -1,13 +1,7 @@
-"""Which pages are judged and which are learned from: by page, by stable hash, never one on both sides.
-
-A bound from the pages that a rule was chosen on is too low: what is chosen looks better than it is. So some
-pages are set aside, before anything is proposed, and only looked at when the rules are final: `checked_pages`
-bounds how many pages rules lose on pages that nothing of them was learned from.
-"""
+"""Which pages are judged and which are learned from: by page, by stable hash, never one on both sides."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -16,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.errors import UndustError
-from undust.measuring.counts import lost_by_image
 from undust.measuring.judged import (
     has_labels,
     labelled_from_duplicates,
@@ -24,7 +17,6 @@ from undust.measuring.judged import (
     require_common_sites,
     require_pages,
 )
-from undust.statistics import upper_bound
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -34,7 +26,6 @@ if TYPE_CHECKING:
 
     from undust.measuring.judged import Labelled
     from undust.pages.clustering import Duplicates
-    from undust.rules import RuleSet
 
 TEST = 0.4
 """The share of the pages that are judged."""
@@ -132,55 +123,3 @@ def require_both_sides(training_pages: int, judged: Sequence[Labelled]) -> None:
         missing = "learn from" if judged else "judge by"
         message = f"the split left no page to {missing}; give more of the site, or another --seed or --test"
         raise UndustError(message)
-
-
-@dataclass(frozen=True)
-class CheckedPages:
-    """Pages that were set aside, and what final rules do to them.
-
-    >>> print(CheckedPages(1240, 1, 1))
-    at most 0.38% of pages lost (95% confidence, 1,240 pages checked)
-    """
-
-    pages: int = 0
-    lost: int = 0
-    """Of those: merged into a different page, near copies forgiven."""
-    groups: int = 0
-    """Groups of merged URLs that lose them; pages of one group are lost together, by one mistake."""
-
-    def __add__(self, other: CheckedPages) -> CheckedPages:
-        return CheckedPages(self.pages + other.pages, self.lost + other.lost, self.groups + other.groups)
-
-    @property
-    def upper(self) -> float:
-        """What the share of lost pages does not exceed, with 95 % confidence.
-
-        Where one group loses several pages there are as many fewer independent observations.
-        """
-        size = max(1.0, self.lost / max(1, self.groups))
-        return upper_bound(self.groups, max(self.groups, int(self.pages / size)))
-
-    def __str__(self) -> str:
-        return f"at most {self.upper:.2%} of pages lost (95% confidence, {self.pages:,} pages checked)"
-
-
-def checked_pages(rules: RuleSet, known: Iterable[Labelled], aside: Iterable[Labelled]) -> CheckedPages:
-    """Return what rules do to pages that were set aside.
-
-    Args:
-        rules: The set as it is deployed.
-        known: All URLs whose page is known, by site; a page may be lost under any of them.
-        aside: Those of the pages that were set aside.
-
-    """
-    pages = {site.site: frozenset(site.pages) for site in aside}
-    total = CheckedPages()
-    canonical = rules.compile()
-    for site in known:
-        own = pages.get(site.site, frozenset())
-        if not own:
-            continue
-        images = canonical.batch(site.urls, keys=True)
-        lost = [own.intersection(some) for some in lost_by_image(site.known, images)]
-        total += CheckedPages(len(own), len(frozenset().union(*lost)), sum(map(bool, lost)))
-    return total

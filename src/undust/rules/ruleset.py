@@ -8,6 +8,7 @@ change; what sounds like a change gives a new set.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from undust._core import IMAGE_MARK, Program
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from undust.rules.difference import Difference
     from undust.rules.reasoning.check import Finding
 
+_CHECKED = "checked"
+"""The key of a file under which it says what was found on pages that nothing was learned from."""
 _MANY = "rules"
 """What a set without a file is called in messages."""
 
@@ -222,6 +225,39 @@ class RuleSet(Sequence[Rule]):
         raw = [rule.to_json() for rule in rules]
         files.require_unique(raw)
         return self._like(raw)
+
+    def with_check(self, found: Mapping[str, Any] | None) -> Self:
+        """Return the set with what was found on pages that nothing was learned from; None removes it.
+
+        The statement is about these rules as they are switched now.
+
+        >>> rules = RuleSet([Rule.parse('replace ".php3?" -> "?"', site="shop.test")])
+        >>> checked = rules.with_check({"says": "at most 0.38 % of pages lost"})
+        >>> checked.checked["says"], checked.disable("1413").checked
+        ('at most 0.38 % of pages lost', None)
+        """
+        rules = self._like(self.raw)
+        rules._header = {key: value for key, value in self._header.items() if key != _CHECKED}  # noqa: SLF001
+        if found is not None:
+            rules._header |= {_CHECKED: {**found, "rules": self._switched}}  # noqa: SLF001 -- its own
+        return rules
+
+    @property
+    def checked(self) -> dict[str, Any] | None:
+        """What was found when these rules were checked on pages that nothing was learned from.
+
+        None if they were not, or if the file was checked with other rules, or other rules switched on.
+        """
+        found = self._header.get(_CHECKED)
+        if not isinstance(found, dict) or not isinstance(found.get("says"), str):
+            return None
+        return dict(found) if found.get("rules") == self._switched else None
+
+    @property
+    def _switched(self) -> str:
+        """A short text that is the same for the same active rules in the same order."""
+        ids = (_id_of(rule) for rule in self.raw if rule.get("status", "active") == "active")
+        return blake2b("\n".join(ids).encode(), digest_size=8).hexdigest()
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -64,8 +64,8 @@ class Objective:
     most: float = 0.012
     """The share of merged pages that may be another page, as far as anybody can expect."""
     unmet: float = 0.5
-    """Pages that count as lost at most because what an edit removes was seldom seen together with the same URL
-    without it: in a part of a site, pages that it would merge wrongly are seldom both there."""
+    """Pages that count as lost, at most, where the URLs that an edit moves seldom meet another one: in a part
+    of a site, pages that it would merge wrongly are seldom both there."""
     has_versions: bool = False
     """Whether pages are alike if they differ a little, so that a number may name a version of a page."""
     least_pages: int = 3

@@ -7,15 +7,22 @@ and what an edit takes to say counts against it: of many that are tried, some lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import exp, lgamma, log
+from dataclasses import dataclass, replace
+from math import exp, log
 from typing import TYPE_CHECKING
 
 from undust.searching.kinds import IN_OTHER_FOLDERS
 from undust.searching.priors import PRIORS, KindPrior
+from undust.statistics import log_beta, most_of_mixture, upper_of_mixture
 
 if TYPE_CHECKING:
     from undust.edits import Edit
+
+
+_FEWER = 0.75
+"""The bound of an edit holds where at least this share of the number of its own pages is counted."""
+_ALMOST = 0.999
+"""No kind of edit is always true."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,8 @@ class Risk:
     """What a bit takes from the odds, as a logarithm."""
     certain: float = 100.0
     """So many pages are worth what is known beforehand of how often a true edit seems wrong."""
+    site: float = 10.0
+    """This many edits of a kind on one site are worth what is known beforehand of how many are true."""
 
     def rate(self, kind: str, edit: Edit, right: float, wrong: float) -> float:
         """Return the share of pages that an edit is expected to merge wrongly, after some were seen."""
@@ -36,23 +45,59 @@ class Risk:
         """Return how likely an edit is wrong in a folder, after it was right in others."""
         return self._rate(self.priors[f"{kind}{IN_OTHER_FOLDERS}"], 0.0, folders, 0.0)
 
-    def _rate(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
-        odds = log(prior.true / (1.0 - prior.true)) - luck
+    def is_true(self, kind: str, bits: float, right: float, wrong: float) -> float:
+        """Return how likely an edit is true, after some pages were seen."""
+        return 1.0 - self._false(self.priors[kind], self.bit * bits, right, wrong)
+
+    def upper(
+        self, kind: str, bits: float, right: float, wrong: float, beside: tuple[float, int] = (0.0, 0)
+    ) -> float:
+        """Return what the share of pages that an edit merges wrongly does not exceed, with 95 % probability.
+
+        It holds for the rate in the long run, and for what is counted on other pages, if there are at least
+        three quarters as many.
+
+        Args:
+            kind: Of the edit.
+            bits: What it takes to say it.
+            right: Pages that it was seen to bring together.
+            wrong: Pages that it was seen to lose.
+            beside: Other edits of this kind on this site: how many of them are expected to be true, and how
+                many there are.
+
+        """
+        prior = self.priors[kind]
+        true, others = beside
+        share = (self.site * prior.true + true) / (self.site + others)
+        prior = replace(prior, true=min(share, _ALMOST))
+        is_false = self._false(prior, self.bit * bits, right, wrong)
         noise, clean = self.certain * prior.noise, self.certain * (1.0 - prior.noise)
-        true = _beta_binomial(right, wrong, noise, clean)
-        false = _beta_binomial(right, wrong, prior.wrong, prior.right)
-        is_false = 1.0 / (1.0 + exp(min(500.0, odds + true - false)))
+        parts = (
+            (1.0 - is_false, wrong + noise, right + clean),
+            (is_false, wrong + prior.wrong, right + prior.right),
+        )
+        trials = round(right + wrong)
+        counted = most_of_mixture(parts, trials) / max(1.0, _FEWER * trials)
+        return min(1.0, max(upper_of_mixture(parts), counted))
+
+    def _rate(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
+        is_false = self._false(prior, luck, right, wrong)
+        noise = self.certain * prior.noise
         if_true = (wrong + noise) / (right + wrong + self.certain)
         if_false = (wrong + prior.wrong) / (right + wrong + prior.wrong + prior.right)
         return is_false * if_false + (1.0 - is_false) * if_true
 
+    def _false(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
+        """Return how likely an edit is false."""
+        odds = log(prior.true / (1.0 - prior.true)) - luck
+        noise, clean = self.certain * prior.noise, self.certain * (1.0 - prior.noise)
+        true = _beta_binomial(right, wrong, noise, clean)
+        false = _beta_binomial(right, wrong, prior.wrong, prior.right)
+        return 1.0 / (1.0 + exp(min(500.0, odds + true - false)))
+
 
 def _beta_binomial(right: float, wrong: float, a: float, b: float) -> float:
-    return _beta(wrong + a, right + b) - _beta(a, b)
-
-
-def _beta(a: float, b: float) -> float:
-    return lgamma(a) + lgamma(b) - lgamma(a + b)
+    return log_beta(wrong + a, right + b) - log_beta(a, b)
 
 
 RISK = Risk(PRIORS)

@@ -91,6 +91,35 @@ def in_words(rule: Rule) -> str:
     return "; ".join(_parts(rule)) or "writes the same page in another form"
 
 
+def in_words_with_conditions(rule: Rule) -> str:
+    """Return what a rule does and where, as a headline.
+
+    >>> from undust.rules import Rule
+    >>> text = "rewrite {s}://{h}/{p**}?page={**}&{r**} -> {s}://{h}/{p}?{r}"
+    >>> rule = Rule.parse(f"{text} when ?page=1, /c/{{**}} unless ?q={{**}}", site="a.test")
+    >>> in_words_with_conditions(rule)
+    'removes page where page=1 and below /c/, unless it has q'
+    """
+    where = " and ".join(map(_condition, rule.when))
+    unless = " or ".join(map(_condition, rule.unless))
+    said = in_words(rule)
+    if where:
+        said = f"{said} {where}" if where.startswith("where") else f"{said} where it is {where}"
+        said = said.replace(" and where ", " and ").replace("where it is it has", "where it has")
+    return f"{said}, unless {unless.replace('where ', '')}" if unless else said
+
+
+def _condition(pattern: str) -> str:
+    """Return a condition in words; one that is not plain is shown as it is written."""
+    name, equals, value = pattern.removeprefix("?").partition("=")
+    if pattern.startswith("?") and "&" not in pattern and "{" not in name:
+        return f"where {name}={value}" if equals and "{" not in value else f"it has {name}"
+    if (folder := pattern.removesuffix("{**}")) != pattern and folder.startswith("/") and "{" not in folder:
+        return f"below {folder}"
+    host = pattern.removeprefix("{s}://")
+    return f"on {host}" if host != pattern and "/" not in host and "{" not in host else pattern
+
+
 def _parts(rule: Rule) -> Iterator[str]:
     target = rule.target or ""
     left, right = _SIDE.fullmatch(rule.source), _SIDE.fullmatch(target)

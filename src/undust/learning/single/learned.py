@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from undust.judging.checked import CheckedPages
 from undust.learning.refusals import TOGETHER
 from undust.learning.single.order import chosen
 from undust.learning.single.trust import rules_of
 from undust.rules import RuleSet
-from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,7 +78,8 @@ class MethodOutcome:
             "unproved": self.unproved,
             "held_out_pairs": pairs,
             "held_out_false_pairs": false,
-            "fpr_upper": round(upper_bound(false, pairs), 6),
+            "fpr_upper": CheckedPages().upper,
+            "checked": CheckedPages().as_json(),
             "notes": {
                 site: {
                     name: {"notes": list(each.notes), "left_out": dict(each.cut)}

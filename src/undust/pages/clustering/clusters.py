@@ -208,11 +208,15 @@ class SiteClusters:
 
         A part can be split again for another purpose: such splits know nothing of each other.
         """
+        is_out = self.drawn(seed, purpose) < held_out
+        return self.keeps(~is_out), self.keeps(is_out)
+
+    def drawn(self, seed: int = 0, purpose: str = "") -> NDArray[np.float64]:
+        """Return a number from 0 to 1 for each cluster, drawn by its first URL alone."""
         first = np.unique(self.cluster, return_index=True)[1]
         names = self.urls.take(pa.array(first)).to_pylist()
-        drawn = (_fraction(self.site, name, seed, purpose) for name in names)
-        is_out = np.fromiter((fraction < held_out for fraction in drawn), np.bool_, len(names))
-        return self.keeps(~is_out), self.keeps(is_out)
+        fractions = (_fraction(self.site, name, seed, purpose) for name in names)
+        return np.fromiter(fractions, np.float64, len(names))
 
 
 def _fraction(site: str, url: str, seed: int, purpose: str) -> float:

@@ -156,6 +156,7 @@ class Report:
         summary: Summary,
         unlabelled: int,
         rules: Sequence[Rule],
+        checked: str | None,
         elsewhere: Sequence[Rule],
         methods: Mapping[str, Any] | None,
         savings: Sequence[Savings],
@@ -167,6 +168,7 @@ class Report:
         facts = {
             "name": name.rpartition("/")[2] or name,
             "sentence": _sentence(total.sentences(len(rows), active)),
+            "checked": checked,
             "seen": total.seen,
             "totals": total.as_json(),
             "site_count": len(rows),

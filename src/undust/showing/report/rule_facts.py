@@ -16,7 +16,7 @@ from undust.rules import RuleSet
 from undust.rules.verdict import LEVELS, RuleVerdict, leading, use_of, verdicts
 from undust.showing.listing import short_ids
 from undust.showing.report.material import spread
-from undust.showing.words import in_words
+from undust.showing.words import in_words, in_words_with_conditions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ def _said(rule: Rule, short: str, texts: Texts) -> dict[str, Any]:
         "short": short,
         "site": rule.site,
         "kind": rule.kind,
-        "words": texts.said(in_words(rule)),
+        "words": texts.said(in_words_with_conditions(rule)),
         "from": texts.said(rule.source),
         "to": None if rule.target is None else texts.said(rule.target),
         "when": list(map(texts.said, rule.when)),

@@ -6,7 +6,12 @@ function tile(name, big, notes, kind) {
 const NO_EVIDENCE = "A digest, a sketch, redirects, rel=canonical or a column 'cluster' would show it.";
 
 function headline(facts) {
-  return section("headline", "At a glance", null, facts.figures ? judged(facts) : unjudged(facts.totals));
+  return section("headline", "At a glance", null, facts.figures ? [...judged(facts), checkedNote()] : unjudged(facts.totals));
+}
+// What was stated when the rules were learned; it holds for the rules as they were switched then.
+function checkedNote() {
+  const said = FACTS.checked ? `On pages that nothing was learned from: ${FACTS.checked}.` : "How many pages these rules lose on pages that nothing was learned from was not checked.";
+  return FACTS.active ? el("p", { class: "note", id: "checked" }, said) : null;
 }
 function unjudged(totals) {
   const [fewer, more] = [totals.seen - totals.seen_normalized, totals.seen_normalized - totals.seen_left];

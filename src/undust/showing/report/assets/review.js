@@ -85,7 +85,7 @@ async function refresh() {
 }
 function take(told, under) {
   // Every number of the page comes from its facts: the new ones take their place, and what shows them is painted again.
-  for (const name of ["figures", "totals", "overview", "active", "sentence", "seen", "unlabelled"]) FACTS[name] = told[name];
+  for (const name of ["figures", "totals", "overview", "active", "sentence", "checked", "seen", "unlabelled"]) FACTS[name] = told[name];
   FACTS.under = under;
   for (const [name, fresh] of Object.entries(told.sites)) {
     const old = FACTS.sites[name];

@@ -54,7 +54,7 @@ function rulesSection(facts) {
   }
   paint();
   const intro = `${rules.length < facts.rule_count ? `The first ${count(rules.length)} of ${many(facts.rule_count, "rule")}` : many(rules.length, "rule")}, in use from top to bottom in the order of #. ` +
-    "Verdict: what to do with the rule and why, those that need you first; redirect-safe rules lead to URLs that were seen to work, compare-only rules change keys alone. Removed: duplicate URLs that the rule removes here after standard normalization while all other rules are off; a URL that several rules remove is counted for each. Lost: pages that the rule alone merges into a different one. Risk ≤: the upper bound of its share of false merges, with 95 % confidence, from the held-out pages; few pages give a wide bound.";
+    "Verdict: what to do with the rule and why, those that need you first; redirect-safe rules lead to URLs that were seen to work, compare-only rules change keys alone. Removed: duplicate URLs that the rule removes here after standard normalization while all other rules are off; a URL that several rules remove is counted for each. Lost: pages that the rule alone merges into a different one. Risk ≤: the share of the pages it touches that the rule loses at most, with 95 % probability, from its own pages and from what is known of such rules; few pages give a wide bound.";
   return section("rules", "Rules", intro,
     el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with the duplicates that each one removes, the pages it loses, and the bound of its risk"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
 }
@@ -92,6 +92,7 @@ function ruleRows(rule) {
     el("td", { class: "right number", "data-name": "Risk ≤" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
     FACTS.served && el("td", { "data-name": "On" }, ruleSwitch(rule)));
   row.openRule = open;
+  row.needsPerson = () => rule.verdict === "risky" || rule.verdict === "look";
   row.updateRule = update;
   update();
   return [row, detail];
@@ -116,7 +117,7 @@ function ruleDetail(rule) {
     fact("Removed, held out", rule.saves === null ? null : many(rule.saves, "URL")),
     fact("Support, held out", rule.support === null ? null : many(rule.support, "pair")),
     fact("False, held out", rule.false === null ? null : many(rule.false, "pair")),
-    fact("False-positive rate", rule.fpr === null ? null : `${percent(rule.fpr)}, risk ≤ ${percent(rule.bound)}`),
+    fact("False-positive rate", rule.fpr === null ? null : `${percent(rule.fpr)}${rule.bound === null ? "" : `, risk ≤ ${percent(rule.bound)}`}`),
     fact("Proposed by", rule.by ? el("span", {}, el("span", { class: "strange" }, rule.by), PROPOSERS[rule.by] ? `: ${PROPOSERS[rule.by]}` : "") : null),
     fact("Validated", rule.validated ? Object.entries(rule.validated).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ") : null),
     fact("For", rule.site === "*" ? "all sites" : null),

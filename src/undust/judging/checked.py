@@ -1,0 +1,175 @@
+"""Pages that neither proposal nor selection saw, and how many of them final rules lose.
+
+A bound from the pages that a rule was chosen on is too low: what is chosen looks better than it is. So it is
+counted on other pages, in pages and not in pairs of URLs (one page alone may make many false pairs), and
+pages that are lost together count as one mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from undust.judging.effect import lost_under
+from undust.rules.applying import program_of
+from undust.statistics import upper_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from undust.judging.state import KeyState
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+
+_RIGHT, _FAILING = 10, 0.2
+"""A rule holds that merges one page's URLs under at least this many keys, others under at most this share."""
+_LOOKED_AT = 24
+"""URLs of one key that are compared with each other."""
+NOT_CHECKED = "not checked on pages that nothing was learned from"
+
+
+@dataclass(frozen=True)
+class CheckedPages:
+    """Pages that nothing was learned from, and what the rules do to them.
+
+    >>> print(CheckedPages(1240, 1, 1))
+    at most 0.38 % of pages lost (95 % confidence, 1,240 pages checked)
+    >>> print(CheckedPages())
+    not checked on pages that nothing was learned from
+    """
+
+    pages: int = 0
+    lost: int = 0
+    """Of those: merged into a different page, near copies forgiven."""
+    groups: int = 0
+    """Groups of merged URLs that lose them; pages of one group are lost together, by one mistake."""
+    unstable: int = 0
+    """Pages beside these that could not be checked, because they change between fetches."""
+
+    def __add__(self, other: CheckedPages) -> CheckedPages:
+        """Return the counts of both."""
+        return CheckedPages(
+            self.pages + other.pages,
+            self.lost + other.lost,
+            self.groups + other.groups,
+            self.unstable + other.unstable,
+        )
+
+    @property
+    def upper(self) -> float:
+        """What the share of lost pages does not exceed, with 95 % confidence; 1 if none was checked.
+
+        Where one group loses several pages there are as many fewer independent observations.
+        """
+        size = max(1.0, self.lost / max(1, self.groups))
+        return upper_bound(self.groups, max(self.groups, int(self.pages / size)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the counts, the bound (null if nothing was checked) and the sentence, for machines."""
+        upper = round(self.upper, 6) if self.pages else None
+        return {**asdict(self), "upper": upper, "says": str(self)}
+
+    def __str__(self) -> str:
+        """Return the sentence that people read."""
+        if not self.pages:
+            return NOT_CHECKED
+        many = "page" if self.pages == 1 else "pages"
+        return (
+            f"at most {_percent(self.upper)} of pages lost (95 % confidence, {self.pages:,} {many} checked)"
+        )
+
+
+def _percent(share: float) -> str:
+    """Return a share in per cent, with two digits that matter.
+
+    >>> _percent(0.00381), _percent(0.0999), _percent(0.4712), _percent(1.0)
+    ('0.38 %', '10 %', '47 %', '100 %')
+    """
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
+def checked_pages(trials: Iterable[tuple[KeyState, Bools]], unstable: Bools) -> CheckedPages:
+    """Return what rules do to pages that they were not learned from.
+
+    A page may be lost under any page of the site, also one that the rules were learned from. Pages of which
+    nothing is known, and pages that change between fetches, cannot be checked.
+
+    Args:
+        trials: The whole site under some rules, each with the pages that these were not learned from.
+        unstable: Of each page whether it is known to change between fetches; more are found here.
+
+    """
+    pages = lost = left_out = 0
+    groups: set[int] = set()
+    for state, aside in trials:
+        site = state.site
+        speaks = np.zeros(site.count, np.bool_)
+        speaks[site.page[~site.evidence.silent(np.arange(len(site.page)))]] = True
+        under, gone = lost_under(state)
+        changes = unstable.copy()
+        changes[gone[np.isin(under, unexplained(state, under))]] = True
+        own = aside & speaks & ~changes
+        is_own = own[gone]
+        pages += int(own.sum())
+        lost += len(np.unique(gone[is_own]))
+        left_out += int((aside & changes).sum())
+        groups.update(np.unique(state.page_of_key[under[is_own]]).tolist())
+    return CheckedPages(pages, lost, len(groups), left_out)
+
+
+def unexplained(state: KeyState, under: Ints) -> Ints:
+    """Return the keys under which all URLs differ for no single rule's fault: what they show changes.
+
+    Two rules that hold elsewhere would have to be wrong at once, on this one page.
+
+    Args:
+        state: Where the URLs stand.
+        under: The keys under which different pages lie.
+
+    """
+    keys = np.unique(under)
+    rows, rules = (
+        np.asarray(pa.array(some), np.int64) for some in program_of(state.rules).used(state.site.urls)
+    )
+    holding = _holding(state, rows, rules, keys)
+    uses: dict[int, set[int]] = {}
+    for row, rule in zip(rows.tolist(), rules.tolist(), strict=True):
+        uses.setdefault(row, set()).add(rule)
+    order = np.argsort(state.key, kind="stable")
+    starts = np.searchsorted(state.key[order], keys, "left")
+    ends = np.searchsorted(state.key[order], keys, "right")
+    found = [
+        key
+        for key, start, end in zip(keys.tolist(), starts.tolist(), ends.tolist(), strict=True)
+        if _is_unexplained(state, order[start:end][:_LOOKED_AT], uses, holding)
+    ]
+    return np.array(found, np.int64)
+
+
+def _holding(state: KeyState, rows: Ints, rules: Ints, keys: Ints) -> set[int]:
+    """Return the rules that merge URLs under many keys, few of them with different pages."""
+    width = len(state.keys)
+    merged = state.urls_of_key[state.key[rows]] > 1
+    pairs = np.unique(rules[merged] * width + state.key[rows[merged]])
+    tried = np.bincount(pairs // width, minlength=len(state.rules))
+    failed = np.bincount(pairs[np.isin(pairs % width, keys)] // width, minlength=len(state.rules))
+    return set(np.flatnonzero((tried - failed >= _RIGHT) & (failed <= _FAILING * tried)).tolist())
+
+
+def _is_unexplained(state: KeyState, rows: Ints, uses: Mapping[int, set[int]], holding: set[int]) -> bool:
+    """Return whether no rule is on the way of one of each two URLs that differ, and all of them hold."""
+    at = np.triu_indices(len(rows), 1)
+    left, right = rows[at[0]], rows[at[1]]
+    differ = state.site.evidence.ratios(left, right) < 0
+    nothing: set[int] = set()
+    blamed = [
+        uses.get(one, nothing) | uses.get(other, nothing)
+        for one, other in zip(left[differ].tolist(), right[differ].tolist(), strict=True)
+    ]
+    return len(blamed) > 1 and not set.intersection(*blamed) and set.union(*blamed) <= holding

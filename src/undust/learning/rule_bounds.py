@@ -1,0 +1,102 @@
+"""What a rule loses at most, from all that is known of rules like it, and not from its few pages alone.
+
+A rule that was seen right on eight pages is hardly known; that most rules of its kind are right is known from
+other sites, and that rules of its kind are right on this site from the rules beside it. One model adds these
+up: the kind of the edit, its kind on this site, and the pages of this rule that were held out. The bound is
+the share of pages that it does not exceed with 95 % probability.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from undust.edits import DROP, MASK, RESPELL, WRITE, Rewrite
+from undust.edits.reading import shape_from
+from undust.judging import EditEffect
+from undust.learning.accumulated import COUNTED, Record
+from undust.searching.kinds import CASE, GUARDED, ORDER, base_kind_of
+from undust.searching.risk import RISK, Risk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from undust.rules import Rule
+
+_FORM = re.compile(r"(\{\w+(?:\*\*)?):(\w+)\}")
+_CLASS = re.compile(r"\{\w*\*{0,2}:([\w|]+)\}")
+_CASES = frozenset({"lower", "capital"})
+_CODES = frozenset({"hex", "uuid"})
+
+
+class _Known(NamedTuple):
+    """A rule with what its own pages say."""
+
+    place: int
+    kind: str
+    bits: float
+    right: int
+    wrong: int
+
+
+def with_bounds(rules: Sequence[Rule], risk: Risk = RISK) -> tuple[Rule, ...]:
+    """Return the rules of one site, those with counted pages with the bound of the model."""
+    found = list(rules)
+    by_kind: dict[str, list[_Known]] = defaultdict(list)
+    for place, rule in enumerate(found):
+        record = Record.from_json(rule.extra.get(COUNTED))
+        if record is not None and rule.kind != "keep":
+            kind, bits = kind_and_bits(rule)
+            by_kind[kind].append(_Known(place, kind, bits, record.pages, record.lost))
+    for some in by_kind.values():
+        likely = [risk.is_true(each.kind, each.bits, each.right, each.wrong) for each in some]
+        for known, own in zip(some, likely, strict=True):
+            beside = sum(likely) - own, len(some) - 1
+            upper = risk.upper(known.kind, known.bits, known.right, known.wrong, beside)
+            found[known.place] = replace(found[known.place], fpr_upper=round(upper, 6))
+    return tuple(found)
+
+
+def kind_and_bits(rule: Rule) -> tuple[str, float]:
+    """Return the kind of the edit that a rule says, and how much it takes to say it.
+
+    >>> from undust.rules import Rule
+    >>> drop = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", site="a.test")
+    >>> kind_and_bits(replace(drop, examples=(("http://a.test/x?sid=9f86d081884c", "http://a.test/x"),)))[0]
+    'drop random'
+    """
+    name, bits = _replaced(rule) if rule.kind == "replace" else _rewritten(rule)
+    return f"{name}{GUARDED}" if rule.when or rule.unless else name, bits
+
+
+def _replaced(rule: Rule) -> tuple[str, float]:
+    is_shorter = len(rule.target or "") < len(rule.source)
+    edit = Rewrite(source=shape_from(f"{{s}}://{{h}}/{rule.source}"), target=shape_from("{s}://{h}/"))
+    return f"{DROP} nothing" if is_shorter else WRITE, edit.bits
+
+
+def _rewritten(rule: Rule) -> tuple[str, float]:
+    target = rule.target or ""
+    forms = {form for _, form in _FORM.findall(target)}
+    edit = Rewrite(source=shape_from(rule.source), target=shape_from(_FORM.sub(r"\1}", target)))
+    if "any" in forms:
+        return f"{MASK} {_look_of_classes(_CLASS.findall(rule.source))}", edit.bits
+    if edit.operation == RESPELL and forms:
+        return f"{RESPELL} {CASE if forms & _CASES else ORDER}", edit.bits
+    urls = [url for url, _ in rule.examples]
+    some, nothing = np.arange(len(urls)), np.zeros(0, np.int64)
+    never, none = np.zeros(len(urls), np.bool_), np.zeros(0)
+    shown = EditEffect(edit, some, never, never, never, 0, nothing, nothing, nothing, none, nothing, urls)
+    return base_kind_of(shown), edit.bits
+
+
+def _look_of_classes(classes: Iterable[str]) -> str:
+    """Return what texts of such classes look like; of several, the most doubtful."""
+    known = set(classes)
+    if "int" in known:
+        return "number"
+    return "random" if known and known <= _CODES else "word"

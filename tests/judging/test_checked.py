@@ -1,0 +1,90 @@
+"""Pages that nothing was learned from bound what rules lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import undust
+from undust.edits import Given
+from undust.judging import KeyState, Site
+from undust.judging.checked import NOT_CHECKED, CheckedPages, checked_pages
+from undust.rules import Rule
+from undust.statistics import upper_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DROP = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", site="a.test")
+PRINT = Rule.parse("rewrite {s}://{h}/{p**}?print=1&{rest**} → {s}://{h}/{p}?{rest}", site="a.test")
+FALSE = Rule.parse("rewrite {s}://{h}/list/{n}?{**} → {s}://{h}/list/{n}", site="a.test")
+
+
+def site_of(pages: Mapping[str, str]) -> Site:
+    """A site whose URLs show pages with these contents."""
+    table = pa.table({"url": list(pages), "digest": list(pages.values())})
+    return Site.of(undust.find_duplicates(table).sites[0])
+
+
+def shop() -> dict[str, str]:
+    """Articles with a session id, and lists of three pages each."""
+    pages = {f"http://a.test/p/{n}{form}": f"p{n}" for n in range(40) for form in ("", f"?sid={n}")}
+    return pages | {
+        f"http://a.test/list/{n}?page={page}": f"l{n}-{page}" for n in range(10) for page in (1, 2, 3)
+    }
+
+
+def check(pages: Mapping[str, str], aside: set[str], *rules: Rule) -> CheckedPages:
+    """Check rules on the pages with some contents."""
+    site = site_of(pages)
+    is_aside = np.zeros(site.count, np.bool_)
+    for page, url in zip(site.page.tolist(), site.texts, strict=True):
+        is_aside[page] |= pages[url] in aside
+    state = KeyState(site, tuple(Given(rule=rule) for rule in rules))
+    return checked_pages([(state, is_aside)], np.zeros(site.count, np.bool_))
+
+
+def test_only_pages_set_aside_are_counted_and_against_all_others() -> None:
+    """A page is lost under any other page of the site, whether that was set aside or not."""
+    aside = {"p1", "p2", "l0-1", "l0-2", "l0-3", "l1-2"}
+    assert check(shop(), aside, DROP) == CheckedPages(6, 0, 0)
+    assert check(shop(), aside, DROP, FALSE) == CheckedPages(6, 3, 2)
+    assert check(shop(), set(), DROP) == CheckedPages()
+
+
+def test_a_page_on_which_two_sound_rules_fail_at_once_changes_between_fetches() -> None:
+    """It is counted apart; a page on which one rule fails is lost."""
+    pages = {
+        f"http://a.test/p/{n}{form}": f"p{n}" for n in range(40) for form in ("", f"?sid={n}", "?print=1")
+    }
+    pages["http://a.test/p/7?sid=7"], pages["http://a.test/p/7?print=1"] = "x", "y"
+    pages["http://a.test/p/8?sid=8"] = "z"
+    aside = set(pages.values())
+    found = check(pages, aside, DROP, PRINT)
+    assert found == CheckedPages(pages=41, lost=1, groups=1, unstable=2)
+
+
+def test_two_wrong_rules_excuse_nothing() -> None:
+    """Rules that fail wherever they act are wrong, and no page is to blame."""
+    pages = {
+        f"http://a.test/p/{n}{form}": f"p{n}{form}" for n in range(40) for form in ("", "?sid=1", "?print=1")
+    }
+    found = check(pages, set(pages.values()), DROP, PRINT)
+    assert (found.lost, found.unstable) == (80, 0)
+
+
+def test_pages_that_are_lost_together_count_as_one_mistake() -> None:
+    """Twenty pages under one form say less about the next page than twenty mistakes apart from each other."""
+    apart, together = CheckedPages(1000, 20, 20), CheckedPages(1000, 20, 1)
+    assert apart.upper == upper_bound(20, 1000)
+    assert together.upper > apart.upper
+
+
+@pytest.mark.parametrize(("checked", "upper"), [(CheckedPages(), 1.0), (CheckedPages(3, 3, 1), 1.0)])
+def test_without_pages_nothing_is_known(checked: CheckedPages, upper: float) -> None:
+    """The bound is then of no use, and says so."""
+    assert checked.upper == upper
+    assert CheckedPages().as_json() | {"says": NOT_CHECKED, "upper": None} == CheckedPages().as_json()

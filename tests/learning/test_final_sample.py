@@ -1,0 +1,92 @@
+"""What learning states about pages that it did not see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+import undust
+from undust.jobs.one_site import LearningTask, learn_clusters
+from undust.judging.checked import CheckedPages
+from undust.learning import Requirements, final_sample
+from undust.learning.final_sample import FinalSample
+
+if TYPE_CHECKING:
+    import pytest
+
+    from undust.pages.clustering import SiteClusters
+
+
+def site(articles: int = 60, *, is_false: bool = False) -> SiteClusters:
+    """Articles under a session id; `is_false`: of the last third, another one is shown with it."""
+    pages = {}
+    for n in range(articles):
+        pages[f"http://a.test/p/{n}"] = f"p{n}"
+        pages[f"http://a.test/p/{n}?sid={7919 * n}"] = f"x{n}" if is_false and n % 3 == 0 else f"p{n}"
+    table = pa.table({"url": list(pages), "digest": list(pages.values())})
+    return undust.find_duplicates(table).sites[0]
+
+
+def test_a_small_site_is_learned_from_all_its_pages_and_checked_on_all() -> None:
+    """The rules are those of all pages; each page is checked by rules that were learned without it."""
+    seen = []
+
+    def learn(some: SiteClusters) -> object:
+        seen.append(some)
+        return learned.rules
+
+    task = LearningTask(Requirements())
+    learned = learn_clusters(site(), task)
+    assert learned.rules.checked == CheckedPages(60, 0, 0)
+    final = FinalSample.of(site(), Requirements())
+    assert final.source.cluster_count == 60
+    assert final.checked(learned.rules, learn) == CheckedPages(60, 0, 0)  # type: ignore[arg-type]
+    assert sum(60 - some.cluster_count for some in seen) == 60
+    assert len(seen) == final_sample.PARTS
+
+
+def test_the_pages_do_not_depend_on_the_order_of_rows() -> None:
+    """Nor on which other pages there are."""
+    table = pa.table(
+        {"url": [f"http://a.test/{n}" for n in range(50)], "digest": [str(n) for n in range(50)]}
+    )
+    drawn = []
+    for rows in (table, table.take(list(range(49, -1, -1))), table.slice(10)):
+        found = undust.find_duplicates(rows).sites[0]
+        part = FinalSample.of(found, Requirements()).part
+        drawn.append(dict(zip(found.urls.to_pylist(), part[found.cluster].tolist(), strict=True)))
+    assert drawn[0] == drawn[1]
+    assert drawn[2].items() <= drawn[0].items()
+
+
+def test_of_a_large_site_pages_are_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is learned from them, and learning runs once."""
+    monkeypatch.setattr(final_sample, "SETS_ASIDE", 100)
+    found = site(200)
+    final = FinalSample.of(found, Requirements())
+    assert final.is_large
+    aside = 200 - final.source.cluster_count
+    assert 10 < aside < 80
+    learned = learn_clusters(found, LearningTask(Requirements())).rules
+    assert learned.checked == CheckedPages(aside, 0, 0)
+    assert (learned.urls, learned.pages) == (400, 200)
+
+
+def test_rules_from_before_that_know_the_pages_leave_nothing_to_check() -> None:
+    """Learned from the same URLs, they were chosen on them; other rules from before are checked."""
+    first = learn_clusters(site(), LearningTask(Requirements())).rules.rules
+    assert first
+    task = LearningTask(Requirements(), before={"a.test": first})
+    assert learn_clusters(site(), task).rules.checked == CheckedPages()
+    written = tuple(replace(rule, extra={}) for rule in first)
+    task = LearningTask(Requirements(), before={"a.test": written})
+    assert learn_clusters(site(), task).rules.checked.pages == 60
+
+
+def test_without_rules_there_is_nothing_to_check() -> None:
+    """A set of nothing loses nothing."""
+    learned = learn_clusters(site(is_false=True), LearningTask(Requirements())).rules
+    assert not learned.rules
+    assert learned.checked == CheckedPages()
