@@ -264,7 +264,7 @@ class CrawlLearner:
             site.is_learning = True
             rows = len(site.fetched)
             latest = list(islice(reversed(site.fetched.records.items()), MOST_LEARNED))[::-1]
-            given, unwanted = site.rules.to_start_from(site.tests), site.rules.given()[1]
+            given, unwanted = site.rules.given()
         try:
             learned = self._learn(ObservedSite(name, table_from(latest), given, unwanted))
         except Exception:

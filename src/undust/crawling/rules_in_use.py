@@ -9,17 +9,14 @@ import pyarrow as pa
 
 from undust.crawling.guesses import GUESS
 from undust.crawling.prior import PRIOR, PriorRules
-from undust.rules import Rule
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from undust.crawling.rule_tests import RuleTests
-    from undust.rules import RuleSet
+    from undust.rules import Rule, RuleSet
 
-ENOUGH_SUPPORT = 12
-"""A rule that was learned with less support is judged anew each time."""
 MOST_WITHDRAWN = 2
 """A rule that was withdrawn may come back if it is learned again, for what refuted it was seen then; not a
 rule that was withdrawn this often."""
@@ -84,16 +81,6 @@ class RulesInUse:
         own = [rule for rule in self._given if rule.site == self.site and rule.id not in self.withdrawn]
         off = [rule for rule in own if rule.status == "disabled"]
         return [rule for rule in own if rule.status == "active"], off
-
-    def to_start_from(self, tests: RuleTests) -> list[Rule]:
-        """Return the rules that learning starts from: what was given, and what this crawl has proved."""
-        proved = [
-            raw
-            for raw in self.believed(tests)
-            if raw["id"] in self.tentative or int(raw.get("support") or 0) >= ENOUGH_SUPPORT
-        ]
-        given = [*self.given()[0], *map(Rule.from_json, proved)]
-        return [rule for rule in {rule.id: rule for rule in given}.values() if rule.status == "active"]
 
     def guessed(self) -> list[Rule]:
         """Return those that are guesses."""

@@ -42,7 +42,7 @@ ASIDE, ENOUGH = 0.2, 3_000
 """The share of the pages of a large site that are set aside, and the number beyond which no more are."""
 PARTS = 5
 """Into which a smaller site is cut."""
-CHECKED_PARTS = ((1_000, 5), (5_000, 2), (SETS_ASIDE, 1))
+CHECKED_PARTS = ((1_000, 2), (SETS_ASIDE, 1))
 """URLs of a site at most, and how many parts are then checked: learning again without one takes about four
 fifths of the time."""
 FINAL_PURPOSE = "final"

@@ -87,10 +87,20 @@ class Objective:
         lost = self.risk.rate(kind_of(effect), effect.edit, right, wrong) * exposed
         return self._worth(effect, lost, excused)
 
+    def believes(self, effect: EditEffect, kind: str) -> bool:
+        """Return whether a rule of a kind, which was chosen by other means, merges few enough pages wrongly."""
+        if not effect.pages and not effect.lost:
+            return True
+        wrong = effect.wrong + (self._alone(effect) if kind.startswith((DROP, MASK)) else 0.0)
+        rate = self.risk.rate_of(kind, 0.0, float(effect.pages), wrong)
+        exposed = effect.pages + wrong + effect.silent
+        return rate * exposed <= self.most * (max(effect.pages, effect.merges) + wrong + effect.silent)
+
     def _unmet(self, effect: EditEffect) -> float:
         """Return the pages that count as lost for URLs that an edit moves where no other is."""
-        if effect.edit.operation not in {DROP, MASK} or not effect.alone:
-            return 0.0
+        return self._alone(effect) if effect.edit.operation in {DROP, MASK} else 0.0
+
+    def _alone(self, effect: EditEffect) -> float:
         return self.unmet * effect.alone / (effect.alone + max(1, effect.pages))
 
     def _worth(self, effect: EditEffect, lost: float, excused: Excused) -> Worth:
