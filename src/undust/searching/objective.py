@@ -88,7 +88,7 @@ class Objective:
         return self._worth(effect, lost, excused)
 
     def believes(self, effect: EditEffect, kind: str) -> bool:
-        """Return whether a rule of a kind, which was chosen by other means, merges few enough pages wrongly."""
+        """Return whether a rule of a kind, chosen by other means, merges few enough pages wrongly."""
         if not effect.pages and not effect.lost:
             return True
         wrong = effect.wrong + (self._alone(effect) if kind.startswith((DROP, MASK)) else 0.0)
