@@ -46,7 +46,7 @@ def with_tails(*tails: str, count: int = 20) -> dict[str, str]:
         (making.only("id"), ("?id=1", "?id=1&s={n}", "?id=1&s=x{n}"), set()),
         (making.only("id"), ("?id=1&q=a", "?id=1&q=a&s={n}", "?id=1&q=a&s=x{n}"), {"q"}),
         (making.only("id"), ("?id=1", "?id=1&q=a", "?id=1&s={n}"), {"q"}),
-        (making.only("id"), ("?id=1", "?id=1&q=a", *(f"?id=1&{name}={{n}}" for name in "abcde")), set()),
+        (making.only("id"), ("?id=1", "?id=1&q=a", *(f"?id=1&{name}={{n}}" for name in "abcde")), {"q"}),
         (making.only("id"), ("?id=1&q=a", *(f"?id=1&q=a&{name}={{n}}" for name in "abcde")), {"q"}),
         (making.on_any_path("t"), ("?t={n}", "/x{n}?t={n}"), set()),
         (making.dropped("o_*"), ("", "?o_a={n}", "?o_b=x{n}"), {"o_*"}),

@@ -77,13 +77,6 @@ class EditEffect:
         return tuple(self.texts[image] for image in some.tolist())
 
     @cached_property
-    def alone(self) -> int:
-        """Images that move to where no other one is, before or after."""
-        meets = np.zeros(len(self.texts), np.bool_)
-        meets[self.left] = meets[self.right] = True
-        return int(np.count_nonzero(~meets[self.moved]))
-
-    @cached_property
     def share_right(self) -> Floats:
         """How likely each vote is of one page."""
         return 1.0 / (1.0 + np.exp(-self.ratios))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from undust.edits import KEEP, Given
-from undust.judging import KeyState, Site, effects
+from undust.judging import KeyState, Site
 from undust.judging.effect import SUPPORTS, transition
 from undust.judging.evidence import WithoutUnstable
 from undust.learning.accumulated import SeenUrls, counted
@@ -21,7 +21,6 @@ from undust.learning.loop import Learning, SiteRules
 from undust.learning.loop import learn_site as learn_in_rounds
 from undust.learning.refusals import MOST_REFUSED, RefusedRule
 from undust.learning.requirements import Requirements
-from undust.learning.rule_bounds import kind_and_bits
 from undust.learning.rule_evidence import pairs_of
 from undust.learning.user_disabled import Unwanted
 from undust.searching import Objective, Risk, learn_site
@@ -110,7 +109,6 @@ def combined_rules(
     first = learn_in_rounds(found, requirements, given, unwanted)
     if not found.known.any() and not (found.nodes_of_cluster > 1).any():
         return first
-    first = replace(first, rules=tuple(_trusted(found, first, requirements, given, priors)))
     taken = tuple(dict.fromkeys((*given, *first.rules)))
     more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.restless)
     known = {rule.id for rule in taken}
@@ -123,26 +121,6 @@ def combined_rules(
         rejected=dict(sorted((Counter(first.rejected) + Counter(more.rejected)).items())),
         refused=tuple({str(each.rule): each for each in reversed(refused)}.values())[::-1][:MOST_REFUSED],
     )
-
-
-def _trusted(
-    found: SiteClusters,
-    learned: SiteRules,
-    requirements: Requirements | None,
-    given: Sequence[Rule],
-    priors: Mapping[str, KindPrior] | None,
-) -> Iterator[Rule]:
-    """Yield the rules that the model of the search believes, each judged behind those before it."""
-    asked = requirements or Requirements()
-    site = Site.of(found, seed=asked.seed, most_urls=asked.most_urls, most_bytes=asked.most_bytes)
-    objective = _objective(asked, priors)
-    state = KeyState(site, tuple(Given(rule=rule) for rule in given))
-    for rule in learned.rules:
-        edit = Given(rule=rule)
-        (effect,) = effects(state, [edit])
-        if rule.kind == "keep" or objective.believes(effect, kind_and_bits(rule)[0]):
-            state = state.with_edit(edit)
-            yield rule
 
 
 def _unstable(found: SiteClusters, asked: Requirements) -> Sequence[int]:

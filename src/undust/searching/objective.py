@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from undust.edits import DROP, MASK
 from undust.judging.effect import SUPPORTS
 from undust.judging.targets import names_lesser_form
 from undust.searching.forgotten import Excused, number_votes
@@ -63,9 +62,6 @@ class Objective:
     """… and such a share of the pages is expected to be right; no vote is surer than 0.982."""
     most: float = 0.012
     """The share of merged pages that may be another page, as far as anybody can expect."""
-    unmet: float = 0.5
-    """Pages that count as lost, at most, where the URLs that an edit moves seldom meet another one: in a part
-    of a site, pages that it would merge wrongly are seldom both there."""
     has_versions: bool = False
     """Whether pages are alike if they differ a little, so that a number may name a version of a page."""
     least_pages: int = 3
@@ -82,26 +78,10 @@ class Objective:
     def worth(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth:
         """Return what an edit is worth, from what it would do, and from failures that guards leave out."""
         right = float(effect.pages)
-        wrong = effect.wrong + excused.pages + self._unmet(effect)
+        wrong = effect.wrong + excused.pages
         exposed = right + wrong + effect.silent
         lost = self.risk.rate(kind_of(effect), effect.edit, right, wrong) * exposed
         return self._worth(effect, lost, excused)
-
-    def believes(self, effect: EditEffect, kind: str) -> bool:
-        """Return whether a rule of a kind, chosen by other means, merges few enough pages wrongly."""
-        if not effect.pages and not effect.lost:
-            return True
-        wrong = effect.wrong + (self._alone(effect) if kind.startswith((DROP, MASK)) else 0.0)
-        rate = self.risk.rate_of(kind, 0.0, float(effect.pages), wrong)
-        exposed = effect.pages + wrong + effect.silent
-        return rate * exposed <= self.most * (max(effect.pages, effect.merges) + wrong + effect.silent)
-
-    def _unmet(self, effect: EditEffect) -> float:
-        """Return the pages that count as lost for URLs that an edit moves where no other is."""
-        return self._alone(effect) if effect.edit.operation in {DROP, MASK} else 0.0
-
-    def _alone(self, effect: EditEffect) -> float:
-        return self.unmet * effect.alone / (effect.alone + max(1, effect.pages))
 
     def _worth(self, effect: EditEffect, lost: float, excused: Excused) -> Worth:
         # A page may come together from many keys: what is lost is a share of all of them.

@@ -39,11 +39,7 @@ class Risk:
 
     def rate(self, kind: str, edit: Edit, right: float, wrong: float) -> float:
         """Return the share of pages that an edit is expected to merge wrongly, after some were seen."""
-        return self.rate_of(kind, edit.bits, right, wrong)
-
-    def rate_of(self, kind: str, bits: float, right: float, wrong: float) -> float:
-        """Return the same of an edit that takes some bits to say."""
-        return self._rate(self.priors[kind], self.bit * bits, right, wrong)
+        return self._rate(self.priors[kind], self.bit * edit.bits, right, wrong)
 
     def in_other_folders(self, kind: str, folders: int) -> float:
         """Return how likely an edit is wrong in a folder, after it was right in others."""

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.edits import Rewrite, ShapeCapture, is_somebodys
+from undust.edits import is_somebodys
 from undust.judging.effect import SUPPORTS
 from undust.searching.forgotten import is_page_number, removed_by
 
 if TYPE_CHECKING:
-    from undust.edits import Edit
     from undust.judging import EditEffect
 
 _MOST_LOOKED_AT = 400
@@ -33,9 +32,6 @@ may be the page of a list."""
 NAMES_OF_FAMILY, _COMMON_FAMILIES = 3, frozenset({"utm_*"})
 """Names of a family that must be idle; two are enough for one that no site has for itself, because other
 sites add it to links to count visits."""
-NAMES_OF_ALL = 5
-"""Parameters that must be idle with several values before one value of another is enough: where many names
-mean nothing, the page looks at none of them."""
 LOSING_SHARE = 0.5
 """Share of the changed URLs that must lose a number before the edit is one about numbers."""
 _LONGEST_NUMBER = 9
@@ -80,21 +76,15 @@ def untested_parts(effect: EditEffect) -> frozenset[str]:
         parts = list(removed_by(edit, effect.texts[image]))
         has.update({part.label for part in parts})
         numbered.update(part.label for part in parts if is_page_number(part.text))
-    idle = {label for label in has if differs[label] >= PROOFS}
-    several = {label for label in idle if _are_several(label, values[label], names[label])}
-    if _removes_all_others(edit) and len(several) >= NAMES_OF_ALL:
-        several = idle
+    several = {
+        label
+        for label in has
+        if differs[label] >= PROOFS and _are_several(label, values[label], names[label])
+    }
     return frozenset(
         label
         for label, count in has.items()
         if label not in several and (count > UNPROVED * len(moved) or label in numbered)
-    )
-
-
-def _removes_all_others(edit: Edit) -> bool:
-    """Return whether an edit removes all parameters but some, whatever their names."""
-    return isinstance(edit, Rewrite) and any(
-        isinstance(part, ShapeCapture) and part.is_many and not part.name for part in edit.source.query
     )
 
 
