@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "hash.hpp"
-#include "program_idle.hpp"
 #include "program_replace.hpp"
 #include "url.hpp"
 
@@ -23,18 +22,15 @@ bool has_same_authority(std::string_view written, const UrlView& url) {
          (url.port == kNoPort || is_https == url.is_https);
 }
 
-bool is_wanted(const StoredRule& rule, const UrlView& url, Scratch& scratch) {
-  const Pattern* when = rule.conditions();
-  return std::all_of(when, when + rule->when_count, [&](const Pattern& condition) {
-    return match_pattern(condition, rule.pieces(), url, scratch.condition);
-  });
-}
-
-bool is_excepted(const StoredRule& rule, const UrlView& url, Scratch& scratch) {
-  const Pattern* unless = rule.conditions() + rule->when_count;
-  return std::any_of(unless, unless + rule->unless_count, [&](const Pattern& condition) {
-    return match_pattern(condition, rule.pieces(), url, scratch.condition);
-  });
+bool allows(const StoredRule& rule, const UrlView& url, Scratch& scratch) {
+  const Pattern* condition = rule.conditions();
+  for (std::uint16_t i = 0; i < rule->when_count; ++i) {
+    if (!match_pattern(*condition++, rule.pieces(), url, scratch.condition)) return false;
+  }
+  for (std::uint16_t i = 0; i < rule->unless_count; ++i) {
+    if (match_pattern(*condition++, rule.pieces(), url, scratch.condition)) return false;
+  }
+  return true;
 }
 
 void find_rules(const Block& block, Lane& lane) {
@@ -54,12 +50,6 @@ void Orbit::start(const std::string& first) {
 
 std::size_t Orbit::find_earlier(std::size_t step) {
   if (step == 1) return step;  // a change never gives the URL that it changed
-  constexpr std::size_t kFew = 4;
-  if (step <= kFew) {
-    std::size_t earlier = 0;
-    while (earlier < step && texts[earlier] != texts[step]) ++earlier;
-    return earlier;
-  }
   while (hashes.size() <= step) hashes.push_back(hash_of(texts[hashes.size()]));
   for (std::size_t earlier = 0; earlier < step; ++earlier) {
     if (hashes[earlier] == hashes[step] && texts[earlier] == texts[step]) return earlier;
@@ -86,13 +76,12 @@ Program::Effect Program::apply_replace(const StoredRule& rule, const Lane& lane,
                                        std::string& out) const {
   const std::string_view url = lane.view.url;
   const char* text = rule.pieces().text;
-  const Replacement replacement{{text + rule->find.at, rule->find.size}, {text + rule->put.at, rule->put.size},
-                                rule->find.starts, rule->find.ends};
+  const Replacement replacement({text + rule->find.at, rule->find.size}, {text + rule->put.at, rule->put.size},
+                                rule->find.starts, rule->find.ends);
   Effect effect = Effect::kNone;
   bool is_allowed = false;
   for_each_token_place(replacement, url, [&](std::size_t place) {
-    is_allowed =
-        is_allowed || (is_wanted(rule, lane.view, scratch) && !is_excepted(rule, lane.view, scratch));
+    is_allowed = is_allowed || allows(rule, lane.view, scratch);
     if (!is_allowed) return false;
     const Reach reach = reach_of(replacement, lane.view, lane.rules.site, place);
     if (reach == Reach::kNothing) return true;
@@ -114,15 +103,8 @@ Program::Effect Program::apply(const StoredRule& rule, const Lane& lane, Scratch
     if (std::binary_search(sites.begin(), sites.end(), lane.rules.site)) return Effect::kNone;
   }
   if (rule->kind == RuleKind::kReplace) return apply_replace(rule, lane, scratch, out);
-  // What a rule is for says more than what it reads, and is shorter.
-  if (!is_wanted(rule, lane.view, scratch)) return Effect::kNone;
-  const auto match = rule.head().keeps_front ? match_query : match_pattern;
-  if (!match(rule->from, rule.pieces(), lane.view, scratch.match)) return Effect::kNone;
-  if (is_excepted(rule, lane.view, scratch)) return Effect::kNone;
-  if (rule.head().keeps_front) {
-    write_query(rule->to, rule.pieces(), lane.view, scratch.match, scratch.write, out);
-    return changed_by(rule, lane);
-  }
+  if (!match_pattern(rule->from, rule.pieces(), lane.view, scratch.match)) return Effect::kNone;
+  if (!allows(rule, lane.view, scratch)) return Effect::kNone;
   if (rule->kind == RuleKind::kKeep) return Effect::kKept;
   if (!write_url(rule->to, rule.pieces(), lane.view, scratch.match, scratch.write, out)) return Effect::kNone;
   if (!rule.head().keeps_normal || !has_same_authority(out, lane.view)) {
@@ -147,8 +129,7 @@ Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::stri
     lane.has_candidates = false;
     for (const std::uint32_t place : lane.candidates) {
       const StoredRule rule = rule_at(*block, place);
-      if (use == (rule.head().is_compared ? For::kFetching : For::kComparingSettled) || rule->is_mask) continue;
-      if (rule.head().may_idle && is_idle(*rule.operator->(), rule.pieces(), lane.view)) continue;
+      if (rule->is_mask || use == (rule.head().is_compared ? For::kFetching : For::kComparingSettled)) continue;
       const Effect effect = apply(rule, lane, scratch, out);
       if (effect == Effect::kNone) continue;
       if (effect == Effect::kKept) out = lane.view.url;

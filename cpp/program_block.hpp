@@ -33,10 +33,7 @@ struct RuleHead {
   bool keeps_normal : 1 = false;  // with the same authority its result is in normal form
   bool is_final : 1 = false;      // no rule of the site sees its result (see program_follow.hpp)
   bool is_compared : 1 = false;   // for comparing only: keys see it, canonical forms do not
-  bool may_idle : 1 = false;      // it often does nothing, and is asked first (see program_idle.hpp)
-  bool is_found_by_condition : 1 = false;
-  bool keeps_front : 1 = false;  // it is about parameters alone
-  std::uint8_t spare : 2 = 0;     // no bit of a rule is left to chance
+  std::uint8_t spare : 5 = 0;     // no bit of a rule is left to chance
   std::uint8_t unused = 0;
 };
 
@@ -127,9 +124,9 @@ class BlockBuilder {
     const std::uint32_t start = units(rules_.size());
     head.shape = shapes_.add(rule, conditions, pieces.all);
     head.size = static_cast<std::uint16_t>(units(sizeof head + pieces.text.size()));
-    head.is_found_by_condition = index_.add_rule(rule, pieces.view(), conditions, start);
     append(std::span<const RuleHead>(&head, 1), rules_);
     append(std::span<const char>(pieces.text), rules_);
+    index_.add_rule(rule, pieces.view(), start);
     ++rule_count_;
     has_masks_ |= rule.is_mask;
     has_compared_ |= head.is_compared;
@@ -171,8 +168,7 @@ class BlockBuilder {
       auto& head = *reinterpret_cast<RuleHead*>(place);
       const StoredRule rule(place, shapes_);
       const bool is_little = rule->kind == RuleKind::kReplace || head.keeps_normal;
-      // What a condition asks for may still be there, so the rule would be found again.
-      head.is_final = is_little && !head.is_found_by_condition && is_final(*rule.operator->(), rule.pieces(), block.index());
+      head.is_final = is_little && is_final(*rule.operator->(), rule.pieces(), block.index());
       place += std::size_t{head.size} * Block::kUnit;
     }
   }

@@ -7,7 +7,6 @@
 
 #include "host.hpp"
 #include "program.hpp"
-#include "program_idle.hpp"
 #include "program_image.hpp"
 #include "hash.hpp"
 #include "url.hpp"
@@ -109,9 +108,6 @@ class SiteCompiler {
     head.is_compared = !rule.is_fetched && !parsed.is_mask;
     head.keeps_normal = parsed.kind == RuleKind::kRewrite && parsed.to.scheme_form == Form::kNone &&
                         !moves_host(parsed.to, pieces_.view());
-    head.keeps_front = parsed.kind == RuleKind::kRewrite && head.keeps_normal && !parsed.is_mask &&
-                       keeps_front(parsed.from, parsed.to, pieces_.view());
-    head.may_idle = may_idle(parsed, pieces_.view());
     if (!exceptions.empty()) {
       except_sites_.push_back(std::move(exceptions));
       head.exceptions = static_cast<std::uint32_t>(except_sites_.size());

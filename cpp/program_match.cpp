@@ -212,11 +212,6 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
 
 }  // namespace
 
-bool match_query(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match) {
-  Cursor cursor{pieces, pieces.all + pattern.first + pattern.host_pieces + pattern.path_pieces};
-  return match_query(pattern, cursor, url, match);
-}
-
 void UrlView::read_host(std::string_view normal, std::size_t host_at, std::size_t path_at) {
   url = normal;
   is_https = host_at == 8;

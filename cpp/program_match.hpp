@@ -59,7 +59,5 @@ struct Match {
 };
 
 [[nodiscard]] bool match_pattern(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
-// The same for a pattern that takes any scheme, host and path: these are not in the match.
-[[nodiscard]] bool match_query(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
 
 }  // namespace undust

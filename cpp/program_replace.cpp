@@ -67,11 +67,6 @@ bool is_about_slashes(const Replacement& rule, std::size_t host_at, std::size_t 
 
 constexpr ByteSet kPlainHost = kLower | kUpper | kDigit | bytes_of("-._");
 
-// Whether a text inside a host leaves it one host, of plain bytes.
-bool is_plain_in_host(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return has(kPlainHost, c); });
-}
-
 // Whether a host keeps its site, or becomes another host at all, when plain text `to` takes the
 // place of the bytes from `place` to `end`: the new host must end with the site, as whole labels.
 // A host may have 64 KiB, so only bytes near the place are compared until one differs.
@@ -94,6 +89,10 @@ bool may_keep_site(std::string_view host, std::string_view site, std::string_vie
 
 }  // namespace
 
+Replacement::Replacement(std::string_view from, std::string_view to, bool starts, bool ends)
+    : from(from), to(to), starts(starts), ends(ends),
+      has_plain_host(std::all_of(to.begin(), to.end(), [](char c) { return has(kPlainHost, c); })) {}
+
 bool is_token_edge(std::string_view url, std::size_t at) {
   if (at == 0 || at == url.size()) return true;
   if (url[at - 1] == '%' || (at >= 2 && url[at - 2] == '%')) return false;
@@ -108,7 +107,7 @@ Reach reach_of(const Replacement& rule, const UrlView& url, std::string_view sit
   if (place <= path_at) {
     if (is_about_slashes(rule, host_at, place)) return Reach::kNothing;
     const std::size_t start = place - host_at, end = start + rule.from.size();
-    const bool is_in_host = place >= host_at && end <= url.host.size() && is_plain_in_host(rule.to);
+    const bool is_in_host = place >= host_at && end <= url.host.size() && rule.has_plain_host;
     return is_in_host && !may_keep_site(url.host, site, rule.to, start, end) ? Reach::kNothing : Reach::kAuthority;
   }
   const bool is_inside = place + rule.from.size() <= path_end && rule.to.find('?') == std::string_view::npos;

@@ -9,8 +9,11 @@
 namespace undust {
 
 struct Replacement {
+  Replacement(std::string_view from, std::string_view to, bool starts, bool ends);
+
   std::string_view from, to;
-  bool starts, ends;  // anchored to the start, the end of the URL
+  bool starts, ends;    // anchored to the start, the end of the URL
+  bool has_plain_host;  // `to` inside a host leaves it one host, of plain bytes
 };
 
 // How far a replacement reaches, which says what must be looked at again.

@@ -209,4 +209,4 @@ def test_the_outcome_states_the_bound_of_the_set() -> None:
     told = outcome.as_json()
     assert told["held_out_pairs"] > 200
     assert told["held_out_false_pairs"] == 0
-    assert 0 < told["fpr_upper"] < 0.02
+    assert 0 < told["fpr_upper"] < 0.05

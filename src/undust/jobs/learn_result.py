@@ -6,12 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from undust.judging.checked import CheckedPages
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from undust.jobs.stages import Stages
+    from undust.judging.checked import CheckedPages
     from undust.learning import Drift, Outcome, RefusedRule
     from undust.learning.single import MethodOutcome
     from undust.rules import RuleSet
@@ -96,6 +95,8 @@ def result_of_methods(
     learned: MethodOutcome, rules: RuleSet, refused: Mapping[str, tuple[RefusedRule, ...]], stages: Stages
 ) -> LearnResult:
     """Return the result of single methods."""
+    from undust.judging.checked import CheckedPages  # noqa: PLC0415 -- a report needs no judge
+
     summary = learned.as_json()
     candidates = Counter(verdict.site for verdict in learned.verdicts)
     own = Counter(rule.site for rule in rules)

@@ -148,8 +148,8 @@ def test_pages_it_was_learned_from_speak_against_it(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_bound_of_the_set_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In pairs that were held out, as for all methods together."""
+    """In pairs that were held out; of a single method no page is left to check the set on."""
     told = learned(monkeypatch, idle(200), NO_SID).as_json()
     assert told["held_out_pairs"] > 50
     assert told["held_out_false_pairs"] == 0
-    assert 0 < told["fpr_upper"] < 0.06
+    assert told["fpr_upper"] == 1.0
