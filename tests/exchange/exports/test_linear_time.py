@@ -121,17 +121,19 @@ def timer(dialect: str) -> Callable[[Sequence[tuple[str, str]]], list[Timing]]:
     return by_program([program("java"), "-XX:TieredStopAtLevel=1", str(here.with_name("Timed.java"))])
 
 
-def grows_too_fast(times: Sequence[float], match: float) -> str:
+def grows_too_fast(times: Sequence[float], match: float, most: float = MOST_GROWTH) -> str:
     """What is wrong with the times of the sizes; nothing if they grow as they may."""
     for first, second in pairwise(times):
-        if second > MOST_GROWTH * first:
+        if second > most * first:
             return f"{second / first:.1f} times as long for twice the length"
     ratio = times[SIZES.index(JUDGED)] / match
     return f"{ratio:.0f} times as long as a match" if ratio > MOST_ABOVE_A_MATCH else ""
 
 
 def too_slow(
-    cases: Sequence[Case], timed: Callable[[Sequence[Case]], Sequence[Sequence[float]]]
+    cases: Sequence[Case],
+    timed: Callable[[Sequence[Case]], Sequence[Sequence[float]]],
+    most: float = MOST_GROWTH,
 ) -> list[tuple[str, Case]]:
     """The cases whose time grows too fast, and how.
 
@@ -147,7 +149,7 @@ def too_slow(
         slow = [
             (problem, case)
             for case in waiting
-            if (problem := grows_too_fast(best[case][:-1], best[case][-1]))
+            if (problem := grows_too_fast(best[case][:-1], best[case][-1], most))
         ]
         if not slow:
             break
