@@ -33,7 +33,7 @@ REPEATS = 12
 """Requests for a URL, of which the quickest counts: other work on the machine only adds time."""
 COUNTS = (4, 6, 8)
 MOST = 3.2
-"""Growth for each doubling: a server reads a longer request in more steps. All pairs would take four times."""
+"""Growth for each doubling: a server reads a longer request in more steps. All pairs would take four."""
 
 
 def site_of(shape: str, count: int) -> str:
