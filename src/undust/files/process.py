@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import signal
 import sys
 from pathlib import Path
@@ -40,6 +39,8 @@ def give_back_memory() -> None:
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
+    import ctypes  # noqa: PLC0415 -- slow to load, and small commands need none of it
+
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):  # only glibc has it
