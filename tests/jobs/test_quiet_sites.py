@@ -13,7 +13,7 @@ from undust.engines.local import sites_in
 from undust.jobs import combined
 from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.one_site import LearningTask, learn_rows
-from undust.jobs.quiet_sites import QUIET_TEST
+from undust.jobs.quiet_sites import QUIET_TEST, SILENT_TEST
 from undust.jobs.records import from_text
 from undust.learning import Requirements
 from undust.pages.totals import Totals
@@ -84,6 +84,46 @@ def test_a_quiet_site_has_nothing_to_say() -> None:
         assert (told.rules.rules, told.shown, told.proposed, told.doubts) == ((), [], (), ()), site
         assert told.totals == Totals(**dict.fromkeys(SAME, len(rows))), rows["url"]
         assert told.has_evidence
+
+
+def hosts_of_a_log(sites: int, chance: random.Random) -> pa.Table:
+    """Return hosts with few URLs and no evidence, but for some that have a little."""
+    rows: list[dict[str, Any]] = []
+    for number in range(sites):
+        for path in chance.sample(PATHS, chance.choice((1, 1, 2, 3, 4, 5, 7))):
+            odd = chance.choice((*({},) * 30, {"digest": "x"}, {"status": 404}, {"canonical": "/"}))
+            rows.append({"url": f"http://h{number}.test{path}", "size": chance.randrange(3)} | odd)
+    return table_with_site(pa.Table.from_pylist(rows, SCHEMA))
+
+
+def test_of_few_urls_without_evidence_nothing_is_proposed() -> None:
+    """Learning from a site that is set aside gives nothing at all, and judges no URL."""
+    table = hosts_of_a_log(250, random.Random(4))
+    with LocalEngine(threads=1) as engine:
+        left, silent = engine.set_aside(table, SILENT_TEST)
+        others = set(engine.collect(left)["site"].to_pylist())
+    aside = [(site, rows) for site, rows in sites_in(table) if site not in others]
+    assert (len(aside), sum(len(rows) for _, rows in aside)) == silent
+    assert 50 < len(aside) < 200, "a test of both kinds"
+    for site, rows in aside:
+        told = from_text(learn_rows(site, rows, LearningTask(Requirements()))["learned"][0].as_py())
+        assert (told.rules.rules, told.shown, told.proposed, told.doubts) == ((), [], (), ()), site
+        assert told.totals == Totals(**dict.fromkeys(SAME[:3], len(rows))), rows["url"]
+        assert (told.rules.urls, told.rules.pages, told.has_evidence) == (len(rows), len(rows), False)
+
+
+def test_a_log_of_many_hosts_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of the whole is the same whether hosts are looked at or set aside."""
+    table = hosts_of_a_log(60, random.Random(6))
+    learn = partial(combined.learn_combined, table, threads=1)
+    one_by_one = learn()
+    monkeypatch.setattr(combined, "COUNTED_TOGETHER", 10)
+    together = learn()
+    assert together.proposed == one_by_one.proposed
+    assert together.all_totals == one_by_one.all_totals
+    assert together.as_json()["sites_without_rules"] > 20
+    for name in ("sites", "urls", "clusters", "totals", "rules"):
+        assert together.as_json()[name] == one_by_one.as_json()[name]
 
 
 def test_sites_are_tested_on_disk_in_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from undust.edits.visits import SESSIONS, TRACKING
 from undust.rules import Rule
 from undust.rules.applying import program_of
 from undust.rules.language import ANY_SITE
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
 
 PRIOR = "prior"
 """What `learned_by` says of such a rule."""
-TRACKING = (
-    *("utm_*", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid"),
-    *("_ga", "_gl", "srsltid", "wbraid", "gbraid", "ttclid", "twclid"),
-)
-SESSIONS = (
-    *("sid", "PHPSESSID", "phpsessid", "jsessionid", "JSESSIONID", "sessionid", "session_id", "session"),
-    *("osCsid", "zenid", "CFID", "CFTOKEN"),
-)
 _REST = "{s}://{h}/{p}?{rest}"
 
 

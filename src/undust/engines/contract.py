@@ -74,6 +74,8 @@ class SiteTest(NamedTuple):
     """Expressions that are different on each row."""
     nearly_distinct: tuple[str, ...] = ()
     """The same for all rows but one."""
+    fewer_than: int | None = None
+    """More rows than a site has that passes, if that matters."""
 
     @property
     def passing(self) -> str:
@@ -83,6 +85,8 @@ class SiteTest(NamedTuple):
         parts += [
             f"count(DISTINCT nearly_{place}) >= count(*) - 1" for place in range(len(self.nearly_distinct))
         ]
+        if self.fewer_than is not None:
+            parts.append(f"count(*) < {self.fewer_than}")
         return " AND ".join(parts)
 
     @property

@@ -33,4 +33,6 @@ def failing_sites(test: SiteTest) -> str:
         groups = f"FROM facts GROUP BY n{place} HAVING count(*) > 1"
         again = f"SELECT any_value(s) AS s, count(*) - 1 AS again {groups}"
         parts.append(f"SELECT s FROM ({again}) GROUP BY s HAVING sum(again) > 1")  # noqa: S608
+    if test.fewer_than is not None:
+        parts.append(f"SELECT s FROM facts GROUP BY s HAVING count(*) >= {test.fewer_than}")  # noqa: S608
     return " UNION ".join(parts)

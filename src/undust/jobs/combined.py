@@ -16,7 +16,7 @@ from undust.engines import NONE_SET_ASIDE, SITE
 from undust.engines.local import LocalEngine
 from undust.jobs.find_duplicates import declared_in, table_with_site
 from undust.jobs.one_site import LEARNED, LearningTask, failed_row, labelled_of, learn_clusters, learn_rows
-from undust.jobs.quiet_sites import COUNTED_TOGETHER, QUIET_TEST
+from undust.jobs.quiet_sites import COUNTED_TOGETHER, QUIET_TEST, SILENT_TEST
 from undust.jobs.records import from_text, to_text
 from undust.jobs.sampled_sites import Giants
 from undust.jobs.shape_table import FAMILY, EngineShapes, said_rows
@@ -146,21 +146,30 @@ class EngineRun:
                 sampled=frozenset(survey.large),
                 requirements=self.task.requirements.within(engine.judged_urls),
             )
-            quiet = NONE_SET_ASIDE
+            quiet = silent = NONE_SET_ASIDE
             if self._may_be_quiet and survey.sites >= COUNTED_TOGETHER:
                 table, quiet = engine.set_aside(table, QUIET_TEST)
+                table, silent = engine.set_aside(table, SILENT_TEST)
                 self._counted = CountedSites()
             if self.watch:
-                self.watch.expect(survey.sites - quiet.sites, survey.rows - quiet.rows)
+                sites, rows = quiet.sites + silent.sites, quiet.rows + silent.rows
+                self.watch.expect(survey.sites - sites, survey.rows - rows)
             for site, text in done.items():
                 self._tell(site, 0)
                 self._take(from_text(text))
             large = {site: rows for site, rows in survey.large.items() if site not in done}
             if large:
                 self._giants(engine, table, large)
-            self._others(engine, table, {*done, *survey.large}, quiet)
+            self._others(engine, table, {*done, *survey.large}, quiet, silent)
 
-    def _others(self, engine: Engine, table: Any, done: set[str], quiet: SetAside) -> None:  # noqa: ANN401
+    def _others(
+        self,
+        engine: Engine,
+        table: Any,  # noqa: ANN401
+        done: set[str],
+        quiet: SetAside,
+        silent: SetAside,
+    ) -> None:
         """Learn from the sites that are neither done nor giants."""
         if self._counted is None:
             for some in engine.each_site(table, self._function, LEARNED, done, failed_row):
@@ -168,7 +177,8 @@ class EngineRun:
             return
         function = partial(learn_rows, task=replace(self.task, tells_shapes=True))
         kept = engine.keep_sites(table, function, LEARNED, FAMILY, self._hear, done, failed_row)
-        self.together = SitesTogether(EngineShapes(engine, kept, self._said), quiet, self._counted)
+        shapes = EngineShapes(engine, kept, self._said)
+        self.together = SitesTogether(shapes, quiet, silent, self._counted)
 
     def _hear(self, rows: pa.Table) -> None:
         for row in self._unfailed(rows):

@@ -5,12 +5,16 @@ duplicates to learn from. It would contradict a shape of a rule only if that sha
 together, and no shape brings together URLs that differ in what is left of them here (see `learning/generic`):
 the host without `www.`, and the path without letter case, last slash, ending, path parameter and query.
 Whatever is not plain (escapes, ports, repeated slashes, redirects, other evidence) is learned from.
+
+A log or a list may name as many hosts, a few URLs each, without a word on what they show. From so few nothing
+is proposed, and nothing is known of their pages.
 """
 
 from __future__ import annotations
 
 from undust.engines import SiteTest
 from undust.pages.clustering.nodes import EMPTY_DIGESTS
+from undust.searching.likely import LEAST_URLS
 
 COUNTED_TOGETHER = 2000
 """With at least this many sites, quiet ones are counted together instead of one by one."""
@@ -29,14 +33,19 @@ def _without(text: str, *patterns: str) -> str:
 _LEFT = _without(_PATH, "^https?://(www[.])?", ";[^/]*$", "/+$", "[.][a-z0-9]{1,8}$")
 _LAST_SEGMENT = _without(_PATH, "^.*/")
 
+_EVERY = (
+    f"{_without('url', _PLAIN)} = '' AND {_without('url', '/[.]')} = url"
+    " AND coalesce(status, 200) = 200 AND redirect IS NULL AND coalesce(canonical, url) = url"
+    " AND cluster IS NULL AND sketch IS NULL AND blocks IS NULL"
+)
+
 QUIET_TEST = SiteTest(
-    every=(
-        f"{_without('url', _PLAIN)} = '' AND {_without('url', '/[.]')} = url"
-        f" AND coalesce(status, 200) = 200 AND digest IS NOT NULL AND digest NOT IN ('', {_EMPTY})"
-        " AND redirect IS NULL AND coalesce(canonical, url) = url"
-        " AND cluster IS NULL AND sketch IS NULL AND blocks IS NULL"
-    ),
+    every=f"{_EVERY} AND digest IS NOT NULL AND digest NOT IN ('', {_EMPTY})",
     distinct=("digest", _LEFT),
     # A last segment is dropped by a shape if three URLs have it.
     nearly_distinct=(f"CASE WHEN {_LAST_SEGMENT} = '' THEN url ELSE {_LAST_SEGMENT} END",),
 )
+SILENT_TEST = SiteTest(
+    every=f"{_EVERY} AND digest IS NULL AND canonical IS NULL", distinct=(_LEFT,), fewer_than=LEAST_URLS
+)
+"""For sites with few URLs and no evidence, of which nothing is known but that they were seen."""

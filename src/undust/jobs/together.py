@@ -75,6 +75,8 @@ class SitesTogether:
     """What they say of rules for all sites."""
     quiet: SetAside = NONE_SET_ASIDE
     """Those without duplicates (see `quiet_sites`): of these every URL is a page, and stays."""
+    silent: SetAside = NONE_SET_ASIDE
+    """Those with few URLs of which nothing is known."""
     counted: CountedSites = field(default_factory=CountedSites)
     """Those without rules."""
 
@@ -84,17 +86,18 @@ class ManySites(Outcome):
     """The outcome where only sites with rules are listed."""
 
     quiet: SetAside = NONE_SET_ASIDE
+    silent: SetAside = NONE_SET_ASIDE
     counted: CountedSites = field(default_factory=CountedSites)
 
     @property
     def site_counts(self) -> tuple[int, int, int]:
         """How many sites there are, with how many URLs and pages to learn from."""
         sites, urls, pages = super().site_counts
-        quiet, counted = self.quiet, self.counted
+        quiet, silent, counted = self.quiet, self.silent, self.counted
         return (
-            sites + quiet.sites + counted.sites,
-            urls + quiet.rows + counted.urls,
-            pages + quiet.rows + counted.pages,
+            sites + quiet.sites + silent.sites + counted.sites,
+            urls + quiet.rows + silent.rows + counted.urls,
+            pages + quiet.rows + silent.rows + counted.pages,
         )
 
     @property
@@ -111,9 +114,10 @@ class ManySites(Outcome):
     @property
     def all_totals(self) -> Totals:
         """The counts of all sites together."""
-        rows = self.quiet.rows
-        same = ("seen", "seen_normalized", "seen_left", "judged", "pages", "normalized", "left")
-        return super().all_totals + self.counted.totals + Totals(**dict.fromkeys(same, rows))
+        seen = ("seen", "seen_normalized", "seen_left")
+        quiet = dict.fromkeys((*seen, "judged", "pages", "normalized", "left"), self.quiet.rows)
+        silent = dict.fromkeys(seen, self.silent.rows)
+        return super().all_totals + self.counted.totals + Totals(**quiet) + Totals(**silent)
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts for machines."""
@@ -121,7 +125,7 @@ class ManySites(Outcome):
         return told | {
             "candidates": told["candidates"] + self.counted.candidates,
             "sites_without_duplicates": self.quiet.sites,
-            "sites_without_rules": self.counted.sites,
+            "sites_without_rules": self.counted.sites + self.silent.sites,
         }
 
 
@@ -152,11 +156,11 @@ def outcome_of(
     proposed = tuple(rule for each in learned for rule in each.proposed)
     counted: dict[str, Any] = {"doubts": doubts, "totals": totals, "proposed": proposed}
     if together is not None:
-        quiet, others = together.quiet, together.counted
+        quiet, silent, others = together.quiet, together.silent, together.counted
         has_evidence |= bool(quiet.sites) or others.has_evidence
         counted["doubts"] = tuple(sorted({*doubts, *others.doubts}))
         counted |= {"across": rules_of_shapes(together.shapes, task.requirements) if task.is_across else ()}
-        return ManySites(sites, keeps_values, has_evidence, quiet=quiet, counted=others, **counted)
+        return ManySites(sites, keeps_values, has_evidence, quiet=quiet, silent=silent, counted=others, **counted)
     new = rules_across(shown, task.requirements)
     if update is None:
         return Outcome(sites, keeps_values, has_evidence, new, **counted)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from undust.edits import DROP, MASK, OPERATIONS, RESPELL, WRITE, Named, Rewrite, Several, ShapeParameter
 from undust.edits.making import OPEN
+from undust.edits.visits import names_visit
 from undust.proposing import parts_of
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.judging import EditEffect
 
-RANDOM, _NUMBER, _WORD, _NOTHING = "random", "number", "word", "nothing"
-LOOKS = (RANDOM, _NUMBER, _WORD, _NOTHING)
+VISIT, RANDOM, _NUMBER, _WORD, _NOTHING = "visit", "random", "number", "word", "nothing"
+LOOKS = (VISIT, RANDOM, _NUMBER, _WORD, _NOTHING)
 ORDER, CASE, SLASH, ON_HOST = "order", "case", "slash", "host"
 _FORMS = {"sorted": ORDER, "unique": ORDER, "first": ORDER, "last": ORDER, "lower": CASE, "capital": CASE}
 SEARCH_KINDS = tuple(
@@ -69,7 +70,7 @@ def look_of(effect: EditEffect) -> str:
     parts = edit.parts if isinstance(edit, Several) else (edit,)
     looks = [_look(part, effect.samples) for part in parts if part.forgets]
     # Several at once are as doubtful as the most doubtful of them.
-    return max(looks, key=(RANDOM, _WORD, _NUMBER).index) if looks else _NOTHING
+    return max(looks, key=(VISIT, RANDOM, _WORD, _NUMBER).index) if looks else _NOTHING
 
 
 def _look(edit: Edit, samples: tuple[str, ...]) -> str:
@@ -78,6 +79,8 @@ def _look(edit: Edit, samples: tuple[str, ...]) -> str:
     names = set(_forgotten_names(edit))
     if not names:
         return _by_class(edit)
+    if all(map(names_visit, names)):
+        return VISIT
     texts = [
         parameter.partition("=")[2]
         for url in samples
