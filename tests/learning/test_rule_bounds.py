@@ -32,10 +32,12 @@ def drop(name: str, right: int, wrong: int = 0) -> Rule:
     ("text", "example", "kind"),
     [
         (
-            f"{BASE}sid={{**}}&{{r**}} → {{s}}://{{h}}/{{p}}?{{r}}",
-            "http://a.test/?sid=9f86d081884c",
+            f"{BASE}token={{**}}&{{r**}} → {{s}}://{{h}}/{{p}}?{{r}}",
+            "http://a.test/?token=9f86d081884c",
             "drop random",
         ),
+        (f"{BASE}sid={{**}}&{{r**}} → {{s}}://{{h}}/{{p}}?{{r}}", "http://a.test/?sid=7", "drop visit"),
+        (f"{BASE}{{**:utm_*}}&{{r**}} → {{s}}://{{h}}/{{p}}?{{r}}", "", "drop visit"),
         (f"{BASE}page={{**}}&{{r**}} → {{s}}://{{h}}/{{p}}?{{r}}", "http://a.test/?page=2", "drop number"),
         ("rewrite {s}://{h}/{p**}?{r**} → {s}://{h}/{p}?{r:sorted}", "", "respell order"),
         ("rewrite {s}://{h}/{p**}?{r**} → {s}://{h}/{p:lower}?{r}", "", "respell case"),

@@ -1,4 +1,4 @@
-"""Parameters that most sites use to tell visitors and visits apart, and that name no page."""
+"""Parameters that most sites use to distinguish visitors and visits, and that name no page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FAMILIES = tuple(name.removesuffix("*") for name in TRACKING if name.endswith("
 
 
 def names_visit(name: str) -> bool:
-    """Return whether a parameter, or a family of them, tells visits apart on most sites that have it.
+    """Return whether a parameter, or a family of them, distinguishes visits on most sites that have it.
 
     >>> [name for name in ("utm_source", "utm_*", "GCLID", "id", "side", "u*") if names_visit(name)]
     ['utm_source', 'utm_*', 'GCLID']

@@ -160,7 +160,9 @@ def outcome_of(
         has_evidence |= bool(quiet.sites) or others.has_evidence
         counted["doubts"] = tuple(sorted({*doubts, *others.doubts}))
         counted |= {"across": rules_of_shapes(together.shapes, task.requirements) if task.is_across else ()}
-        return ManySites(sites, keeps_values, has_evidence, quiet=quiet, silent=silent, counted=others, **counted)
+        return ManySites(
+            sites, keeps_values, has_evidence, quiet=quiet, silent=silent, counted=others, **counted
+        )
     new = rules_across(shown, task.requirements)
     if update is None:
         return Outcome(sites, keeps_values, has_evidence, new, **counted)
