@@ -9,7 +9,14 @@ from undust.edits import Rewrite, Several, ShapeCapture, making
 from undust.edits.shapes import Shape
 from undust.pages.clustering import SiteClusters, find_in_site
 from undust.reading.observations import table_of
-from undust.searching.likely import MOST_LIKELY, forgets_too_much, likely_of, likely_rules
+from undust.searching.likely import (
+    MOST_LIKELY,
+    forgets_too_much,
+    forgotten_by,
+    likely_of,
+    likely_rules,
+    of_visits,
+)
 from undust.searching.sized_site import clusters_by_size, has_raw_digests
 
 SITE = "a.test"
@@ -63,6 +70,29 @@ def test_no_two_rules_undo_each_other() -> None:
     pairs = {(rule.rule.source, rule.rule.target) for rule in found}
     assert pairs
     assert not any((target, source) in pairs for source, target in pairs)
+
+
+def test_a_parameter_that_matters_is_not_masked() -> None:
+    """A list in another order is another page, unless it has one row; a few answers may not show that."""
+    sizes: dict[str, int | None] = {
+        f"http://a.test/list/{n}?order={order}": 4000 + 137 * n
+        for n in range(30)
+        for order in ("id", "age", "by")
+    }
+    masks = [each for each in likely_rules(clusters(sizes)) if ":any" in (each.rule.target or "")]
+    assert masks
+    assert [each for each in likely_rules(clusters(sizes), matters=["order"]) if each in masks] == []
+
+
+def test_what_names_visits_is_asked_about_wherever_it_stands() -> None:
+    """Also if no two URLs of the input are one without it; not after the site has refuted it."""
+    sizes: dict[str, int | None] = {f"http://a.test/p/{n}?gclid=Cj0{n}x": 1000 + 37 * n for n in range(9)}
+    assert not any("gclid" in each.rule.source for each in likely_rules(clusters(sizes)))
+    (gclid,) = of_visits(clusters(sizes))
+    assert (gclid.urls, gclid.alike, gclid.unlike) == (0, 0, 0)
+    assert forgotten_by(gclid.rule) == {"gclid"}
+    assert of_visits(clusters(sizes), refuted={gclid.rule.id}) == []
+    assert of_visits(clusters(dict(list(sizes.items())[:2]))) == []
 
 
 def test_few_urls_give_nothing() -> None:

@@ -172,6 +172,7 @@ class AskingRounds:
         refuted = {each.rule.id: each.rule for each in self._of_site(site) if each.verdict == "refuted"}
         said: dict[str, Any] = {"asked": self._asking.told.get(site, []), "seed": self._sampling.seed}
         said["too_wide"] = [_edit_text(rule) for rule in refuted.values()]
+        said["against"] = list(refuted.values())
         likely = proposed_rules(known.clusters, **said)
         again = [_edit_text(rule) for rule in likely if rule.id in refuted]
         # Nothing narrower is left of these, and they hide others.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from undust.learning import is_off
 from undust.learning.user_disabled import Unwanted
 from undust.proposing.papers import propose
 from undust.rules.proposed import LIKELY
-from undust.searching.likely import LEAST_URLS, likely_of, likely_rules
+from undust.searching.likely import LEAST_URLS, forgotten_by, likely_of, likely_rules, of_visits
 from undust.searching.sized_site import clusters_by_size, has_raw_digests
 
 if TYPE_CHECKING:
@@ -28,17 +28,33 @@ size, so that more pairs seem false than are; what is proposed is judged by size
 strictest of those with most true rules on generated sites of the seeds 3 and 5 (`bench.asking_guesses`)."""
 
 
-def proposed_rules(
+def proposed_rules(  # noqa: PLR0913 -- one for each thing that is known beforehand
     found: SiteClusters,
     *,
     asked: Iterable[tuple[str, str, bool]] = (),
     refuted: Iterable[str] = (),
     too_wide: Iterable[str] = (),
+    against: Sequence[Rule] = (),
     seed: int = 0,
 ) -> list[Rule]:
-    """Return the rules that are likely on a site, those that would remove most URLs first."""
-    likely = likely_rules(found, asked=asked, refuted=refuted, too_wide=too_wide, seed=seed)
-    return [as_proposed(each) for each in likely]
+    """Return the rules that are likely on a site, those that would remove most URLs first.
+
+    Args:
+        found: Its clusters.
+        asked: Pairs of URLs, and whether the site itself shows one page for both.
+        refuted: The texts of edits that it has refuted, and of which nothing narrower is left.
+        too_wide: The texts of edits that hold, if at all, only where the input shows them at work.
+        against: The rules that it has refuted.
+        seed: Another number draws other URLs.
+
+    """
+    matters = frozenset(name for rule in against if not rule.when for name in forgotten_by(rule))
+    said: dict[str, Any] = {"refuted": refuted, "too_wide": too_wide, "matters": matters, "seed": seed}
+    likely = {each.rule.id: each for each in likely_rules(found, asked=asked, **said)}
+    for each in of_visits(found, refuted={rule.id for rule in against}, seed=seed):
+        likely.setdefault(each.rule.id, each)
+    ranked = sorted(likely.values(), key=lambda each: (-each.urls, str(each.rule)))
+    return [as_proposed(each) for each in ranked]
 
 
 def proposed_beside(found: SiteClusters, rules: Sequence[Rule], seed: int = 0) -> tuple[Rule, ...]:

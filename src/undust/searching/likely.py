@@ -13,21 +13,23 @@ import numpy as np
 import pyarrow as pa
 
 from undust.edits import KEEP, Rewrite, Several, ShapeCapture
+from undust.edits.reading import shape_from
 from undust.edits.shapes import EDIT_ANY
+from undust.edits.visits import SESSIONS, TRACKING
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition
+from undust.rules import Rule
 from undust.rules.applying import program_of
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 from undust.searching.search import Search
 from undust.searching.sized_site import site_of_clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from undust.edits import Edit
     from undust.judging import EditEffect, Site
     from undust.pages.clustering import SiteClusters
-    from undust.rules import Rule
     from undust.searching.forgotten import Excused
     from undust.searching.objective import Worth
 
@@ -38,6 +40,7 @@ MOST_LIKELY, MOST_JUDGED = 200, 400
 LEAST_SAVED = 3
 """URLs that a rule must make needless to be worth asking about."""
 MOST_EXAMPLES = 3
+_WITHOUT = "rewrite {{s}}://{{h}}/{{p**}}?{}&{{rest**}} → {{s}}://{{h}}/{{p}}?{{rest}}"
 _SURE, _DOUBTFUL = 0.95, 0.2
 """How likely a rule is said to be, at most and at least: sizes prove nothing, and refute nothing."""
 
@@ -54,11 +57,16 @@ class Guess(Objective):
     least_pages: int = 0
     refuted: frozenset[str] = field(default_factory=frozenset)
     """Texts of edits that the site has refuted."""
+    matters: frozenset[str] = field(default_factory=frozenset)
+    """Parameters without which the site was seen to show another page."""
 
     def worth_having(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth | None:
         """Return what an edit is worth if it is worth asking about, else None."""
         # An exception was made for what speaks against an edit; what nobody has seen yet would need more.
         if effect.edit.unless or effect.edit.text in self.refuted or forgets_too_much(effect.edit):
+            return None
+        # Where a list has one row its order does nothing, so that a few answers are right by chance.
+        if effect.edit.is_mask and self.matters.intersection(effect.edit.forgets):
             return None
         return super().worth_having(effect, excused)
 
@@ -104,12 +112,13 @@ class LikelyRule:
     """URLs and what becomes of them."""
 
 
-def likely_rules(
+def likely_rules(  # noqa: PLR0913 -- one for each thing that is known beforehand
     found: SiteClusters,
     *,
     asked: Iterable[tuple[str, str, bool]] = (),
     refuted: Iterable[str] = (),
     too_wide: Iterable[str] = (),
+    matters: Iterable[str] = (),
     seed: int = 0,
 ) -> list[LikelyRule]:
     """Return the rules that are likely on a site, those that would remove most URLs first.
@@ -119,6 +128,7 @@ def likely_rules(
         asked: Pairs of URLs, and whether the site itself shows one page for both.
         refuted: The texts of edits that it has refuted.
         too_wide: The texts of edits that hold, if at all, only where the input shows them at work.
+        matters: Parameters without which the site was seen to show another page.
         seed: Another number draws other URLs.
 
     """
@@ -126,7 +136,7 @@ def likely_rules(
     site = site_of_clusters(found, asked=asked, seed=seed)
     if len(site.urls) < LEAST_URLS:
         return []
-    search = Search(KeyState(site), Guess(refuted=frozenset(refuted)))
+    search = Search(KeyState(site), Guess(refuted=frozenset(refuted), matters=frozenset(matters)))
     state = search.run()
     edits = [edit for edit in state.edits if edit.operation != KEEP]
     bare = KeyState(state.site)
@@ -140,6 +150,38 @@ def likely_rules(
     for each in sorted(rules, key=lambda each: (-each.urls, str(each.rule))):
         found_rules.setdefault(each.rule.id, each)
     return list(found_rules.values())[:MOST_LIKELY]
+
+
+def forgotten_by(rule: Rule) -> frozenset[str]:
+    """Return the parameters that a rule removes.
+
+    >>> from undust.rules import Rule
+    >>> drop = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", site="a.test")
+    >>> sorted(forgotten_by(drop))
+    ['sid']
+    """
+    if rule.kind != "rewrite":
+        return frozenset()
+    edit = Rewrite(source=shape_from(rule.source), target=shape_from(rule.target or ""))
+    return frozenset(edit.forgets)
+
+
+def of_visits(found: SiteClusters, *, refuted: Container[str] = (), seed: int = 0) -> list[LikelyRule]:
+    """Return the rules that remove what names visits on most sites, as far as the site has it.
+
+    They are worth asking about even where no two URLs of the input are one without it.
+
+    Args:
+        found: The clusters of the site.
+        refuted: Ids of rules that it has refuted.
+        seed: Another number draws other URLs.
+
+    """
+    site = site_of_clusters(found, seed=seed)
+    names = (f"{{**:{name}}}" if name.endswith("*") else f"{name}={{**}}" for name in (*TRACKING, *SESSIONS))
+    rules = [Rule.parse(_WITHOUT.format(name), site=site.name) for name in names]
+    likely = [] if len(site.urls) < LEAST_URLS else [_judged(site, rule, least=0) for rule in rules]
+    return [each for each in likely if each is not None and each.rule.id not in refuted]
 
 
 def _guessed(
@@ -216,7 +258,7 @@ def likely_of(
     return sorted(chosen, key=lambda each: (-each.urls, str(each.rule)))
 
 
-def _judged(site: Site, rule: Rule) -> LikelyRule | None:
+def _judged(site: Site, rule: Rule, least: int = LEAST_SAVED) -> LikelyRule | None:
     """Return a rule with what speaks for it; None if it does too little, or more speaks against it."""
     program = program_of([rule])
     rows = np.unique(np.asarray(pa.array(program.touched(site.urls)[0])))
@@ -232,7 +274,7 @@ def _judged(site: Site, rule: Rule) -> LikelyRule | None:
     left, right = order[~starts], first[~starts]
     ratios = site.evidence.ratios(left, right)
     alike, unlike = int((ratios > 0).sum()), int((ratios < 0).sum())
-    if len(left) < LEAST_SAVED or unlike > alike or (alike + unlike and alike < LEAST_SAVED):
+    if len(left) < least or unlike > alike or (alike + unlike and alike < least):
         return None
     true = round(min(_SURE, max(_DOUBTFUL, (alike + 0.5) / (alike + unlike + 1.0))), 2)
     texts = site.texts
