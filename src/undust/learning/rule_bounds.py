@@ -61,6 +61,20 @@ def with_bounds(rules: Sequence[Rule], risk: Risk = RISK) -> tuple[Rule, ...]:
     return tuple(found)
 
 
+def modelled_loss(rules: Iterable[Rule], pages: int) -> float:
+    """Return the share of the pages of a site that its rules lose at most, from the bounds of each.
+
+    Each may lose its share of the pages that it acts on. The sum is a cautious bound: it is unlikely that all
+    of them lose as much at once.
+    """
+    lost = 0.0
+    for rule in rules:
+        record = Record.from_json(rule.extra.get(COUNTED))
+        if rule.status == "active" and rule.kind != "keep" and rule.fpr_upper is not None and record:
+            lost += rule.fpr_upper * (record.pages + record.lost)
+    return min(1.0, lost / max(1, pages))
+
+
 def kind_and_bits(rule: Rule) -> tuple[str, float]:
     """Return the kind of the edit that a rule says, and how much it takes to say it.
 
