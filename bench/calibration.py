@@ -29,7 +29,7 @@ import undust
 from bench.quality import generated, halves, real
 from bench.raw.sites import LabelledArchive, archives
 from bench.sites import KINDS, Crawl
-from undust.learning.rule_bounds import kind_and_bits
+from undust.learning.rule_bounds import kind_and_bits, modelled_loss
 from undust.measuring.counts import coded, lost_by_image
 from undust.measuring.judged import labelled_from_labels
 from undust.rules import RuleSet
@@ -73,6 +73,8 @@ class StatedBound:
     lost: int
     bits: float = 0.0
     """What it takes to say a rule."""
+    modelled: float = 0.0
+    """Of a set: what would be stated if none of its pages had been checked."""
 
     @property
     def true(self) -> float:
@@ -106,8 +108,11 @@ def stated(case: Case | LabelledArchive, split: int) -> Iterator[StatedBound]:
     pages = sum(len(set(site.pages)) for site in test)
     lost = sum(UnderRules(site, rules).lost - UnderRules(site, []).lost for site in test)
     exact = upper_bound(bound.lost, bound.pages)
-    yield StatedBound(
+    whole = StatedBound(
         *said, "set", len(rules), bound.pages, bound.lost, bound.upper, exact, pages, max(0, lost)
+    )
+    yield replace(
+        whole, modelled=modelled_loss(rules, sum(site["clusters"] for site in learned.sites.values()))
     )
     before = [UnderRules(site, []) for site in test]
     for place, rule in enumerate(rules):
@@ -211,6 +216,13 @@ def _summarized(rows: list[StatedBound], output: TextIO) -> bool:
             groups[f"rules by {row.kind}"].append(row)
     for name in sorted(groups, key=lambda name: (not name.startswith("sets"), name)):
         print(f"{name}: {_summary(groups[name])}", file=output)
+    known = [row for row in groups["sets, all"] if row.modelled]
+    if known:
+        more = sum(row.true > row.modelled for row in known)
+        mean = sum(row.modelled for row in known) / len(known)
+        print(
+            f"sets, by the model of rules alone: {more} of {len(known)} exceed, mean {mean:.2%}", file=output
+        )
     many = [row for row in groups["sets, all"] if row.checked >= MANY]
     wide = [row for row in many if row.stated > NEAR * row.true + ABOVE]
     print(

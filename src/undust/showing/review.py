@@ -48,11 +48,16 @@ class Facts(Protocol):
         """Return what is said of all sites, and everything that depends on rules about one of them."""
 
 
+CONFIRM = "save again to lose them"
+"""The end of a refusal that the person can overrule."""
+
+
 class ReviewSession:
     """The rules under review, and the URLs that show what they remove and lose."""
 
-    def __init__(self, path: str, gathered: Facts) -> None:
+    def __init__(self, path: str, gathered: Facts, *, yes: bool = False) -> None:
         self.path = Path(path).resolve()
+        self._may_lose = yes
         self._seen = self.path.read_bytes()
         self.rules = RuleSet.load(path)
         self._gathered = gathered
@@ -99,13 +104,18 @@ class ReviewSession:
         """Return every number of the page under these switches: of all sites, and of the one that is open."""
         return self._gathered.with_rules(self.switched(off)).facts_of(site)
 
-    def save(self, off: Iterable[str]) -> dict[str, str]:
-        """Write the switches into the rule file; the file before is kept beside it."""
-        return self._write(self.switched(off))
+    def save(self, off: Iterable[str], *, yes: bool = False) -> dict[str, str]:
+        """Write the switches into the rule file; the file before is kept beside it.
 
-    def decide(self, off: Iterable[str], reviews: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+        A change after which more pages are lost than before is refused, unless the person said `yes` to it.
+        """
+        return self._write(self._accepted(off, yes=yes))
+
+    def decide(
+        self, off: Iterable[str], reviews: Mapping[str, Mapping[str, str]], *, yes: bool = False
+    ) -> dict[str, Any]:
         """Write the switches, and what a person decided about rules; who and when is written beside it."""
-        decided = self.switched(off)
+        decided = self._accepted(off, yes=yes)
         for id_ in reviews:
             decided.find(id_)
         after = decided.with_rules(
@@ -116,6 +126,18 @@ class ReviewSession:
         )
         written = self._write(after)
         return {**written, "reviews": {rule.id: rule.review for rule in after if rule.id in reviews}}
+
+    def _accepted(self, off: Iterable[str], *, yes: bool) -> RuleSet:
+        """Return the rules with these switched off, if no more pages are lost than before."""
+        decided = self.switched(off)
+        if yes or self._may_lose or set(off) == set(self.off):
+            return decided
+        before, after = (self._gathered.with_rules(rules).facts_of(None) for rules in (self.rules, decided))
+        lost = [facts["totals"]["lost"] for facts in (before, after)]
+        if lost[1] > lost[0]:
+            message = f"pages lost: {lost[1]:,} instead of {lost[0]:,}; nothing was written; {CONFIRM}"
+            raise UndustError(message)
+        return decided
 
     def _write(self, decided: RuleSet) -> dict[str, str]:
         if self.path.read_bytes() != self._seen:
@@ -290,6 +312,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_text_or_nothing(value: object) -> bool:
     return value is None or isinstance(value, str)
 
@@ -316,7 +342,7 @@ class _Door:
 _DOORS = {
     "/try": _Door(ReviewSession.try_url, url=_is_text, off=_is_ids),
     "/measure": _Door(ReviewSession.measure, off=_is_ids, site=_is_text_or_nothing),
-    "/save": _Door(ReviewSession.save, off=_is_ids),
-    "/decide": _Door(ReviewSession.decide, off=_is_ids, reviews=_is_reviews),
+    "/save": _Door(ReviewSession.save, off=_is_ids, yes=_is_truth),
+    "/decide": _Door(ReviewSession.decide, off=_is_ids, reviews=_is_reviews, yes=_is_truth),
 }
 """No request names a file: there is one, and the server knows it."""

@@ -11,7 +11,7 @@ function sectionsOfSite(facts) {
   ];
 }
 function sectionsOfAll() {
-  return [headline(FACTS), FACTS.site_count ? overview(FACTS.overview) : null, savingsSection(FACTS.savings), trySection(), methodsSection(FACTS.methods)];
+  return [headline(FACTS), FACTS.site_count ? overview(FACTS.overview) : null, alikeSection(FACTS.alike), savingsSection(FACTS.savings), trySection(), methodsSection(FACTS.methods)];
 }
 function show(site) {
   STATE.site = site ? FACTS.sites[site] : null;
