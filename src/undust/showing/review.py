@@ -48,10 +48,6 @@ class Facts(Protocol):
         """Return what is said of all sites, and everything that depends on rules about one of them."""
 
 
-CONFIRM = "save again to lose them"
-"""The end of a refusal that the person can overrule."""
-
-
 class ReviewSession:
     """The rules under review, and the URLs that show what they remove and lose."""
 
@@ -107,17 +103,21 @@ class ReviewSession:
     def save(self, off: Iterable[str], *, yes: bool = False) -> dict[str, str]:
         """Write the switches into the rule file; the file before is kept beside it.
 
-        A change after which more pages are lost than before is refused, unless the person said `yes` to it.
+        A change after which more pages are lost than before is not written, unless the person said `yes` to
+        it; the answer then has the sentence `refused`.
         """
-        return self._write(self._accepted(off, yes=yes))
+        decided = self.switched(off)
+        return self._refusal(decided, yes=yes) or self._write(decided)
 
     def decide(
         self, off: Iterable[str], reviews: Mapping[str, Mapping[str, str]], *, yes: bool = False
     ) -> dict[str, Any]:
         """Write the switches, and what a person decided about rules; who and when is written beside it."""
-        decided = self._accepted(off, yes=yes)
+        decided = self.switched(off)
         for id_ in reviews:
             decided.find(id_)
+        if refusal := self._refusal(decided, yes=yes):
+            return refusal
         after = decided.with_rules(
             replace(rule, review={**(rule.review or {}), **decision(said.get("verdict"), said.get("note"))})
             if (said := reviews.get(rule.id)) is not None
@@ -127,17 +127,19 @@ class ReviewSession:
         written = self._write(after)
         return {**written, "reviews": {rule.id: rule.review for rule in after if rule.id in reviews}}
 
-    def _accepted(self, off: Iterable[str], *, yes: bool) -> RuleSet:
-        """Return the rules with these switched off, if no more pages are lost than before."""
-        decided = self.switched(off)
-        if yes or self._may_lose or set(off) == set(self.off):
-            return decided
-        before, after = (self._gathered.with_rules(rules).facts_of(None) for rules in (self.rules, decided))
-        lost = [facts["totals"]["lost"] for facts in (before, after)]
-        if lost[1] > lost[0]:
-            message = f"pages lost: {lost[1]:,} instead of {lost[0]:,}; nothing was written; {CONFIRM}"
-            raise UndustError(message)
-        return decided
+    def _refusal(self, decided: RuleSet, *, yes: bool) -> dict[str, str]:
+        """Return why a change is not written; empty if it is."""
+        active = [{rule.id for rule in rules if rule.status == "active"} for rules in (self.rules, decided)]
+        if yes or self._may_lose or active[0] == active[1]:
+            return {}
+        before, after = (
+            self._gathered.with_rules(rules).facts_of(None)["totals"]["lost"]
+            for rules in (self.rules, decided)
+        )
+        if after <= before:
+            return {}
+        lost = f"pages lost: {after:,} instead of {before:,}"
+        return {"refused": f"{lost}; nothing was written; save again to lose them"}
 
     def _write(self, decided: RuleSet) -> dict[str, str]:
         if self.path.read_bytes() != self._seen:

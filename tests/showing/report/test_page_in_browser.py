@@ -219,12 +219,15 @@ def test_nothing_sticks_out(page_file: Path, opened: Open, theme: str) -> None:
 
 
 def test_it_prints_what_needs_a_person(page_file: Path, opened: Open) -> None:
-    """On paper there is nothing to click: these rules are open, all others have their line; few sheets."""
+    """On paper there is nothing to click: what loses pages is open, all others have their line; few sheets."""
     with opened(page_file) as page:
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
-        urgent = page.locator("#rule-table .badge.risk, #rule-table .badge.look")
-        assert page.locator("tr.detail:visible").count() == urgent.count() < page.locator("tr.detail").count()
+        facts = page.evaluate("JSON.parse(document.getElementById('facts').textContent)")
+        rules = [rule for site in facts["sites"].values() for rule in site["rules"]]
+        urgent = [rule for rule in rules if rule["verdict"] == "risky" or rule.get("wrong")]
+        assert page.locator("tr.detail:visible").count() == len(urgent) < page.locator("tr.detail").count()
+        assert page.locator("#rule-table .why-verdict:visible").count() == len(rules)
         assert page.locator("#rule-table .opener:visible").count() == page.locator("tr.detail").count()
         assert page.locator(".top").is_hidden()
         sheets = page.pdf().count(b"/Type /Page\n")

@@ -142,17 +142,19 @@ async function save() {
   try {
     const body = { off: [...REVIEW.off], yes: REVIEW.refused === switches() };
     const told = REVIEW.said.size ? await ask("decide", { ...body, reviews: Object.fromEntries(REVIEW.said) }) : await ask("save", body);
-    REVIEW.refused = null;
+    // What loses more pages than before is written only if the person says so twice, about the same switches.
+    REVIEW.refused = told.refused ? switches() : null;
+    if (told.refused) {
+      REVIEW.note.textContent = told.refused;
+      updateBar();
+      return;
+    }
     REVIEW.saved = new Set(REVIEW.off);
     REVIEW.said.clear();
     for (const facts of Object.values(FACTS.sites)) for (const rule of facts.rules) if (told.reviews && told.reviews[rule.id]) rule.review = told.reviews[rule.id];
     for (const row of document.querySelectorAll("#rule-table tbody tr")) if (row.updateRule) row.updateRule();
     REVIEW.note.textContent = `Saved: ${told.file}. The file before is ${told.backup}.`;
-  } catch (error) {
-    // What loses more pages than before is written only if the person says so twice, about the same switches.
-    REVIEW.note.textContent = error.message;
-    REVIEW.refused = error.message.endsWith("save again to lose them") ? switches() : null;
-  }
+  } catch (error) { REVIEW.note.textContent = error.message; }
   updateBar();
 }
 function trySection() {

@@ -100,7 +100,7 @@ function ruleRows(rule) {
     el("td", { class: "right number", "data-name": "Risk ≤" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
     FACTS.served && el("td", { "data-name": "On" }, ruleSwitch(rule)));
   row.openRule = open;
-  row.needsPerson = () => rule.verdict === "risky" || rule.verdict === "look";
+  row.needsPaper = () => isOn(rule) && (rule.verdict === "risky" || rule.wrong > 0);
   row.updateRule = update;
   update();
   return [row, detail];
@@ -139,8 +139,8 @@ function ruleDetail(rule) {
       : el("p", { class: "quiet" }, `None among the ${many(rule.right, "URL")} that it merges with another.`));
   }
   if (rule.spares) {
-    parts.push(el("h3", {}, "Excluded by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
-      el("ul", { class: "urls" }, rule.spared.map((text) => el("li", {}, url(text)))));
+    parts.push(el("div", { class: "excluded" }, el("h3", {}, "Excluded by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
+      el("ul", { class: "urls" }, rule.spared.map((text) => el("li", {}, url(text))))));
   }
   return parts;
 }
