@@ -219,7 +219,7 @@ def test_nothing_sticks_out(page_file: Path, opened: Open, theme: str) -> None:
 
 
 def test_it_prints_what_needs_a_person(page_file: Path, opened: Open) -> None:
-    """On paper there is nothing to click: what loses pages is open, all others have their line; few sheets."""
+    """On paper nothing can be clicked: what loses pages is open, the others have their line; few sheets."""
     with opened(page_file) as page:
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
