@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from undust.errors import UndustError
 from undust.jobs.find_duplicates import find_duplicates, tree_of
-from undust.judging.targets import with_targets
 from undust.measuring import Alone, Measures, totals_of
 from undust.measuring.counts import lost_by_image
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
+from undust.measuring.targets import with_targets
 from undust.reading.observations import table_of
 from undust.rules import RuleSet
 

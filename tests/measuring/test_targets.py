@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.judging.targets import with_targets
+from undust.measuring.targets import with_targets
 from undust.rules import Rule, RuleSet
 
 SID = Rule("a.test", "rewrite", "{s}://{h}/{p**}?sid={**}&{rest**}", "{s}://{h}/{p}?{rest}")
