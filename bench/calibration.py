@@ -18,7 +18,7 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ import undust
 from bench.quality import generated, halves, real
 from bench.raw.sites import LabelledArchive, archives
 from bench.sites import KINDS, Crawl
-from undust.learning.rule_bounds import kind_and_bits
+from undust.learning.rule_bounds import kind_and_bits, modelled_loss
 from undust.measuring.counts import coded, lost_by_image
 from undust.measuring.judged import labelled_from_labels
 from undust.rules import RuleSet
@@ -48,6 +48,8 @@ LEAST = 20
 """Pages that must show what a rule does."""
 MANY = 3_000
 """Checked pages from which on a bound must be near the true rate."""
+LARGE, LARGE_URLS = ("documentation", "mirrors", "academic", "calendar", "tracker", "jsessionid"), 80_000
+"""Generated sites of which a half has enough pages for that; each is split once."""
 NEAR, ABOVE = 5.0, 0.003
 """So many times the true rate, and this share more."""
 
@@ -69,6 +71,10 @@ class StatedBound:
     """The bound for as many pages and lost ones, as if each were lost alone."""
     pages: int
     lost: int
+    bits: float = 0.0
+    """What it takes to say a rule."""
+    modelled: float = 0.0
+    """Of a set: what would be stated if none of its pages had been checked."""
 
     @property
     def true(self) -> float:
@@ -102,8 +108,11 @@ def stated(case: Case | LabelledArchive, split: int) -> Iterator[StatedBound]:
     pages = sum(len(set(site.pages)) for site in test)
     lost = sum(UnderRules(site, rules).lost - UnderRules(site, []).lost for site in test)
     exact = upper_bound(bound.lost, bound.pages)
-    yield StatedBound(
+    whole = StatedBound(
         *said, "set", len(rules), bound.pages, bound.lost, bound.upper, exact, pages, max(0, lost)
+    )
+    yield replace(
+        whole, modelled=modelled_loss(rules, sum(site["clusters"] for site in learned.sites.values()))
     )
     before = [UnderRules(site, []) for site in test]
     for place, rule in enumerate(rules):
@@ -112,13 +121,16 @@ def stated(case: Case | LabelledArchive, split: int) -> Iterator[StatedBound]:
         after = [UnderRules(site, rules[: place + 1]) for site in test]
         right, lost = (sum(some) for some in zip(*map(UnderRules.since, after, before), strict=True))
         before = after
-        if rule.kind == "keep" or rule.fpr_upper is None or right + lost < LEAST:
+        if rule.kind == "keep" or rule.fpr_upper is None:
             continue
         known = rule.extra.get("counted", {})
         seen, wrong = known.get("pages", 0), known.get("lost", 0)
         exact = upper_bound(wrong, seen + wrong)
-        kind = kind_and_bits(rule)[0]
-        yield StatedBound(*said, kind, 1, seen + wrong, wrong, rule.fpr_upper, exact, right + lost, lost)
+        kind, bits = kind_and_bits(rule)
+        stated_of_rule = StatedBound(
+            *said, kind, 1, seen + wrong, wrong, rule.fpr_upper, exact, right + lost, lost
+        )
+        yield replace(stated_of_rule, bits=bits)
 
 
 class UnderRules:
@@ -145,6 +157,8 @@ def main() -> None:
     )
     ask.add_argument("--sites", nargs="*", default=[], help="only sites with these names")
     ask.add_argument("--urls", type=int, default=2_000, help="of a generated site [%(default)s]")
+    ask.add_argument("--large", nargs="*", default=[*LARGE], help="generated kinds of many URLs, or none")
+    ask.add_argument("--large-urls", type=int, default=LARGE_URLS, help="of each of these [%(default)s]")
     ask.add_argument("--seed", type=int, default=1, help="of the generated sites [%(default)s]")
     ask.add_argument("--splits", type=int, default=5, help="of each site [%(default)s]")
     ask.add_argument("--json", action="store_true", help="print one JSON object for each set and rule")
@@ -158,7 +172,7 @@ def main() -> None:
         for case in _cases(told):
             if told.sites and case.name not in told.sites:
                 continue
-            for split in range(told.splits):
+            for split in range(1 if getattr(case, "group", "raw") == "large" else told.splits):
                 for row in stated(case, split):
                     rows.append(row)
                     _print(row, as_json=told.json)
@@ -168,7 +182,10 @@ def main() -> None:
 def _cases(told: argparse.Namespace) -> Iterator[Case | LabelledArchive]:
     kinds = [kind for kind in told.kinds if kind != "none"]
     folders = [folder for folder in told.folders if folder not in {"none", "raw"}]
+    large = [kind for kind in told.large if kind != "none"]
     yield from generated(kinds, told.urls, told.seed, Crawl())
+    for case in generated(large, told.large_urls, told.seed, Crawl()):
+        yield replace(case, group="large")
     yield from real(folders)
     if "raw" in told.folders:
         yield from archives([])
@@ -190,6 +207,8 @@ def _summarized(rows: list[StatedBound], output: TextIO) -> bool:
     """Print sets and rules by group and by kind; return whether the bounds hold."""
     groups: dict[str, list[StatedBound]] = defaultdict(list)
     for row in rows:
+        if row.kind != "set" and row.pages < LEAST:
+            continue
         what = "sets" if row.kind == "set" else "rules"
         groups[f"{what}, {row.group}"].append(row)
         groups[f"{what}, all"].append(row)
@@ -197,6 +216,13 @@ def _summarized(rows: list[StatedBound], output: TextIO) -> bool:
             groups[f"rules by {row.kind}"].append(row)
     for name in sorted(groups, key=lambda name: (not name.startswith("sets"), name)):
         print(f"{name}: {_summary(groups[name])}", file=output)
+    known = [row for row in groups["sets, all"] if row.modelled]
+    if known:
+        more = sum(row.true > row.modelled for row in known)
+        mean = sum(row.modelled for row in known) / len(known)
+        print(
+            f"sets, by the model of rules alone: {more} of {len(known)} exceed, mean {mean:.2%}", file=output
+        )
     many = [row for row in groups["sets, all"] if row.checked >= MANY]
     wide = [row for row in many if row.stated > NEAR * row.true + ABOVE]
     print(

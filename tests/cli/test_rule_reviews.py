@@ -81,6 +81,35 @@ def test_all_rules_as_csv(rules: Path, tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert sorted(row["id"] for row in rows) == sorted([KEEP.id, CUT.id, SID.id, PAGE.id, hostile.id])
     assert {row["note"] for row in rows} == {"", "'=1+1"}
+    (sid,) = (row for row in rows if row["id"] == SID.id)
+    assert (sid["use"], sid["works_share"], sid["redirect_share"]) == ("compare-only", "0.1", "0.0")
+    assert (sid["unseen_share"], sid["wrong_share"], sid["risk"]) == ("0.9", "0.0", "")
+
+
+def test_a_rule_that_many_sites_have_is_shown_once(tmp_path: Path) -> None:
+    """With the number of sites, some of their names, and what it removed on all of them."""
+    path = tmp_path / "rules.json"
+    drop = replace(CUT, needs=(), fpr_upper=0.02)
+    RuleSet([*(replace(drop, site=f"s{n}.test") for n in range(12)), SID]).save(path)
+    lines = run("rules", "verdicts", path).out.decode().splitlines()
+    assert len(lines) == 8
+    assert lines[3].endswith("  12 sites: 20 pairs of URLs agree, none differs")
+    assert lines[5].strip() == "where it leads is not known; removed 84 URLs; risk at most 2.00%"
+    assert lines[6].strip() == "on s0.test, s1.test, s2.test and 9 more"
+    assert lines[-1] == "1 look, 12 ok"
+
+
+def test_rejecting_what_others_rely_on_is_refused(sample: Path, tmp_path: Path) -> None:
+    """With a sample it is known what would be lost; one sentence, exit code 1, and nothing is written."""
+    path = tmp_path / "relied.json"
+    RuleSet([KEEP, replace(CUT, needs=())]).save(path)
+    before = path.read_bytes()
+    ended = run("rules", "reject", path, KEEP.id, "--by", "ann", "--sample", sample, code=1)
+    assert "pages lost: 1 instead of 0; nothing was written; add --yes to lose them" in ended.err
+    assert path.read_bytes() == before
+    told = run("rules", "reject", path, KEEP.id, "--by", "ann", "--sample", sample, "--yes", "--json")
+    assert json.loads(told.out)["effect"]["lost_pages_after"] == 1
+    assert load(path).find(KEEP.id).status == "disabled"
 
 
 def test_what_a_person_decides_is_in_the_file(rules: Path) -> None:

@@ -34,6 +34,7 @@ from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import write_clusters
 from undust.jobs.one_site import learn_rows
 from undust.jobs.quiet_sites import QUIET_TEST
+from undust.learning.final_sample import CHECKED_SITES
 from undust.reading.observations import SCHEMA as OBSERVATIONS
 
 if TYPE_CHECKING:
@@ -176,6 +177,21 @@ def test_spark_adds_up_what_sites_say(engine: SparkEngine, monkeypatch: pytest.M
     assert found.rules.dumps() == expected.rules.dumps()
     assert found.as_json() == expected.as_json()
     assert found.as_json()["sites_without_rules"] == 9
+
+
+def test_the_same_sites_are_checked(engine: SparkEngine) -> None:
+    """Of many sites both engines draw the same sample, and state the same of the others."""
+    rows = [
+        {"url": f"http://s{n}.test/p/{page}{form}", "digest": f"{n} {page}"}
+        for n in range(3 * CHECKED_SITES // 2)
+        for page in range(12)
+        for form in ("", f"?sid={7919 * page + n}")
+    ]
+    table = pa.Table.from_pylist(rows)
+    expected, found = (learn_combined(table, engine=each) for each in (None, engine))
+    assert expected.checked.pages > 0 < expected.checked.unchecked
+    assert found.by_site() == expected.by_site()
+    assert found.rules.dumps() == expected.rules.dumps()
 
 
 def test_spark_draws_rare_shapes_of_a_giant(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:

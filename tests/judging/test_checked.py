@@ -11,7 +11,13 @@ import pytest
 import undust
 from undust.edits import Given
 from undust.judging import KeyState, Site
-from undust.judging.checked import NOT_CHECKED, CheckedPages, checked_pages
+from undust.judging.checked import (
+    LOST_ALIKE,
+    NOT_CHECKED,
+    CheckedPages,
+    checked_of_sites,
+    checked_pages,
+)
 from undust.rules import Rule
 from undust.statistics import upper_bound
 
@@ -88,3 +94,23 @@ def test_without_pages_nothing_is_known(checked: CheckedPages, upper: float) -> 
     """The bound is then of no use, and says so."""
     assert checked.upper == upper
     assert CheckedPages().as_json() | {"says": NOT_CHECKED, "upper": None} == CheckedPages().as_json()
+
+
+def test_pages_of_few_sites_say_less_of_all_sites() -> None:
+    """Pages of one site are lost together; if nothing is lost, what is known of other sites is taken."""
+    alone = [CheckedPages(100, 0, 0) for _ in range(20)]
+    assert checked_of_sites(alone) == CheckedPages(2000, 0, 0)
+    others = CheckedPages(unchecked=1, modelled=0.1)
+    sampled = checked_of_sites([*alone, *[others] * 80])
+    assert (sampled.pages, sampled.sites, sampled.unchecked) == (2000, 20, 80)
+    assert sampled.spread == pytest.approx(1 + LOST_ALIKE * 99)
+    assert sampled.upper == pytest.approx(upper_bound(0, int(2000 / sampled.spread)))
+    assert str(sampled).endswith("2,000 pages of 20 of 100 sites checked)")
+    spread = checked_of_sites([*(CheckedPages(100, 1, 1) for _ in range(20)), others])
+    together = checked_of_sites([CheckedPages(100, 20, 20), *alone[1:], others])
+    assert spread.spread == sampled.spread
+    assert together.spread > 10
+    assert together.upper > 2 * spread.upper
+    assert str(others).startswith("at most 10 % of pages lost, from what is known of such rules")
+    assert (others.upper, others.as_json()["upper"]) == (0.1, 0.1)
+    assert checked_of_sites([others, others]).pages == 0

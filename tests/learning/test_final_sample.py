@@ -11,7 +11,7 @@ import undust
 from undust.jobs.one_site import LearningTask, learn_clusters
 from undust.judging.checked import CheckedPages
 from undust.learning import Requirements, final_sample
-from undust.learning.final_sample import FinalSample
+from undust.learning.final_sample import FinalSample, is_checked_site
 
 if TYPE_CHECKING:
     import pytest
@@ -90,3 +90,44 @@ def test_without_rules_there_is_nothing_to_check() -> None:
     learned = learn_clusters(site(is_false=True), LearningTask(Requirements())).rules
     assert not learned.rules
     assert learned.checked == CheckedPages()
+
+
+def many_sites(count: int) -> pa.Table:
+    """Sites of a few articles under a session id."""
+    rows = [
+        {"url": f"http://s{n}.test/p/{page}{form}", "digest": f"{n} {page}"}
+        for n in range(count)
+        for page in range(16)
+        for form in ("", f"?sid={7919 * page + n}")
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def test_of_many_sites_a_sample_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is drawn by name; the rules are the same, and what the others state comes from their kinds."""
+    table = many_sites(24)
+    everything = undust.learn(table, details=True)
+    monkeypatch.setattr(final_sample, "CHECKED_SITES", 6)
+    found = undust.learn(table, details=True)
+    assert list(found.rules) == list(everything.rules)
+    checked = {site for site, counts in found.sites.items() if counts["checked"]["pages"]}
+    assert checked == {site for site in found.sites if is_checked_site(site, 24)}
+    assert 0 < len(checked) < 15
+    assert found.bound.pages == sum(everything.sites[site]["checked"]["pages"] for site in checked)
+    assert str(found.bound).endswith(f"{found.bound.pages} pages of {len(checked)} of 24 sites checked)")
+    assert found.bound.upper >= everything.bound.upper
+    for site, counts in found.sites.items():
+        if site not in checked:
+            assert counts["checked"]["unchecked"] == 1
+            assert 0 < counts["checked"]["upper"] < 1
+            assert "from what is known of such rules" in counts["checked"]["says"]
+
+
+def test_few_sites_are_all_checked_and_of_very_many_a_fixed_share() -> None:
+    """About fifty of a thousand, two hundred of ten thousand; another seed draws others."""
+    names = [f"s{n}.test" for n in range(10_000)]
+    assert all(is_checked_site(name, final_sample.CHECKED_SITES) for name in names)
+    assert 25 < sum(is_checked_site(name, 1_000) for name in names[:1_000]) < 80
+    drawn = [{name for name in names if is_checked_site(name, 10_000, seed)} for seed in (0, 1)]
+    assert all(150 < len(some) < 250 for some in drawn)
+    assert len(drawn[0] & drawn[1]) < 30

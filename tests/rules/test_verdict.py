@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from undust.rules import Rule
-from undust.rules.verdict import leading, most_urgent_first, use_of, verdict, verdicts
+from undust.rules.verdict import alike_on_sites, leading, most_urgent_first, use_of, verdict, verdicts
 
 GOOD = Rule(
     "shop.test",
@@ -18,6 +18,7 @@ GOOD = Rule(
     false_positives=0,
     targets={"seen": 90, "redirected": 5, "unseen": 5},
 )
+AGREE = "200 pairs of URLs agree, none differs"
 KEEP = Rule("shop.test", "keep", "{s}://{h}/{p**}?do=edit&{rest**}")
 
 
@@ -46,6 +47,19 @@ KEEP = Rule("shop.test", "keep", "{s}://{h}/{p**}?do=edit&{rest**}")
             "look",
             "it removes `start`, which often chooses what a page shows",
         ),
+        (
+            {"target": "{s}://{h}/ru/{p}?{rest}"},
+            "look",
+            "it leads to `ru`, which often names a translation",
+        ),
+        (
+            {"target": "{s}://{h}/print/{p}?{rest}"},
+            "look",
+            "it leads to a printer's, mobile or feed form of a page",
+        ),
+        ({"target": "{s}://{h}/print/{p}?{rest}", "fetch": False}, "ok", AGREE),
+        ({"fpr_upper": 0.35}, "look", "up to 35% of its pages may be lost: too few show that it is right"),
+        ({"fpr_upper": 0.02}, "ok", AGREE),
         ({"needs": ("0123456789abcdef",)}, "look", "it is out of effect, for a rule that it needs is"),
         ({"status": "disabled"}, "off", "it is switched off"),
         ({"status": "proposed"}, "proposed", "it is likely and not proven; `undust validate` asks the site"),
@@ -79,6 +93,18 @@ def test_what_results_are_good_for() -> None:
     mask = Rule("shop.test", "rewrite", "{s}://{h}/{a}", "{s}://{h}/{a:any}")
     uses = [use_of(rule) for rule in (GOOD, replace(GOOD, fetch=False), mask, KEEP)]
     assert uses == ["redirect-safe", "compare-only", "compare-only", "keep"]
+    assert use_of(replace(GOOD, targets=None)) == "where it leads is not known"
     assert str(leading(GOOD)) == "90% seen to work, 5% by redirect, 5% unseen"
     assert str(leading(KEEP)) == "unknown"
     assert verdict(KEEP).level == "ok"
+
+
+def test_rules_that_are_the_same_on_many_sites_are_one_group() -> None:
+    """With one verdict; the name of the site may be in them, and a condition more makes another rule."""
+    rules = [replace(GOOD, site=site) for site in ("a.test", "b.test", "c.test")]
+    rules += [replace(rules[0], when=("/x/{**}",)), replace(rules[1], status="disabled")]
+    rules += [
+        replace(GOOD, site=site, target=f"{{s}}://{site}/{{p}}?{{rest}}") for site in ("a.test", "b.test")
+    ]
+    rules[2] = replace(rules[2], support=3)
+    assert alike_on_sites(rules, verdicts(rules)) == [[2], [0, 1], [3], [5, 6], [4]]

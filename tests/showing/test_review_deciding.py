@@ -22,14 +22,14 @@ def test_decisions_are_written_with_name_and_time(server: ReviewServer, rule_fil
     """Beside the switches, in one write; a note alone keeps the verdict."""
     first, second = server.desk.rules.ids[:2]
     said = {first: {"verdict": "approved"}, second: {"verdict": "rejected", "note": "no"}}
-    code, told = ask(server, "POST", "/decide", {"off": [second], "reviews": said})
+    code, told = ask(server, "POST", "/decide", {"off": [second], "reviews": said, "yes": True})
     assert code == 200
     rules = undust.load(rule_file)
     assert [(rule.review or {}).get("verdict") for rule in rules][:3] == ["approved", "rejected", None]
     assert rules[1].status == "disabled"
     assert told["reviews"][first] == rules[0].review
     assert {"by", "when"} <= (rules[0].review or {}).keys()
-    ask(server, "POST", "/decide", {"off": [second], "reviews": {first: {"note": "seen"}}})
+    ask(server, "POST", "/decide", {"off": [second], "reviews": {first: {"note": "seen"}}, "yes": True})
     review = undust.load(rule_file)[0].review or {}
     assert (review["verdict"], review["note"]) == ("approved", "seen")
 
@@ -41,8 +41,11 @@ def test_decisions_are_written_with_name_and_time(server: ReviewServer, rule_fil
 def test_what_is_no_decision_is_refused(server: ReviewServer, rule_file: Path, reviews: object) -> None:
     """Nothing is written."""
     before = rule_file.read_bytes()
-    assert ask(server, "POST", "/decide", {"off": [], "reviews": reviews})[0] == 400
-    assert ask(server, "POST", "/decide", {"off": [], "reviews": {"unknown": {"note": "x"}}})[0] == 409
+    assert ask(server, "POST", "/decide", {"off": [], "reviews": reviews, "yes": False})[0] == 400
+    assert (
+        ask(server, "POST", "/decide", {"off": [], "reviews": {"unknown": {"note": "x"}}, "yes": False})[0]
+        == 409
+    )
     assert rule_file.read_bytes() == before
 
 

@@ -96,7 +96,7 @@ def test_every_door_needs_the_token(server: ReviewServer, token: str | None) -> 
     for door, body in (
         ("/try", {"url": "x", "off": []}),
         ("/measure", {"off": [], "site": None}),
-        ("/save", {"off": []}),
+        ("/save", {"off": [], "yes": True}),
     ):
         assert ask(server, "POST", door, body, X_Undust_Token=token)[0] == 403
 
@@ -122,16 +122,18 @@ def test_there_is_one_page_and_no_file(server: ReviewServer, path: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {"off": [], "file": "/tmp/other.json"},  # noqa: S108 -- what an attacker would say
-        {"off": [], "path": "../other.json"},
-        {"off": "all"},
-        {"off": [1]},
+        {"off": [], "yes": True, "file": "/tmp/other.json"},  # noqa: S108 -- what an attacker would say
+        {"off": [], "yes": True, "path": "../other.json"},
+        {"off": "all", "yes": True},
+        {"off": [1], "yes": True},
+        {"off": [], "yes": 1},
+        {"off": []},
         {},
         [],
         "x",
         b"{",
         b"[" * 100_000,
-        {"off": ["no such id"]},
+        {"off": ["no such id"], "yes": True},
     ],
 )
 def test_saving_takes_switches_and_no_path(server: ReviewServer, rule_file: Path, body: object) -> None:
@@ -177,11 +179,11 @@ def test_save_keeps_a_backup_and_only_switches(server: ReviewServer, rule_file: 
     """The file has the new switches and nothing else new; the one before is beside it, and so on."""
     before = rule_file.read_bytes()
     first, second = server.desk.rules.ids[:2]
-    code, told = ask(server, "POST", "/save", {"off": [first]})
+    code, told = ask(server, "POST", "/save", {"off": [first], "yes": True})
     assert code == 200
     assert (rule_file.parent / told["backup"]).read_bytes() == before
     assert undust.load(rule_file) == undust.load(rule_file.parent / told["backup"]).disable(first)
-    _, again = ask(server, "POST", "/save", {"off": [first, second]})
+    _, again = ask(server, "POST", "/save", {"off": [first, second], "yes": True})
     assert again["backup"] != told["backup"]
     assert (rule_file.parent / told["backup"]).read_bytes() == before
     assert [rule.status for rule in undust.load(rule_file)][:3] == ["disabled", "disabled", "active"]
@@ -194,10 +196,10 @@ def test_what_evidence_retired_is_left_to_evidence(rule_file: Path, gathered: Re
     said = {"status": "disabled", "retired": {"reason": "it failed"}}
     undust.RuleSet([rules[0].to_json() | said, *rules[1:]]).save(rule_file)
     desk = ReviewSession(str(rule_file), gathered)
-    desk.save([first, second])
+    desk.save([first, second], yes=True)
     assert undust.load(rule_file).find(first).extra["retired"] == said["retired"]
     desk.save([second])
-    desk.save([first, second])
+    desk.save([first, second], yes=True)
     assert undust.load(rule_file).find(first) == rules[0].with_status("disabled")
 
 
@@ -205,7 +207,7 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(server: ReviewServer, 
     """Somebody else's decision is not lost."""
     undust.load(rule_file).disable(server.desk.rules.ids[3]).save(rule_file)
     before = rule_file.read_bytes()
-    code, told = ask(server, "POST", "/save", {"off": [server.desk.rules.ids[0]]})
+    code, told = ask(server, "POST", "/save", {"off": [server.desk.rules.ids[0]], "yes": True})
     assert (code, "was changed in the meantime" in told["error"]) == (409, True)
     assert rule_file.read_bytes() == before
 

@@ -37,6 +37,9 @@ _PORTS = 65535
     default=True,
     help="Show values that look secret, or ***1 instead, as on a page that is passed around.",
 )
+@click.option(
+    "--yes", is_flag=True, help="Save even if more pages are lost than before, without asking again."
+)
 @options.quiet
 def command(  # noqa: PLR0913 -- one argument per option
     rules: str,
@@ -47,13 +50,15 @@ def command(  # noqa: PLR0913 -- one argument per option
     port: int,
     browser: bool,
     keep_values: bool,
+    yes: bool,
     quiet: bool,
 ) -> None:
     """Serve the page of 'undust report' on this machine, with a switch for each rule.
 
     You can try any URL and see each step, switch rules on and off,
     see how removed and lost change, and save the decision to RULES. The previous file is kept next to
-    it. A rule that you switched off stays off when rules are learned again.
+    it. A rule that you switched off stays off when rules are learned again. A change after which more pages
+    of INPUT would be lost than before is saved only if you confirm it.
 
     The server listens on 127.0.0.1 only, and only a browser with the whole address can use it.
 
@@ -74,7 +79,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     seen = inputs.read(quiet=quiet)
     gathered = ReportInput(load(rules), seen, site, keep_values=keep_values, threads=inputs.threads)
     report = gathered.report(comparison)
-    desk = ReviewSession(rules, gathered)
+    desk = ReviewSession(rules, gathered, yes=yes)
     try:
         server = ReviewServer(desk, report, port)
     except OSError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli.rule_options import as_json_option, rule_file
+from undust.cli.rule_options import as_json_option, measured_change, rule_file, with_sample
 from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.files.streams import open_output, require_readable
 from undust.rules import load
@@ -102,6 +102,7 @@ def approve(  # noqa: PLR0913 -- one argument per option
 @by_option
 @note_option
 @output_option
+@with_sample
 @as_json_option
 def reject(  # noqa: PLR0913 -- one argument per option
     file: str,
@@ -110,11 +111,14 @@ def reject(  # noqa: PLR0913 -- one argument per option
     by: str | None,
     note: str | None,
     output: str | None,
+    sample: tuple[str, ...],
+    yes: bool,
     as_json: bool,
 ) -> None:
     """Write into RULES that you reject rules, and switch them off.
 
-    They stay off when rules are learned again.
+    They stay off when rules are learned again. With --sample, a change after which more pages would be lost
+    is refused, with exit code 1.
     """
     _require_ids(ids)
     said = decision("rejected", note, by)
@@ -124,6 +128,8 @@ def reject(  # noqa: PLR0913 -- one argument per option
         output,
         ids,
         lambda rule: replace(rule.with_status("disabled"), review=said),
+        sample=sample,
+        yes=yes,
         as_json=as_json,
     )
 
@@ -174,6 +180,8 @@ def _write(  # noqa: PLR0913 -- what, where, and how to print
     ids: list[str] | tuple[str, ...],
     change: Callable[[Rule], Rule],
     *,
+    sample: tuple[str, ...] = (),
+    yes: bool = False,
     as_json: bool,
 ) -> None:
     target = output or file
@@ -181,10 +189,11 @@ def _write(  # noqa: PLR0913 -- what, where, and how to print
     chosen = {rules.find(start).id for start in ids}
     after = rules.with_rules(change(rule) if rule.id in chosen else rule for rule in rules)
     changed = [rule for rule in after if rule.id in chosen]
+    effect = measured_change(rules, after, sample, yes=yes, is_silent=as_json)
     after.save(target)
     if as_json:
         said = [{"id": rule.id, "status": rule.status, "review": rule.review} for rule in changed]
-        say_json({"file": target, "changed": said})
+        say_json({"file": target, "changed": said} | effect)
         return
     for rule in changed:
         say(f"{(rule.review or {}).get('verdict', 'note')}: {rule.id[:8]}  {rule}", err=True)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from undust.errors import UndustError
 from undust.jobs.find_duplicates import find_duplicates, tree_of
 from undust.measuring import Alone, Measures, totals_of
+from undust.measuring.counts import lost_by_image
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
+from undust.measuring.targets import with_targets
 from undust.reading.observations import table_of
 from undust.rules import RuleSet
 
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from undust.showing.tree import SiteTree
 
 
+_MOST_TRIED = 1_000_000
+"""URLs times rules up to which each rule is switched off for a trial."""
+
+
 class Input:
     """Observations of some sites, or of one, and what was asked about them before."""
 
@@ -38,6 +44,8 @@ class Input:
         self._totals: dict[tuple[str, str], Totals] = {}
         self._trees: dict[str, SiteTree] = {}
         self._alone: dict[tuple[str, str], RuleRow] = {}
+        self._leading: dict[str, dict[str, Rule]] = {}
+        self._lost: dict[tuple[str, str], int] = {}
 
     @cached_property
     def duplicates(self) -> Duplicates:
@@ -116,6 +124,37 @@ class Input:
                 self._alone[key] = judge.rule(rule)
             rows[rule.id] = self._alone[key]
         return rows
+
+    def leading(self, found: SiteClusters, rules: Sequence[Rule]) -> dict[str, Rule]:
+        """Return by id the rules whose file does not say where they lead, with where they lead here."""
+        if found.site not in self._leading:
+            unknown = {rule.id for rule in rules if rule.targets is None and rule.kind != "keep"}
+            led = with_targets(found, rules) if unknown else ()
+            self._leading[found.site] = {rule.id: rule for rule in led if rule.id in unknown and rule.targets}
+        return self._leading[found.site]
+
+    def lost_without(self, site: str, rules: Sequence[Rule]) -> dict[str, int]:
+        """Return by id how many more pages are lost if one rule is switched off, below 0 if fewer.
+
+        Nothing where that would take too long.
+        """
+        labelled = self.labelled[0].get(site)
+        active = [rule for rule in rules if rule.status == "active"]
+        if labelled is None or len(active) * len(labelled.pages) > _MOST_TRIED:
+            return {}
+        lost = self._lost_by(labelled, active)
+        return {
+            rule.id: self._lost_by(labelled, [each for each in active if each is not rule]) - lost
+            for rule in active
+            if rule.kind != "keep"
+        }
+
+    def _lost_by(self, labelled: Labelled, rules: Sequence[Rule]) -> int:
+        key = labelled.site, _switches(rules)
+        if key not in self._lost:
+            images = RuleSet(rules).compile().batch(labelled.urls, keys=True, threads=self.threads)
+            self._lost[key] = sum(map(len, lost_by_image(labelled.known, images)))
+        return self._lost[key]
 
 
 def _switches(rules: Sequence[Rule]) -> str:

@@ -18,13 +18,14 @@ from undust.jobs.proposals import proposed_beside
 from undust.jobs.records import SiteOutcome, to_text
 from undust.jobs.shape_table import LEFT_BY_SHAPES, said_rows
 from undust.jobs.site_state import held_against_all, site_state_of
-from undust.judging.targets import with_targets
+from undust.judging.checked import CheckedPages
 from undust.learning import SITES, Requirements, is_off, proved_again, shown_by
 from undust.learning.edited import combined_rules, edited_rules
-from undust.learning.final_sample import FinalSample
-from undust.learning.rule_bounds import with_bounds
+from undust.learning.final_sample import FinalSample, is_checked_site
+from undust.learning.rule_bounds import modelled_loss, with_bounds
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
+from undust.measuring.targets import with_targets
 from undust.pages.clustering import Duplicates, find_in_site
 from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
@@ -82,6 +83,8 @@ class LearningTask:
     """What is known of kinds of edits beforehand, instead of what undust brings along."""
     sampled: frozenset[str] = frozenset()
     """Sites of which only a sample of the observations is given."""
+    sites: int = 1
+    """How many sites there are; of many, a sample is checked."""
     tells_shapes: bool = False
     """Whether what a site says of shapes is returned in rows of its own as well."""
 
@@ -91,8 +94,9 @@ class LearningTask:
         return [rule for rule in self.before.get(ANY_SITE, ()) if rule.status == "active"]
 
     def for_sites(self, count: int) -> LearningTask:
-        """Return the task without what so few sites could not answer."""
-        return replace(self, is_across=self.is_across and (count >= SITES or bool(self.known_across)))
+        """Return the task for this number of sites, without what too few could not answer."""
+        is_across = self.is_across and (count >= SITES or bool(self.known_across))
+        return replace(self, is_across=is_across, sites=count)
 
 
 def learn_rows(site: str, rows: pa.Table, task: LearningTask) -> pa.Table:
@@ -136,9 +140,14 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     final = FinalSample.of(site, task.requirements)
     rules, again = _learned(final.source, task)
     rules = final.completed(rules)
-    rules = replace(rules, checked=final.checked(rules, lambda part: _learned(part, task)[0], known))
+    is_checked = final.is_large or is_checked_site(site.site, task.sites, task.requirements.seed)
+    if is_checked:
+        rules = replace(rules, checked=final.checked(rules, lambda part: _learned(part, task)[0], known))
     rules = replace(rules, rules=with_targets(site, rules.rules, rules.restless))
     rules = replace(rules, rules=with_bounds(rules.rules))
+    if not is_checked and rules.rules:
+        modelled = modelled_loss(rules.rules, rules.pages)
+        rules = replace(rules, checked=CheckedPages(unchecked=1, modelled=modelled))
     leading = {rule.id: rule for rule in rules.rules}
     again = [(fate, _leading(rule, leading.get(rule.id))) for fate, rule in again]
     shown: list[SiteTally] = []

@@ -16,6 +16,7 @@ from undust.showing.report import (
     Material,
     PageBudget,
     Report,
+    RuleTrials,
     ShownRefusal,
     ShownRefusals,
     Texts,
@@ -155,7 +156,12 @@ class ReportInput:
 
     def _site(self, found: SiteClusters) -> dict[str, Any]:
         own = self.rules_of(found.site)
-        return site_facts(self.material(found), self.input.alone(found.site, own))
+        tried = RuleTrials(
+            self.input.alone(found.site, own),
+            self.input.lost_without(found.site, own),
+            self.input.leading(found, own),
+        )
+        return site_facts(self.material(found), tried)
 
     def _glance(self, found: SiteClusters) -> tuple[Any, ...]:
         active = sum(rule.status == "active" for rule in self.rules_of(found.site))
@@ -176,6 +182,7 @@ class ReportInput:
             "checked": (self.rules.checked or {}).get("says"),
             "elsewhere": [rule for rule in self.rules if rule.site not in names],
             "savings": [] if self.traffic is None else savings(self.rules, self.traffic),
+            "said": Texts.under((), self.masks).said,
             "is_masked": not self.keep_values,
         }
 

@@ -19,10 +19,11 @@ from undust.learning.accumulated import SeenUrls, counted
 from undust.learning.bound import HeldPairs
 from undust.learning.loop import Learning, SiteRules
 from undust.learning.loop import learn_site as learn_in_rounds
-from undust.learning.refusals import MOST_REFUSED, RefusedRule
+from undust.learning.refusals import MOST_REFUSED, RefusedRule, weightiest
 from undust.learning.requirements import Requirements
 from undust.learning.rule_evidence import pairs_of
 from undust.learning.user_disabled import Unwanted
+from undust.rules.verdict import first_of_each_reason
 from undust.searching import Objective, Risk, learn_site
 from undust.statistics import upper_bound
 
@@ -85,7 +86,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         pages=learned.pages,
         lost=learned.lost,
         sampled=len(site.urls) if site.is_sample else 0,
-        refused=_weightiest(learned.refused, site.name),
+        refused=tuple(_refused_rules(learned.refused, site.name)),
         held_pairs=pairs.pairs,
         held_false=pairs.false,
         restless=tuple(unstable),
@@ -112,14 +113,14 @@ def combined_rules(
     taken = tuple(dict.fromkeys((*given, *first.rules)))
     more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.restless)
     known = {rule.id for rule in taken}
-    both = (*more.refused, *first.refused)
-    refused = sorted(both, key=lambda each: (-each.pages, -each.lost, str(each.rule)))
+    both = sorted((*more.refused, *first.refused), key=lambda each: (-each.pages, -each.lost))
+    refused = {str(each.rule): each for each in reversed(both)}
     return replace(
         more,
         rules=(*first.rules, *(rule for rule in more.rules if rule.id not in known)),
         candidates=first.candidates + more.candidates,
         rejected=dict(sorted((Counter(first.rejected) + Counter(more.rejected)).items())),
-        refused=tuple({str(each.rule): each for each in reversed(refused)}.values())[::-1][:MOST_REFUSED],
+        refused=weightiest(refused.values()),
     )
 
 
@@ -136,14 +137,13 @@ def _objective(asked: Requirements, priors: Mapping[str, KindPrior] | None) -> O
     return objective if priors is None else replace(objective, risk=Risk(dict(priors)))
 
 
-def _weightiest(some: Sequence[RefusedEdit], site: str) -> tuple[RefusedRule, ...]:
-    """Return the refused edits that concern most pages, as rules."""
+def _refused_rules(some: Sequence[RefusedEdit], site: str) -> Iterator[RefusedRule]:
+    """Yield the refused edits that concern most pages, and one of each reason, as rules."""
     ranked = sorted(some, key=lambda each: (-each.pages, -each.lost, each.edit.text))
-    return tuple(
-        RefusedRule(rules[-1], each.reason, each.pages, each.lost, each.saved)
-        for each in ranked[:MOST_REFUSED]
-        if (rules := each.edit.rules(site))
-    )
+    for at in first_of_each_reason([each.reason for each in ranked], MOST_REFUSED):
+        each = ranked[at]
+        if rules := each.edit.rules(site):
+            yield RefusedRule(rules[-1], each.reason, each.pages, each.lost, each.saved)
 
 
 def _measured(found: SiteClusters, state: KeyState, held: Bools) -> Iterator[Rule]:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from undust.judging.checked import CheckedPages
+from undust.judging.checked import checked_of_sites
 from undust.learning.bound import HeldPairs
 from undust.learning.rule_evidence import masked
 from undust.pages.totals import Totals
@@ -16,6 +16,7 @@ from undust.rules.proposed import is_proposed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from undust.judging.checked import CheckedPages
     from undust.learning.drift import Drift
     from undust.learning.loop import SiteRules
     from undust.rules import Rule
@@ -76,7 +77,7 @@ class Outcome:
     @property
     def checked(self) -> CheckedPages:
         """The pages of all sites that nothing was learned from, and what each site's own rules do to them."""
-        return sum((site.checked for site in self.sites), CheckedPages())
+        return checked_of_sites(site.checked for site in self.sites)
 
     @property
     def held(self) -> HeldPairs:

@@ -6,7 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from undust.rules.verdict import first_of_each_reason
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from undust.learning.state import Effect
     from undust.rules import Rule
 
@@ -16,7 +20,7 @@ MADE_UP_URLS = "creates URLs that were not observed"
 AGAINST = "works against another rule"
 TOGETHER = "the rules together would exceed --max-fpr"
 MOST_REFUSED = 100
-"""Of a site, those that concern most pages; all are counted."""
+"""Of a site, those that concern most pages, and one of each reason; all are counted."""
 
 
 @dataclass(frozen=True)
@@ -56,5 +60,10 @@ class Refusals:
 
     def weightiest(self, taken: set[str]) -> tuple[RefusedRule, ...]:
         """Return those that concern most pages, without those accepted later."""
-        kept = [refused for text, refused in self.found.items() if text not in taken]
-        return tuple(sorted(kept, key=lambda one: (-one.pages, -one.lost, str(one.rule)))[:MOST_REFUSED])
+        return weightiest(refused for text, refused in self.found.items() if text not in taken)
+
+
+def weightiest(some: Iterable[RefusedRule]) -> tuple[RefusedRule, ...]:
+    """Return the refused candidates that concern most pages, and at least one of each reason."""
+    ranked = sorted(some, key=lambda one: (-one.pages, -one.lost, str(one.rule)))
+    return tuple(ranked[at] for at in first_of_each_reason([one.reason for one in ranked], MOST_REFUSED))

@@ -12,7 +12,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from undust.rules.language import ANY_SITE
 from undust.rules.needs import rules_in_effect
+from undust.rules.target_words import language_written, prefers_lesser_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,6 +28,11 @@ LEVELS: tuple[VerdictLevel, ...] = get_args(VerdictLevel)
 _MOST_FALSE = 0.01
 _FEW_PAIRS = 10
 _LEAST_WORKING = 0.5
+_MOST_RISK = 0.3
+"""A rule that may lose more than this share of its pages rests on a handful of them."""
+NOT_KNOWN = "where it leads is not known"
+_HALF_PER_CENT = 0.005
+_LITTLE_KNOWN = "too few show that it is right"
 _PAGING = frozenset({"page", "p", "pg", "paged", "start", "offset", "skip", "from", "limitstart", "cursor"})
 _NAMED = re.compile(r"[?&]([^={}&]+)=\{\*\*\}|\{\*\*:([^{}]*)\}")
 
@@ -65,7 +72,11 @@ class Leading(NamedTuple):
             (self.unseen, "unseen"),
             (self.wrong, "wrong"),
         )
-        return ", ".join(f"{count / self.total:.0%} {name}" for count, name in parts if count)
+        return ", ".join(f"{_rounded(count / self.total)} {name}" for count, name in parts if count)
+
+
+def _rounded(share: float) -> str:
+    return "under 1%" if share < _HALF_PER_CENT else f"{share:.0%}"
 
 
 def leading(rule: Rule) -> Leading:
@@ -83,7 +94,9 @@ def use_of(rule: Rule) -> str:
     """
     if rule.kind == "keep":
         return "keep"
-    return "compare-only" if not rule.fetch or ":any}" in (rule.target or "") else "redirect-safe"
+    if not rule.fetch or ":any}" in (rule.target or ""):
+        return "compare-only"
+    return "redirect-safe" if leading(rule).total else NOT_KNOWN
 
 
 def verdicts(rules: Iterable[Rule]) -> list[RuleVerdict]:
@@ -96,6 +109,36 @@ def verdicts(rules: Iterable[Rule]) -> list[RuleVerdict]:
 def most_urgent_first(judged: Sequence[RuleVerdict]) -> list[int]:
     """Return the places of rules, those that need a person first; of one level in their order."""
     return sorted(range(len(judged)), key=lambda place: LEVELS.index(judged[place].level))
+
+
+def first_of_each_reason(reasons: Sequence[str], most: int) -> list[int]:
+    """Return the first places of a list, and the first place of each reason.
+
+    >>> first_of_each_reason(["a", "a", "a", "b", "b"], 2)
+    [0, 1, 3]
+    """
+    first = {reason: at for at, reason in reversed(list(enumerate(reasons)))}
+    return [at for at, reason in enumerate(reasons) if at < most or first[reason] == at]
+
+
+def alike_on_sites(rules: Sequence[Rule], judged: Sequence[RuleVerdict]) -> list[list[int]]:
+    """Return the places of rules, those together that are the same on several sites with one verdict.
+
+    The name of the site itself may differ. The groups that need a person come first.
+
+    >>> from undust.rules import Rule
+    >>> text = "rewrite {s}://www.%s/{p**}?{r**} -> {s}://%s/{p}?{r}"
+    >>> rules = [Rule.parse(text % (site, site), site=site) for site in ("a.test", "b.test")]
+    >>> alike_on_sites(rules, verdicts(rules))
+    [[0, 1]]
+    """
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for place in most_urgent_first(judged):
+        rule = rules[place]
+        said = "\n".join((rule.source, rule.target or "", *rule.when, "", *rule.unless))
+        text = said if rule.site == ANY_SITE else said.replace(rule.site, "\0")
+        groups.setdefault((judged[place].level, rule.kind, rule.fetch, text), []).append(place)
+    return list(groups.values())
 
 
 def verdict(rule: Rule, *, is_acting: bool = True) -> RuleVerdict:
@@ -124,10 +167,14 @@ def _risk(rule: Rule) -> RuleVerdict | None:
     false, support = rule.false_positives or 0, rule.support or 0
     if false and false > _MOST_FALSE * support:
         return RuleVerdict("risky", f"{false:,} of {support:,} pairs that it merges are different pages")
-    lead = leading(rule)
-    if rule.fetch and lead.wrong > _MOST_FALSE * lead.total:
-        return RuleVerdict("risky", f"{lead.wrong:,} of {lead.total:,} results show another page or nothing")
-    return None
+    return wrong_targets(rule, leading(rule))
+
+
+def wrong_targets(rule: Rule, lead: Leading) -> RuleVerdict | None:
+    """Return the verdict on a rule whose results are fetched though too many of them do not work."""
+    if not rule.fetch or lead.wrong <= _MOST_FALSE * lead.total:
+        return None
+    return RuleVerdict("risky", f"{lead.wrong:,} of {lead.total:,} results show another page or nothing")
 
 
 def _doubt(rule: Rule, *, is_acting: bool) -> RuleVerdict | None:
@@ -139,12 +186,18 @@ def _doubt(rule: Rule, *, is_acting: bool) -> RuleVerdict | None:
 
 def _weakness(rule: Rule) -> str | None:
     """Return what is doubtful about a rule that no evidence refutes."""
-    lead, paging = leading(rule), sorted(_PAGING & _removed(rule))
+    lead, paging, language = leading(rule), sorted(_PAGING & _removed(rule)), language_written(rule)
     weak = (
         (rule.false_positives, f"{rule.false_positives} of {rule.support or 0:,} pairs are different pages"),
         (paging, f"it removes `{(*paging, '')[0]}`, which often chooses what a page shows"),
+        (language, f"it leads to `{language}`, which often names a translation"),
+        (rule.fetch and prefers_lesser_form(rule), "it leads to a printer's, mobile or feed form of a page"),
         (rule.support is None, "it has no evidence"),
         ((rule.support or 0) < _FEW_PAIRS, f"it rests on {rule.support or 0:,} pairs of URLs"),
+        (
+            (rule.fpr_upper or 0.0) > _MOST_RISK,
+            f"up to {rule.fpr_upper or 0.0:.0%} of its pages may be lost: {_LITTLE_KNOWN}",
+        ),
         (
             rule.fetch and lead.total and lead.works < _LEAST_WORKING,
             f"only {lead.works:.0%} of its results were seen to work",

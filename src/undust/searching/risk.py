@@ -19,10 +19,28 @@ if TYPE_CHECKING:
     from undust.edits import Edit
 
 
-_FEWER = 0.75
-"""The bound of an edit holds where at least this share of the number of its own pages is counted."""
 _ALMOST = 0.999
 """No kind of edit is always true."""
+_MOST_NOISE = 0.5
+
+
+@dataclass(frozen=True)
+class AcceptedEdits:
+    """How edits that were accepted fare on pages that nothing was learned from, beside what is known of all.
+
+    Fitted by `bench.calibration_fit` on half of the sites, and judged on the others.
+    """
+
+    own: float = 0.5
+    """What a page of its own is worth that spoke for an edit: the edit was chosen for it."""
+    certain: float = 40.0
+    """The number of pages that are worth what is known of how often a true edit seems wrong."""
+    noise: float = 1.5
+    """How many times more often a true edit seems wrong on other pages than before it was chosen."""
+    odds: float = 3.0
+    """What passing all tests adds to the odds that an edit is true, as a logarithm."""
+    fewer: float = 0.9
+    """The bound also holds for counts on at least this share of the number of its own pages."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,7 @@ class Risk:
     """So many pages are worth what is known beforehand of how often a true edit seems wrong."""
     site: float = 10.0
     """This many edits of a kind on one site are worth what is known beforehand of how many are true."""
+    accepted: AcceptedEdits = AcceptedEdits()
 
     def rate(self, kind: str, edit: Edit, right: float, wrong: float) -> float:
         """Return the share of pages that an edit is expected to merge wrongly, after some were seen."""
@@ -52,10 +71,10 @@ class Risk:
     def upper(
         self, kind: str, bits: float, right: float, wrong: float, beside: tuple[float, int] = (0.0, 0)
     ) -> float:
-        """Return what the share of pages that an edit merges wrongly does not exceed, with 95 % probability.
+        """Return what the share of pages that an accepted edit merges wrongly does not exceed.
 
-        It holds for the rate in the long run, and for what is counted on other pages, if there are at least
-        three quarters as many.
+        That is with 95 % probability. It holds for the rate in the long run, and for what is counted on
+        other pages, if there are nearly as many.
 
         Args:
             kind: Of the edit.
@@ -66,19 +85,27 @@ class Risk:
                 many there are.
 
         """
-        prior = self.priors[kind]
+        parts = self.mixture(kind, bits, right, wrong, beside)
+        trials = round(right + wrong)
+        counted = most_of_mixture(parts, trials) / max(1.0, self.accepted.fewer * trials)
+        return min(1.0, max(upper_of_mixture(parts), counted))
+
+    def mixture(
+        self, kind: str, bits: float, right: float, wrong: float, beside: tuple[float, int] = (0.0, 0)
+    ) -> tuple[tuple[float, float, float], ...]:
+        """Return how that share is distributed: beta distributions with weights, if true and if false."""
+        prior, known = self.priors[kind], self.accepted
         true, others = beside
         share = (self.site * prior.true + true) / (self.site + others)
-        prior = replace(prior, true=min(share, _ALMOST))
-        is_false = self._false(prior, self.bit * bits, right, wrong)
-        noise, clean = self.certain * prior.noise, self.certain * (1.0 - prior.noise)
-        parts = (
-            (1.0 - is_false, wrong + noise, right + clean),
-            (is_false, wrong + prior.wrong, right + prior.right),
+        noise = min(_MOST_NOISE, known.noise * prior.noise)
+        prior = replace(prior, true=min(share, _ALMOST), noise=noise)
+        own = known.own * right
+        of_accepted = replace(self, certain=known.certain)
+        is_false = of_accepted._false(prior, self.bit * bits - known.odds, own, wrong)  # noqa: SLF001 -- its own
+        return (
+            (1.0 - is_false, wrong + known.certain * noise, own + known.certain * (1.0 - noise)),
+            (is_false, wrong + prior.wrong, own + prior.right),
         )
-        trials = round(right + wrong)
-        counted = most_of_mixture(parts, trials) / max(1.0, _FEWER * trials)
-        return min(1.0, max(upper_of_mixture(parts), counted))
 
     def _rate(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
         is_false = self._false(prior, luck, right, wrong)

@@ -12,7 +12,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from undust.display import how_many
-from undust.rules.verdict import LEVELS, leading, most_urgent_first, use_of, verdict, verdicts
+from undust.rules.verdict import (
+    LEVELS,
+    alike_on_sites,
+    leading,
+    most_urgent_first,
+    use_of,
+    verdict,
+    verdicts,
+)
 from undust.showing.drawn import Group, Table, Text
 
 if TYPE_CHECKING:
@@ -271,6 +279,8 @@ def _shown(value: object) -> str:
 
 
 _STYLES = {"risky": "bold", "look": "bold", "ok": ""}
+_NAMED_SITES = 3
+"""Sites that are named where a rule is the same on several."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet would take for a formula."""
 
@@ -289,10 +299,12 @@ def judged_rules(rules: Sequence[Rule]) -> list[dict[str, Any]]:
             "reason": judged[place].reason,
             "use": use_of(rules[place]),
             "leads": str(leading(rules[place])) if rules[place].kind != "keep" else "",
+            **_targets(rules[place]),
             "needs": " ".join(rules[place].needs),
             "removed": rules[place].saves,
             "pairs": rules[place].support,
             "false_pairs": rules[place].false_positives,
+            "risk": rules[place].fpr_upper,
             "review": (rules[place].review or {}).get("verdict", ""),
             "by": (rules[place].review or {}).get("by", ""),
             "when": (rules[place].review or {}).get("when", ""),
@@ -300,6 +312,18 @@ def judged_rules(rules: Sequence[Rule]) -> list[dict[str, Any]]:
         }
         for place in most_urgent_first(judged)
     ]
+
+
+def _targets(rule: Rule) -> dict[str, float | None]:
+    """Return which share of the results of a rule was seen to work, and how; None if none is known."""
+    lead = leading(rule)
+    names = {
+        "works_share": lead.seen,
+        "redirect_share": lead.redirected,
+        "unseen_share": lead.unseen,
+        "wrong_share": lead.wrong,
+    }
+    return {name: round(count / lead.total, 4) if lead.total else None for name, count in names.items()}
 
 
 def as_csv(rules: Sequence[Rule]) -> bytes:
@@ -320,15 +344,33 @@ def _cell(value: Any) -> Any:  # noqa: ANN401 -- a text or a number
 
 
 def verdict_lines(rules: Sequence[Rule], styled: Callable[[str, str], str]) -> Iterator[str]:
-    """Yield a line and a few more for each rule, the most urgent first, then the counts."""
+    """Yield a line and a few more for each rule, the most urgent first, then the counts.
+
+    Rules that are the same on several sites, with the same verdict, are shown once.
+    """
     short = short_ids(rules)
-    for row in judged_rules(rules):
+    judged = verdicts(rules)
+    rows = {row["number"]: row for row in judged_rules(rules)}
+    for places in alike_on_sites(rules, judged):
+        own = [rows[place + 1] for place in places]
+        row = max(own, key=lambda one: (one["removed"] or 0, -one["number"]))
         level = styled(f"{row['verdict']:<8}", _STYLES.get(row["verdict"], "dim"))
-        yield f"{level}  {short[row['id']]}  {site_name(row['site'])}: {row['reason']}"
+        name = site_name(row["site"]) if len(own) == 1 else how_many(len(own), "site")
+        yield f"{level}  {short[row['id']]}  {name}: {row['reason']}"
         yield f"          {row['rule']}"
         more = [row["use"]] + [f"results: {row['leads']}"] * (row["leads"] not in {"", "unknown"})
-        more += [f"removed {row['removed'] or 0:,} URLs"] * bool(row["removed"])
+        removed = sum(one["removed"] or 0 for one in own)
+        more += [f"removed {removed:,} URLs"] * bool(removed)
+        more += [f"risk at most {rate_of(row['risk'])}"] * (row["risk"] is not None)
         more += [f"note: {row['note']}"] * bool(row["note"])
         yield styled(f"          {'; '.join(more)}", "dim")
-    counts = Counter(each.level for each in verdicts(rules))
+        if len(own) > 1:
+            yield styled(f"          on {_few_of([one['site'] for one in own])}", "dim")
+    counts = Counter(each.level for each in judged)
     yield ", ".join(f"{counts[level]:,} {level}" for level in LEVELS if counts[level]) or "no rules"
+
+
+def _few_of(sites: Sequence[str]) -> str:
+    """Return some names and how many more there are."""
+    more = f" and {len(sites) - _NAMED_SITES:,} more" if len(sites) > _NAMED_SITES else ""
+    return f"{', '.join(sites[:_NAMED_SITES])}{more}"

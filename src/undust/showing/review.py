@@ -51,8 +51,9 @@ class Facts(Protocol):
 class ReviewSession:
     """The rules under review, and the URLs that show what they remove and lose."""
 
-    def __init__(self, path: str, gathered: Facts) -> None:
+    def __init__(self, path: str, gathered: Facts, *, yes: bool = False) -> None:
         self.path = Path(path).resolve()
+        self._may_lose = yes
         self._seen = self.path.read_bytes()
         self.rules = RuleSet.load(path)
         self._gathered = gathered
@@ -99,15 +100,24 @@ class ReviewSession:
         """Return every number of the page under these switches: of all sites, and of the one that is open."""
         return self._gathered.with_rules(self.switched(off)).facts_of(site)
 
-    def save(self, off: Iterable[str]) -> dict[str, str]:
-        """Write the switches into the rule file; the file before is kept beside it."""
-        return self._write(self.switched(off))
+    def save(self, off: Iterable[str], *, yes: bool = False) -> dict[str, str]:
+        """Write the switches into the rule file; the file before is kept beside it.
 
-    def decide(self, off: Iterable[str], reviews: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+        A change after which more pages are lost than before is not written, unless the person said `yes` to
+        it; the answer then has the sentence `refused`.
+        """
+        decided = self.switched(off)
+        return self._refusal(decided, yes=yes) or self._write(decided)
+
+    def decide(
+        self, off: Iterable[str], reviews: Mapping[str, Mapping[str, str]], *, yes: bool = False
+    ) -> dict[str, Any]:
         """Write the switches, and what a person decided about rules; who and when is written beside it."""
         decided = self.switched(off)
         for id_ in reviews:
             decided.find(id_)
+        if refusal := self._refusal(decided, yes=yes):
+            return refusal
         after = decided.with_rules(
             replace(rule, review={**(rule.review or {}), **decision(said.get("verdict"), said.get("note"))})
             if (said := reviews.get(rule.id)) is not None
@@ -116,6 +126,20 @@ class ReviewSession:
         )
         written = self._write(after)
         return {**written, "reviews": {rule.id: rule.review for rule in after if rule.id in reviews}}
+
+    def _refusal(self, decided: RuleSet, *, yes: bool) -> dict[str, str]:
+        """Return why a change is not written; empty if it is."""
+        active = [{rule.id for rule in rules if rule.status == "active"} for rules in (self.rules, decided)]
+        if yes or self._may_lose or active[0] == active[1]:
+            return {}
+        before, after = (
+            self._gathered.with_rules(rules).facts_of(None)["totals"]["lost"]
+            for rules in (self.rules, decided)
+        )
+        if after <= before:
+            return {}
+        lost = f"pages lost: {after:,} instead of {before:,}"
+        return {"refused": f"{lost}; nothing was written; save again to lose them"}
 
     def _write(self, decided: RuleSet) -> dict[str, str]:
         if self.path.read_bytes() != self._seen:
@@ -290,6 +314,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_text_or_nothing(value: object) -> bool:
     return value is None or isinstance(value, str)
 
@@ -316,7 +344,7 @@ class _Door:
 _DOORS = {
     "/try": _Door(ReviewSession.try_url, url=_is_text, off=_is_ids),
     "/measure": _Door(ReviewSession.measure, off=_is_ids, site=_is_text_or_nothing),
-    "/save": _Door(ReviewSession.save, off=_is_ids),
-    "/decide": _Door(ReviewSession.decide, off=_is_ids, reviews=_is_reviews),
+    "/save": _Door(ReviewSession.save, off=_is_ids, yes=_is_truth),
+    "/decide": _Door(ReviewSession.decide, off=_is_ids, reviews=_is_reviews, yes=_is_truth),
 }
 """No request names a file: there is one, and the server knows it."""

@@ -98,15 +98,29 @@ def in_words_with_conditions(rule: Rule) -> str:
     >>> text = "rewrite {s}://{h}/{p**}?page={**}&{r**} -> {s}://{h}/{p}?{r}"
     >>> rule = Rule.parse(f"{text} when ?page=1, /c/{{**}} unless ?q={{**}}", site="a.test")
     >>> in_words_with_conditions(rule)
-    'removes page where page=1 and below /c/, unless it has q'
+    'removes page=1 where it is below /c/, unless it has q'
     """
-    where = " and ".join(map(_condition, rule.when))
+    values = _removed_values(rule)
+    where = " and ".join(_condition(each) for each in rule.when if each not in values)
     unless = " or ".join(map(_condition, rule.unless))
     said = in_words(rule)
+    for pattern, name in values.items():
+        said = re.sub(rf"(?<=[ ]){re.escape(name)}(?=,|;|$)", pattern.removeprefix("?"), said, count=1)
     if where:
         said = f"{said} {where}" if where.startswith("where") else f"{said} where it is {where}"
         said = said.replace(" and where ", " and ").replace("where it is it has", "where it has")
     return f"{said}, unless {unless.replace('where ', '')}" if unless else said
+
+
+def _removed_values(rule: Rule) -> dict[str, str]:
+    """Return the conditions that say which value of a removed parameter is removed, with its name."""
+    names = set(forgotten_parameters(rule)) if ":any}" not in (rule.target or "") else set()
+    found = {}
+    for pattern in rule.when:
+        name, equals, value = pattern.removeprefix("?").partition("=")
+        if pattern.startswith("?") and equals and name in names and not set("{&") & set(value):
+            found[pattern] = name
+    return found
 
 
 def _condition(pattern: str) -> str:

@@ -25,7 +25,7 @@ def test_every_counter_example_can_be_read(opened: Open, tmp_path: Path, *, labe
     refused = Rule.parse(generated.OPEN + "item={**} -> {s}://{h}/all", site=generated.SITE)
     refusals = {
         generated.SITE: ShownRefusals(
-            (ShownRefusal(refused, "merged different pages", 3, 9),), {"merged": 1}, 9
+            (ShownRefusal(refused, "merged different pages", 3, 9),), {"merged different pages": 1}, 9
         )
     }
     rules = RuleSet([*generated.rules()], name="rules.json")

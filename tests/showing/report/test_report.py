@@ -341,3 +341,31 @@ def test_nothing_leaves_its_block() -> None:
 def test_nothing_invisible_is_left() -> None:
     """Characters that hide or turn others around are written out."""
     assert visible("a\u202eb\u200b\x00\ud800é") == "a⟨U+202E⟩b⟨U+200B⟩⟨U+0000⟩⟨U+D800⟩é"
+
+
+def test_a_rule_that_several_sites_have_is_shown_once() -> None:
+    """On the page of many sites, with how many have it; a page of one site says nothing of it."""
+    rows = [
+        {"url": f"http://s{n}.test/p/{page}{form}", "digest": f"{n} {page}"}
+        for n in range(4)
+        for page in range(12)
+        for form in ("", "?sid=1")
+    ]
+    text = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} -> {s}://{h}/{p}?{rest}"
+    made = [Rule.parse(text, site=f"s{n}.test").to_json() for n in range(4)]
+    rules = RuleSet([Rule.from_json(one | {"support": 12, "saves": 5, "fpr_upper": 0.02}) for one in made])
+    facts = undust.report(rules, pa.Table.from_pylist(rows)).facts
+    (alike,) = facts["alike"]
+    assert (alike["words"], alike["verdict"], alike["site_count"]) == ("removes sid", "ok", 4)
+    assert (alike["removed"], alike["bound"]) == (20, 0.02)
+    only = undust.report(rules, pa.Table.from_pylist(rows), site="s1.test").facts
+    assert only["alike"] == []
+
+
+def test_each_reason_of_refusal_has_an_example(sample: Callable[[str], Path]) -> None:
+    """However many candidates were refused for another reason."""
+    result = undust.learn(undust.read(sample("shop.jsonl.gz")), details=True)
+    site = only_site(undust.report(result, undust.read(sample("shop.jsonl.gz"))))
+    reasons = [reason for reason, _ in site["refused"]["counts"]]
+    assert len(reasons) > 1
+    assert {one["reason"] for one in site["refused"]["rules"]} == set(reasons)

@@ -2,12 +2,14 @@
 
 from undust.showing.report.material import Limits, Material, ShownRefusal, ShownRefusals, Texts, limits_for
 from undust.showing.report.page import PageBudget, Report, glance, overview, site_facts
+from undust.showing.report.rule_facts import RuleTrials
 
 __all__ = [
     "Limits",
     "Material",
     "PageBudget",
     "Report",
+    "RuleTrials",
     "ShownRefusal",
     "ShownRefusals",
     "Texts",

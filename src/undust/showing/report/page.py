@@ -25,19 +25,20 @@ from undust.pages.totals import Totals
 from undust.rules import RuleSet
 from undust.showing.figures import figures
 from undust.showing.report.material import PAGE_BYTES, made_visible, spread, visible
-from undust.showing.report.rule_facts import told_refusals, told_rules
+from undust.showing.report.rule_facts import told_alike, told_refusals, told_rules
 from undust.showing.report.sections import curve, fetches, scheme
 from undust.showing.report.unexplained import unexplained
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
-    from undust.measuring import Measures, RuleRow
+    from undust.measuring import Measures
     from undust.measuring.traffic import Savings
     from undust.pages.clustering import Summary
     from undust.rules import Rule
     from undust.showing.report.material import Material
+    from undust.showing.report.rule_facts import RuleTrials
 
 OVERVIEW = (
     *("site", "seen", "judged", "pages", "removed_by_normalization", "removed_by_rules"),
@@ -46,7 +47,7 @@ OVERVIEW = (
 """The columns of a site at a glance."""
 
 
-def site_facts(material: Material, alone: Mapping[str, RuleRow]) -> dict[str, Any]:
+def site_facts(material: Material, tried: RuleTrials) -> dict[str, Any]:
     """Return everything that the page shows of one site."""
     measures = material.measures
     return {
@@ -56,7 +57,7 @@ def site_facts(material: Material, alone: Mapping[str, RuleRow]) -> dict[str, An
         "figures": None if measures is None else figures(measures),
         "active": len(material.active),
         "rule_count": len(material.rules),
-        "rules": told_rules(material, alone),
+        "rules": told_rules(material, tried),
         "tree": None
         if material.tree is None
         else scheme(material.tree, material.limits.branches, material.texts),
@@ -160,6 +161,7 @@ class Report:
         elsewhere: Sequence[Rule],
         methods: Mapping[str, Any] | None,
         savings: Sequence[Savings],
+        said: Callable[[str], str],
         is_masked: bool,
     ) -> Report:
         """Return a report of these parts."""
@@ -181,6 +183,7 @@ class Report:
             "masked": is_masked,
             "columns": OVERVIEW,
             "overview": rows,
+            "alike": told_alike(rules, said) if len(rows) > 1 else [],
             "sites": sites,
             "methods": methods,
             "savings": [each.to_json() for each in savings],

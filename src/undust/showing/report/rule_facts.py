@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.display import how_many
 from undust.measuring.counts import agreeing, coded, is_near, least_agreeing
 from undust.privacy.masking import STARS
 from undust.rules import RuleSet
-from undust.rules.verdict import LEVELS, RuleVerdict, leading, use_of, verdicts
+from undust.rules.verdict import (
+    LEVELS,
+    RuleVerdict,
+    alike_on_sites,
+    first_of_each_reason,
+    leading,
+    use_of,
+    verdicts,
+    wrong_targets,
+)
 from undust.showing.listing import short_ids
 from undust.showing.report.material import spread
 from undust.showing.words import in_words, in_words_with_conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,15 +40,51 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
-def told_rules(material: Material, alone: Mapping[str, RuleRow]) -> list[dict[str, Any]]:
-    """Return the rules of a site in their order; `alone` has by id what each does without the others."""
+_SHOWN_ALIKE, _SHOWN_SITES = 100, 8
+"""Rules that several sites have, and how many of these sites are named."""
+_MOST_LOST = 0.01
+"""Pages that a rule may lose for each URL that it removes before it is called risky."""
+
+
+@dataclass(frozen=True)
+class RuleTrials:
+    """What single rules were seen to do to the URLs at hand, by id."""
+
+    alone: Mapping[str, RuleRow] = field(default_factory=dict)
+    """What each does without the others."""
+    without: Mapping[str, int] = field(default_factory=dict)
+    """How many more pages are lost if it alone is switched off; below 0 if fewer."""
+    leading: Mapping[str, Rule] = field(default_factory=dict)
+    """Rules whose file does not say where they lead, with where they lead here."""
+
+    def judged(self, rule: Rule, judged: RuleVerdict) -> RuleVerdict:
+        """Return the verdict of the file, or what the URLs at hand say against the rule."""
+        if judged.level not in {"look", "ok"} or (rule.review or {}).get("verdict"):
+            return judged
+        own = self.alone.get(rule.id)
+        if (fewer := -self.without.get(rule.id, 0)) > 0:
+            is_much = own is None or fewer > _MOST_LOST * own.saved
+            reason = f"{how_many(fewer, 'page')} of this input would not be lost without it"
+            return RuleVerdict("risky" if is_much else "look", reason)
+        if own is not None and own.lost > 0:
+            return RuleVerdict(
+                "look", f"safe only with other rules: alone it loses {how_many(own.lost, 'page')}"
+            )
+        led = self.leading.get(rule.id)
+        return (led and wrong_targets(rule, leading(led))) or judged
+
+
+def told_rules(material: Material, tried: RuleTrials) -> list[dict[str, Any]]:
+    """Return the rules of a site in their order."""
     chosen = list(material.rules)[: material.limits.rules]
     names = short_ids(material.rules)
     trials = _Trials(material, ()) if material.labelled is not None else None
     told, keeps = [], []
     for rule, judged in zip(chosen, verdicts(material.rules), strict=False):
-        row = alone.get(rule.id)
-        said = _said(rule, names[rule.id], material.texts) | _judged(rule, judged, material.texts)
+        row, led = tried.alone.get(rule.id), tried.leading.get(rule.id, rule)
+        said = _said(rule, names[rule.id], material.texts)
+        said |= _judged(led, tried.judged(rule, judged), material.texts)
+        said["needed"] = max(0, tried.without.get(rule.id, 0))
         said["alone"] = None if row is None else _alone(row)
         if rule.kind == "keep":
             keeps += [rule] if rule.status == "active" else []
@@ -206,13 +252,39 @@ def _touched(rule: Rule, forms: pa.Array) -> Ints:
     return np.unique(np.asarray(RuleSet([rule]).compile().touched(forms)[0], np.int64))
 
 
+def told_alike(rules: Sequence[Rule], said: Callable[[str], str]) -> list[dict[str, Any]]:
+    """Return the rules that several sites have, each once, those that need a person first."""
+    judged = verdicts(rules)
+    told: list[dict[str, Any]] = []
+    for places in alike_on_sites(rules, judged):
+        if len(places) == 1:
+            continue
+        own = [rules[place] for place in places]
+        bounds = [rule.fpr_upper for rule in own if rule.fpr_upper is not None]
+        told.append(
+            {
+                "words": said(in_words_with_conditions(own[0])),
+                "rule": said(str(own[0])),
+                "verdict": judged[places[0]].level,
+                "urgency": LEVELS.index(judged[places[0]].level),
+                "sites": [rule.site for rule in own[:_SHOWN_SITES]],
+                "site_count": len(own),
+                "removed": sum(rule.saves or 0 for rule in own),
+                "bound": max(bounds, default=None),
+            }
+        )
+    told.sort(key=lambda one: (one["urgency"], -one["site_count"], one["rule"]))
+    return told[:_SHOWN_ALIKE]
+
+
 def told_refusals(material: Material) -> dict[str, Any] | None:
     """Return what learning did not take, each with what it would do after the others; None if unknown."""
     refusals = material.refusals
     if refusals is None:
         return None
     trials = _Trials(material, material.active) if material.labelled is not None else None
-    shown = refusals.found[: material.limits.refused]
+    places = first_of_each_reason([one.reason for one in refusals.found], material.limits.refused)
+    shown = [refusals.found[at] for at in places]
     alike = Counter(in_words(one.rule) for one in shown)
     return {
         "candidates": refusals.candidates,

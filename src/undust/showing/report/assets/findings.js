@@ -36,15 +36,24 @@ function refusedSection(found) {
   if (!found) return section("refused", title, null, el("p", { class: "note" }, "Not known: a rule file keeps what was accepted. ", el("code", {}, "undust learn INPUT… -o rules.json --report report.html"), " writes a page that shows what was not."));
   const total = found.total;
   if (!total) return section("refused", title, null, el("p", { class: "quiet" }, "Nothing that was proposed was rejected."));
-  const reasons = table("Why candidates were not taken", [["Reason"], ["Candidates", true]], found.counts.map(([reason, number]) => [reason, count(number)]));
-  const rows = found.rules.map((one) => el("details", { class: "group" },
-    el("summary", {}, el("span", { class: "strange" }, one.words), " ", el("span", { class: "badge risk" }, one.reason)),
+  const groups = found.counts.map(([reason, number]) => {
+    const rules = found.rules.filter((one) => one.reason === reason);
+    const [first, ...others] = rules.map(refusedRule);
+    return el("div", { class: "group refused", "data-reason": reason },
+      el("h3", {}, reason, el("span", { class: "number quiet" }, many(number, "candidate"))),
+      first || el("p", { class: "quiet small" }, "None of them is kept as an example."),
+      others.length ? el("details", {}, el("summary", {}, `${count(others.length)} more of ${count(number)}`), others) : null);
+  });
+  return section("refused", title, found.candidates === null ? `${many(total, "candidate")} were proposed and not taken, by reason.` : `${count(total)} of ${many(found.candidates, "candidate")} were not taken, by reason.`,
+    el("div", { class: "card" }, groups));
+}
+function refusedRule(one) {
+  return el("details", { class: "example" },
+    el("summary", {}, el("span", { class: "strange" }, one.words), " ", el("span", { class: "quiet small" }, `${many(one.pages, "page")} for it, ${count(one.lost)} lost by it`)),
     el("p", {}, el("span", { class: "pattern" }, one.rule)),
-    el("p", { class: "small" }, `${many(one.pages, "page")} for it, ${count(one.lost)} lost by it. Proposed by `, el("span", { class: "strange" }, one.by || "an unknown method"), "."),
+    el("p", { class: "small" }, "Proposed by ", el("span", { class: "strange" }, one.by || "an unknown method"), "."),
     one.examples && one.examples.length ? [el("h4", {}, "What it would do"), el("ul", { class: "urls" }, one.examples.map(change))] : null,
-    one.counter && one.counter.length ? [el("h4", {}, `Counter-examples (${count(one.counter.length)} of ${count(one.wrong)})`), counterList(one.counter)] : null));
-  return section("refused", title, found.candidates === null ? `${many(total, "candidate")} were proposed and not taken.` : `${count(total)} of ${many(found.candidates, "candidate")} were not taken.`, reasons,
-    el("h3", {}, `The ${count(rows.length)} that concern most pages`), el("div", { class: "card" }, rows));
+    one.counter && one.counter.length ? [el("h4", {}, `Counter-examples (${count(one.counter.length)} of ${count(one.wrong)})`), counterList(one.counter)] : null);
 }
 
 function methodsSection(found) {

@@ -47,3 +47,16 @@ function siteRow(row) {
     ? el("th", { scope: "row" }, name)
     : el("td", { class: right ? "right number" : null, "data-name": head }, write(read(row)))));
 }
+
+// Rules that several sites have are read once.
+function alikeSection(found) {
+  if (!found || !found.length) return null;
+  const heads = [["Rule"], ["Verdict"], ["Sites", true], ["Removed", true], ["Risk ≤", true]];
+  const rows = found.map((one) => [
+    el("span", {}, el("span", { class: "rule-words" }, one.words), el("span", { class: "rule-text pattern" }, one.rule)),
+    el("span", { class: `badge ${one.verdict === "risky" ? "risk" : one.verdict}` }, one.verdict),
+    el("span", {}, count(one.site_count), el("div", { class: "small quiet strange" }, one.sites.join(", ") + (one.site_count > one.sites.length ? ", …" : ""))),
+    count(one.removed), one.bound === null ? "not known" : percent(one.bound)]);
+  return section("alike", "Rules that several sites have", "Each is shown once, with one of its texts; where sites differ in the verdict, once for each. Removed: held-out URLs of all these sites. Risk ≤: the largest of these sites.",
+    table("Rules that several sites have", heads, rows));
+}

@@ -11,7 +11,7 @@ function sectionsOfSite(facts) {
   ];
 }
 function sectionsOfAll() {
-  return [headline(FACTS), FACTS.site_count ? overview(FACTS.overview) : null, savingsSection(FACTS.savings), trySection(), methodsSection(FACTS.methods)];
+  return [headline(FACTS), FACTS.site_count ? overview(FACTS.overview) : null, alikeSection(FACTS.alike), savingsSection(FACTS.savings), trySection(), methodsSection(FACTS.methods)];
 }
 function show(site) {
   STATE.site = site ? FACTS.sites[site] : null;
@@ -64,9 +64,9 @@ function remarks() {
   told.push(FACTS.masked ? "Values that look secret are written as ***1, ***2, …; the same number is the same value." : "Values that look secret are shown: do not pass this page on.");
   document.getElementById("remarks").textContent = told.join(" ");
 }
-// On paper there is nothing to click: the rules that need a person are open, the others have one line each.
+// On paper there is nothing to click: rules that lose pages are open, of the others the verdict is enough.
 window.addEventListener("beforeprint", () => {
-  for (const row of document.querySelectorAll("tr")) if (row.openRule && row.needsPerson()) row.openRule(true);
+  for (const row of document.querySelectorAll("tr")) if (row.openRule && row.needsPaper()) row.openRule(true);
 });
 
 let isStarted = false;

@@ -1,5 +1,5 @@
 // What a page from disk cannot do: try a URL, switch rules and see every number change, save. Served pages only.
-const REVIEW = { off: new Set(), saved: new Set(), said: new Map(), bar: null, note: null, asked: 0, before: new Map() };
+const REVIEW = { off: new Set(), saved: new Set(), said: new Map(), bar: null, note: null, asked: 0, refused: null, before: new Map() };
 const isOn = (rule) => (FACTS.served ? !REVIEW.off.has(rule.id) : rule.on);
 
 function readSwitches() {
@@ -32,6 +32,7 @@ const changedIds = () => [...REVIEW.off].filter((id) => !REVIEW.saved.has(id)).c
 function updateBar() {
   const changes = changedIds().length + REVIEW.said.size;
   document.getElementById("save").disabled = !changes;
+  document.getElementById("save").textContent = REVIEW.refused === switches() ? "Save anyway" : "Save";
   document.getElementById("undo").disabled = !changes;
 }
 function decide(rule, verdict, note) {
@@ -139,7 +140,15 @@ async function undoAll() {
 }
 async function save() {
   try {
-    const told = REVIEW.said.size ? await ask("decide", { off: [...REVIEW.off], reviews: Object.fromEntries(REVIEW.said) }) : await ask("save", { off: [...REVIEW.off] });
+    const body = { off: [...REVIEW.off], yes: REVIEW.refused === switches() };
+    const told = REVIEW.said.size ? await ask("decide", { ...body, reviews: Object.fromEntries(REVIEW.said) }) : await ask("save", body);
+    // What loses more pages than before is written only if the person says so twice, about the same switches.
+    REVIEW.refused = told.refused ? switches() : null;
+    if (told.refused) {
+      REVIEW.note.textContent = told.refused;
+      updateBar();
+      return;
+    }
     REVIEW.saved = new Set(REVIEW.off);
     REVIEW.said.clear();
     for (const facts of Object.values(FACTS.sites)) for (const rule of facts.rules) if (told.reviews && told.reviews[rule.id]) rule.review = told.reviews[rule.id];

@@ -53,9 +53,17 @@ function rulesSection(facts) {
     body.replaceChildren(...sorted.flatMap((rule) => groups.get(rule.id)));
   }
   paint();
-  const intro = `${rules.length < facts.rule_count ? `The first ${count(rules.length)} of ${many(facts.rule_count, "rule")}` : many(rules.length, "rule")}, in use from top to bottom in the order of #. ` +
-    "Verdict: what to do with the rule and why, those that need you first; redirect-safe rules lead to URLs that were seen to work, compare-only rules change keys alone. Removed: duplicate URLs that the rule removes here after standard normalization while all other rules are off; a URL that several rules remove is counted for each. Lost: pages that the rule alone merges into a different one. Risk ≤: the share of the pages it touches that the rule loses at most, with 95 % probability, from its own pages and from what is known of such rules; few pages give a wide bound.";
+  const intro = `${rules.length < facts.rule_count ? `The first ${count(rules.length)} of ${many(facts.rule_count, "rule")}` : many(rules.length, "rule")}, in use from top to bottom in the order of #. Those that need you come first.`;
+  const unsafe = rules.filter((rule) => isOn(rule) && rule.kind !== "keep" && rule.use !== "redirect-safe").length;
+  const columns = [
+    ["Verdict", "What to do with the rule and why. Redirect-safe rules lead to URLs that were seen to work; compare-only rules change keys alone."],
+    ["Removed", "Duplicate URLs that the rule removes here after standard normalization while all other rules are off; a URL that several rules remove is counted for each."],
+    ["Lost", "Pages that the rule alone merges into a different one."],
+    ["Risk ≤", "The share of the pages it touches that the rule loses at most, with 95 % probability, from its own pages and from what is known of such rules; few pages give a wide bound."],
+  ];
   return section("rules", "Rules", intro,
+    unsafe ? el("p", { class: "note", id: "not-redirects" }, `${count(unsafe)} of them lead to URLs that were not all seen to work: compare by their keys, and do not redirect or fetch by them.`) : null,
+    el("details", { class: "columns" }, el("summary", {}, "What the columns say"), el("dl", { class: "facts" }, columns.map(([name, text]) => fact(name, text)))),
     el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with the duplicates that each one removes, the pages it loses, and the bound of its risk"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
 }
 
@@ -92,13 +100,14 @@ function ruleRows(rule) {
     el("td", { class: "right number", "data-name": "Risk ≤" }, rule.kind === "keep" ? "" : rule.bound === null ? "not known" : percent(rule.bound)),
     FACTS.served && el("td", { "data-name": "On" }, ruleSwitch(rule)));
   row.openRule = open;
-  row.needsPerson = () => rule.verdict === "risky" || rule.verdict === "look";
+  row.needsPaper = () => isOn(rule) && (rule.verdict === "risky" || rule.wrong > 0);
   row.updateRule = update;
   update();
   return [row, detail];
 }
 
 const verdictOf = (rule) => [el("span", { class: `badge ${rule.verdict === "risky" ? "risk" : rule.verdict}` }, rule.verdict), el("div", { class: "small why-verdict" }, rule.reason),
+  rule.needed && isOn(rule) ? el("div", { class: "small needed" }, `Other rules rely on it: without it ${many(rule.needed, "more page")} would be lost.`) : null,
   rule.kind === "keep" ? null : el("div", { class: "small quiet" }, rule.leads ? `${rule.use}: ${rule.leads}` : rule.use)];
 
 function fact(name, value) {
@@ -130,8 +139,8 @@ function ruleDetail(rule) {
       : el("p", { class: "quiet" }, `None among the ${many(rule.right, "URL")} that it merges with another.`));
   }
   if (rule.spares) {
-    parts.push(el("h3", {}, "Excluded by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
-      el("ul", { class: "urls" }, rule.spared.map((text) => el("li", {}, url(text)))));
+    parts.push(el("div", { class: "excluded" }, el("h3", {}, "Excluded by its conditions"), el("p", { class: "small" }, `${many(rule.spares, "URL")} would change without them; ${count(rule.spared.length)} shown.`),
+      el("ul", { class: "urls" }, rule.spared.map((text) => el("li", {}, url(text))))));
   }
   return parts;
 }

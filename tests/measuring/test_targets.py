@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.judging.targets import prefers_lesser_form, with_targets
+from undust.measuring.targets import with_targets
 from undust.rules import Rule, RuleSet
 
 SID = Rule("a.test", "rewrite", "{s}://{h}/{p**}?sid={**}&{rest**}", "{s}://{h}/{p}?{rest}")
@@ -95,22 +95,6 @@ def test_parameters_that_were_never_seen_there_count() -> None:
     assert led([rule], rows)[0].fetch is True
     rows += [page(f"p/{n}?color=red", f"d{n}") for n in range(8)]
     assert led([rule], rows)[0].fetch is False
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("rewrite {s}://{h}/guide/{id:int} → {s}://{h}/print.php?id={id}", True),
-        ("rewrite {s}://{h}/{p**} → {s}://m.a.test/{p}", True),
-        ("rewrite {s}://{h}/{p**}/feed/ → {s}://{h}/{p}/", False),
-        ("rewrite {s}://{h}/{a}/print → {s}://{h}/print/{a}", False),
-        ("rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:sorted}", False),
-        ("rewrite {s}://{h}/a/{id:int} → {s}://{h}/imprint/{id}", False),
-    ],
-)
-def test_lesser_forms(text: str, expected: bool) -> None:  # noqa: FBT001 -- a table of answers
-    """A printer's, mobile or feed form is not written for the plain one."""
-    assert prefers_lesser_form(Rule.parse(text, site="a.test")) is expected
 
 
 def test_a_rule_that_keeps_has_no_results() -> None:

@@ -8,7 +8,6 @@ work is for comparing only; the others are then counted again without it, for it
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,6 +19,7 @@ import pyarrow.compute as pc
 
 from undust.pages.clustering.clusters import SAME_PAGE
 from undust.rules import RuleSet
+from undust.rules.target_words import prefers_lesser_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,11 +44,6 @@ _LEAST_SHARE_OF_FORM = 0.05
 """… if they are such a share of all."""
 _MOST_URLS = 4_000
 """URLs that are looked at; of more a part that is spread over all."""
-_LESSER = re.compile(
-    r"(?:^|[/.?&=_-])(?:print\w*|amp|mobile|m|wap|pda|feeds?|rss\w*|atom|textonly)(?:$|[/.?&=_-])",
-    re.IGNORECASE,
-)
-_CAPTURE = re.compile(r"\{[^{}]*\}")
 
 
 class _Way(NamedTuple):
@@ -129,23 +124,6 @@ def _fails(rule: Rule, place: int, ways: Sequence[_Way]) -> bool:
         forms[way.form].append(way.ends in {_SEEN, _REDIRECTED})
     unknown = [len(works) for works in forms.values() if not any(works) and len(works) >= _LEAST_OF_FORM]
     return sum(unknown) >= _LEAST_SHARE_OF_FORM * len(own) and bool(unknown)
-
-
-def names_lesser_form(text: str) -> bool:
-    """Return whether a text names a printer's, mobile or feed form."""
-    return bool(_LESSER.search(text))
-
-
-def prefers_lesser_form(rule: Rule) -> bool:
-    """Return whether a rule writes the name of a printer's, mobile or feed form that it did not read.
-
-    >>> from undust.rules import Rule
-    >>> text = "rewrite {s}://{h}/guide/{id:int} → {s}://{h}/print.php?id={id}"
-    >>> prefers_lesser_form(Rule.parse(text, site="shop.test"))
-    True
-    """
-    read, written = (_CAPTURE.sub("/", side or "") for side in (rule.source, rule.target))
-    return names_lesser_form(written) and not names_lesser_form(read)
 
 
 @dataclass
