@@ -1,4 +1,4 @@
-"""Titles as one unit or token by token: the reading is used that the pages of the site speak for."""
+"""Titles as one unit or token by token: the reading is used that brings more URLs of a site together."""
 
 from __future__ import annotations
 
