@@ -30,7 +30,7 @@ SWEEP = (0.0, 0.01, 0.05, 0.1, 0.2, 0.5)
 SEED = 5
 METHODS: Mapping[str, Mapping[str, object]] = {
     "rewrite": {"rewrite.fanout": 10},
-    "tree": {"tree.selection": "all"},
+    "tree": {"tree.selection": "all", "tree.min_pages": 1},
     "alignment": {},
     "alignment, no word runs": {"alignment.word_runs": False},
     "alignment, pairs": {"alignment.sample": 2, "alignment.samples": 20, "alignment.word_runs": False},

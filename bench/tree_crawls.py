@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from bench.common import machine
 from bench.quality import real
-from bench.tree import MAX_FPR, clusters_of, judged
+from bench.tree import AS_PUBLISHED, MAX_FPR, clusters_of, judged
 from undust.proposing.papers import propose
 from undust.proposing.papers.selection import select
 
@@ -42,6 +42,7 @@ PUBLISHED_TREE: Mapping[str, object] = {
 SUSPECTS: Mapping[str, Mapping[str, object]] = {
     "as it is": {},
     "published: o_min 0.5, least √n": PUBLISHED_TREE,
+    "29 pages show a candidate": {"tree.min_pages": 29},
     "salience of the node": {"tree.salience": "node"},
     "salience of the site": {"tree.salience": "site"},
     "learned from a sample of 2,000 URLs": {"tree.max_urls": 2_000},
@@ -51,13 +52,14 @@ SUSPECTS: Mapping[str, Mapping[str, object]] = {
     "o_min 0.1": {"tree.min_overlap": 0.1},
     "sigma_min 0.2": {"tree.min_common": 0.2},
     "sigma_min 0.8": {"tree.min_common": 0.8},
+    "sigma: a share of the target's values": {"tree.common": "target"},
     "disagreement 0.2": {"tree.max_disagreement": 0.2},
     "fpr_max 0.2": {"tree.max_fpr": 0.2},
     "singletons in the tree": {"tree.singletons": True},
     "all qualified, no selection": {"tree.selection": "all"},
     "residual walk": {"tree.residual": True},
 }
-"""Each of them changed alone, the rest as it is."""
+"""Each of them changed alone, the rest as it is; but no number of pages must show a candidate."""
 ORDERS: Mapping[str, Callable[[Sequence[Candidate]], Sequence[Candidate]]] = {
     "order of application reversed": lambda chosen: chosen[::-1],
     "order of application by URLs": lambda chosen: sorted(chosen, key=lambda each: -each.support),
@@ -103,7 +105,7 @@ def by_tree(
     """Return what the rules of the tree, in an order, do to the URLs they were learned from."""
     _, clusters, truth = site
     started = process_time()
-    proposal = propose(clusters, ["tree"], options)["tree"]
+    proposal = propose(clusters, ["tree"], {**AS_PUBLISHED, **options})["tree"]
     counts = {"raw": proposal.cut["raw candidates"], "qualified": proposal.cut["qualified candidates"]}
     counts["deployed"] = len(proposal.candidates)
     return counts | {"seconds": process_time() - started} | judged(order(proposal.candidates), truth)

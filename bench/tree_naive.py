@@ -26,7 +26,7 @@ ABOVE = (0, 1, 2, 4, 6, 8)
 def rows(kind: str, urls: int) -> Iterator[dict[str, Any]]:
     """Yield what the naive strategy deploys of the candidates below so many others."""
     site, truth = labelled(kind, urls)
-    candidates, graph = qualified(*raw_candidates(site, TreeOptions()))
+    candidates, graph = qualified(*raw_candidates(site, TreeOptions(min_pages=1)))
     measured = TrialUrls(site)
     for least in ABOVE:
         kept = [number for number, edge in enumerate(graph.edges) if len(graph.above[edge.source]) >= least]

@@ -34,6 +34,7 @@ choices = st.fixed_dictionaries(
         "triplets": st.booleans(),
         "whole_parts": st.booleans(),
         "word_runs": st.booleans(),
+        "either_reading": st.just(value=False),
         "across_hosts": st.booleans(),
         "max_members": st.integers(1, 5),
         "max_forms": st.sampled_from([1, 2, 4, 8]),

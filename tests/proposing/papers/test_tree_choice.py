@@ -1,4 +1,4 @@
-"""Which of two trees of a site speaks: the one whose rules bring more URLs together, and few pages."""
+"""What a tree may propose: how many pages show a candidate, and which of the two trees of a site speaks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ import pytest
 
 from tests.proposing.papers.test_tree import site_of
 from undust.proposing.papers.selection import TrialUrls
-from undust.proposing.papers.tree import Selected, TreeOptions, better, propose_by_tree, selected
+from undust.proposing.papers.tree import (
+    Selected,
+    TreeOptions,
+    better,
+    fewest_pages,
+    propose_by_tree,
+    raw_candidates,
+    selected,
+)
 from undust.rules import Rule
+from undust.statistics import upper_bound
 from undust.urls.tree import SALIENCES
 
 
@@ -61,3 +70,35 @@ def test_a_lost_page_weighs_more_than_the_urls_of_another() -> None:
     assert better([greedy, careful], trial, options) is careful
     assert better([greedy, made()], trial, options).candidates == []
     assert better([careful, made()], trial, options) is careful
+
+
+def test_29_pages_without_a_contradiction_show_less_than_a_tenth() -> None:
+    """The default is the least number of pages that shows it with 95 % confidence."""
+    least = TreeOptions().min_pages
+    assert upper_bound(0, least) < 0.1 < upper_bound(0, least - 1)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pages", "fewest"),
+    [(29, 10_000, 29), (29, 841, 29), (29, 840, 28), (29, 4, 2), (29, 1, 1), (1, 400, 1), (29, 0, 0)],
+)
+def test_small_sites_need_fewer_pages(wanted: int, pages: int, fewest: int) -> None:
+    """A site of few pages cannot show any form on 29 of them."""
+    assert fewest_pages(wanted, pages) == fewest
+
+
+def test_what_few_pages_show_is_no_candidate() -> None:
+    """Of two forms one has 5 pages and one 95; the square root of 100 is more than 5."""
+    pages = {f"http://s.test/rare/{n}?s={s}": f"rare {n}" for n in range(5) for s in ("1", "2")}
+    pages |= {f"http://s.test/usual/{n}?s={s}": f"usual {n}" for n in range(95) for s in ("1", "2")}
+    site = site_of(pages)
+
+    def about(options: TreeOptions) -> set[str]:
+        _, found = raw_candidates(site, options)
+        texts = [str(rule) for raw in found for rule in raw.rules]
+        return {name for name in ("rare", "usual") if any(f"/{name}/" in text for text in texts)}
+
+    assert about(TreeOptions(min_pages=1)) == {"rare", "usual"}
+    assert about(TreeOptions()) == {"usual"}
+    _, found = raw_candidates(site, TreeOptions())
+    assert "too few pages show it" in {raw.reason for raw in found}

@@ -13,6 +13,7 @@ Support is counted in pairs of URLs that were aligned (A25). What the paper leav
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from undust.judging.candidates import Proposal
@@ -20,6 +21,7 @@ from undust.proposing.papers.alignment.aligned_rules import ALIGNMENT_NAME, Cann
 from undust.proposing.papers.alignment.groups import align, groups_of, joined, joined_columns
 from undust.proposing.papers.alignment.options import AlignmentOptions
 from undust.proposing.papers.alignment.pooling import TOO_MANY_FORMS, SkeletonForms, pools
+from undust.proposing.papers.alignment.readings import better_reading
 
 if TYPE_CHECKING:
     from undust.judging.candidates import Candidate
@@ -31,6 +33,14 @@ __all__ = ["ALIGNMENT_NAME", "AlignmentOptions", "propose_by_alignment"]
 
 def propose_by_alignment(site: SiteClusters, options: AlignmentOptions) -> Proposal:
     """Return the rules that several clusters agree on, those with most clusters first."""
+    proposal = _read(site, options)
+    if not (options.word_runs and options.either_reading):
+        return proposal
+    return better_reading(site, proposal, _read(site, replace(options, word_runs=False)))
+
+
+def _read(site: SiteClusters, options: AlignmentOptions) -> Proposal:
+    """Return the rules of one reading of the URLs."""
     groups, forms, refused = _forms(groups_of(site, options), options)
     found, rare = pools(forms, groups, options)
     cut: Counter[str] = Counter()

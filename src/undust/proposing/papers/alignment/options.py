@@ -55,6 +55,8 @@ class AlignmentOptions:
     word_runs: bool = True
     """Whether such a unit ends where the changes end, so that an id beside a title stays apart, and a title
     of any number of words is one unit."""
+    either_reading: bool = True
+    """With `word_runs`, whether URLs are read without them as well, and the better reading is used."""
     across_hosts: bool = False
     """Whether rules are pooled over the hosts of a site."""
     max_members: int = 5

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -61,6 +62,11 @@ class TreeOptions:
     """A key on which more of the duplicates disagree does not matter; the paper names no value."""
     max_fpr: float = 0.05
     """Share of false pairs on the training data (`fpr_max`; A16: 0.05, not 0.05 %)."""
+    min_pages: int = 29
+    """Pages that show a candidate at least, the square root of those with duplicates where that is less.
+
+    29 pages of which none contradicts show that fewer than one in ten will, with 95 % confidence.
+    """
     noise: float = 0.0
     """Share of URLs believed to have a wrong label; pairs that look false for that alone are forgiven."""
     salience: TreeChoice = "either"
@@ -273,6 +279,11 @@ def repeating(columns: UrlColumns) -> NDArray[np.bool_]:
     return of_layout[columns.layout]
 
 
+def fewest_pages(wanted: int, pages: int) -> int:
+    """Return how many pages must show a candidate of a site, by the number of its pages with duplicates."""
+    return min(wanted, isqrt(pages))
+
+
 def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
     """Return the (first) tree of a site and every mapping between its nodes, qualified or not."""
     columns = UrlColumns.of(site.node_urls, np.flatnonzero(site.cluster_of_node >= 0))
@@ -286,6 +297,8 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
     planner, moves = Planner(tree), Moves(columns)
     mapper = Mapper(tree, cluster, options.min_common, options.max_disagreement, options.common)
 
+    fewest = fewest_pages(options.min_pages, len(np.unique(cluster[is_shared])))
+
     def tried(mapping: Mapping) -> Raw:
         proof = None
         try:
@@ -293,6 +306,8 @@ def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTre
             proof = proof_of(plan, moves, cluster)
             if proof.support_pairs == 0:
                 return Raw(mapping, proof, (), "merges nothing")
+            if proof.pages < fewest:
+                return Raw(mapping, proof, (), "too few pages show it")
             if proof.fpr > allowed_fpr(options):
                 return Raw(mapping, proof, (), "too many false pairs")
             rules = rules_of(plan, site.site, options.max_rules)
