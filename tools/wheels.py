@@ -151,7 +151,8 @@ def other_wheel(target: WheelTarget, folder: Path, python: str) -> Path:
     includes = [f"-I{path}" for path in places]
     flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG", "-s"]
     flags += ["-DNB_FREE_THREADED"] if build.is_free_threaded else []
-    flags += ["-DPy_LIMITED_API=0x030C0000"] if build.is_stable else []
+    if build.is_stable:  # then Python's headers leave out one that nanobind needs behind them
+        flags += ["-DPy_LIMITED_API=0x030C0000", "-include", "Python.h", "-include", "stdio.h"]
     with tempfile.TemporaryDirectory(prefix="undust-wheel-") as made:
         core = Path(made) / build.module_name(target.suffix)
         sources = [*joined_sources(Path(made)), home / "src" / "nb_combined.cpp"]
