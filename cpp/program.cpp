@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "hash.hpp"
-#include "program_replace.hpp"
-#include "url.hpp"
+#include "program_idle.hpp"
 
 namespace undust {
 namespace {
@@ -13,29 +12,10 @@ bool is_smaller(std::string_view left, std::string_view right) {
   return left.size() != right.size() ? left.size() < right.size() : left < right;
 }
 
-// Whether a text that was written has the authority of the URL, and no port that its own
-// scheme would drop.
-bool has_same_authority(std::string_view written, const UrlView& url) {
-  const bool is_https = written[4] == 's';
-  const std::string_view rest = written.substr(is_https ? 8 : 7);
-  return rest.starts_with(url.authority) && rest[url.authority.size()] == '/' &&
-         (url.port == kNoPort || is_https == url.is_https);
-}
-
-bool allows(const StoredRule& rule, const UrlView& url, Scratch& scratch) {
-  const Pattern* condition = rule.conditions();
-  for (std::uint16_t i = 0; i < rule->when_count; ++i) {
-    if (!match_pattern(*condition++, rule.pieces(), url, scratch.condition)) return false;
-  }
-  for (std::uint16_t i = 0; i < rule->unless_count; ++i) {
-    if (match_pattern(*condition++, rule.pieces(), url, scratch.condition)) return false;
-  }
-  return true;
-}
-
 void find_rules(const Block& block, Lane& lane) {
   find_suspects(block.index(), lane.view, lane.suspects);
   find_candidates(block.index(), lane.suspects, lane.candidates);
+  lane.quiet.arrive(lane.candidates);
 }
 
 }  // namespace
@@ -50,6 +30,12 @@ void Orbit::start(const std::string& first) {
 
 std::size_t Orbit::find_earlier(std::size_t step) {
   if (step == 1) return step;  // a change never gives the URL that it changed
+  constexpr std::size_t kFew = 4;
+  if (step <= kFew) {
+    std::size_t earlier = 0;
+    while (earlier < step && texts[earlier] != texts[step]) ++earlier;
+    return earlier;
+  }
   while (hashes.size() <= step) hashes.push_back(hash_of(texts[hashes.size()]));
   for (std::size_t earlier = 0; earlier < step; ++earlier) {
     if (hashes[earlier] == hashes[step] && texts[earlier] == texts[step]) return earlier;
@@ -63,63 +49,6 @@ void Scratch::start(const Lane& of) {
   masks.clear();
 }
 
-// The normal form of scratch.written in `out`, if it is a URL of the same site.
-bool Program::settle(const Lane& lane, Scratch& scratch, std::string& out) const {
-  out.clear();
-  if (!normalize_url(scratch.written, kAllSteps, out)) return false;
-  const UrlParts parts = split_normal(out);
-  if (parts.has_userinfo) return false;
-  return parts.host == lane.view.host || suffixes_.site_of_host(parts.host) == lane.rules.site;
-}
-
-Program::Effect Program::apply_replace(const StoredRule& rule, const Lane& lane, Scratch& scratch,
-                                       std::string& out) const {
-  const std::string_view url = lane.view.url;
-  const char* text = rule.pieces().text;
-  const Replacement replacement({text + rule->find.at, rule->find.size}, {text + rule->put.at, rule->put.size},
-                                rule->find.starts, rule->find.ends);
-  Effect effect = Effect::kNone;
-  bool is_allowed = false;
-  for_each_token_place(replacement, url, [&](std::size_t place) {
-    is_allowed = is_allowed || allows(rule, lane.view, scratch);
-    if (!is_allowed) return false;
-    const Reach reach = reach_of(replacement, lane.view, lane.rules.site, place);
-    if (reach == Reach::kNothing) return true;
-    std::string& result = reach == Reach::kLittle ? out : scratch.written;
-    result.assign(url, 0, place);
-    result.append(replacement.to);
-    result.append(url, place + replacement.from.size());
-    if (reach != Reach::kLittle && (!settle(lane, scratch, out) || out == url)) return true;
-    const bool is_in_path = reach == Reach::kLittle && url.data() + place < lane.view.path.data() + lane.view.path.size();
-    effect = is_in_path ? changed_by(rule, lane) : Effect::kChanged;
-    return false;
-  });
-  return effect;
-}
-
-Program::Effect Program::apply(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const {
-  if (const std::uint32_t exceptions = rule.head().exceptions) {
-    const auto& sites = except_sites_[exceptions - 1];
-    if (std::binary_search(sites.begin(), sites.end(), lane.rules.site)) return Effect::kNone;
-  }
-  if (rule->kind == RuleKind::kReplace) return apply_replace(rule, lane, scratch, out);
-  if (!match_pattern(rule->from, rule.pieces(), lane.view, scratch.match)) return Effect::kNone;
-  if (!allows(rule, lane.view, scratch)) return Effect::kNone;
-  if (rule->kind == RuleKind::kKeep) return Effect::kKept;
-  if (!write_url(rule->to, rule.pieces(), lane.view, scratch.match, scratch.write, out)) return Effect::kNone;
-  if (!rule.head().keeps_normal || !has_same_authority(out, lane.view)) {
-    scratch.written.swap(out);
-    return settle(lane, scratch, out) ? Effect::kChanged : Effect::kNone;
-  }
-  return changed_by(rule, lane);
-}
-
-// What the rule did, if its result is in normal form and has the authority of the URL.
-Program::Effect Program::changed_by(const StoredRule& rule, const Lane& lane) const {
-  const bool is_only_one = lane.suspects.size() == 1 && !shared_;
-  return is_only_one && rule.head().is_final ? Effect::kFinished : Effect::kChanged;
-}
-
 // f, or for comparing g, of the URL in lane.view: the rule that changed it, with the result in `out`. Where f is known
 // to change nothing (kComparingSettled), only the rules that g has besides those of f are tried.
 Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::string& out) const {
@@ -127,16 +56,49 @@ Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::stri
     if (!*block) continue;
     if (!lane.has_candidates) find_rules(*block, lane);
     lane.has_candidates = false;
-    for (const std::uint32_t place : lane.candidates) {
-      const StoredRule rule = rule_at(*block, place);
-      if (rule->is_mask || use == (rule.head().is_compared ? For::kFetching : For::kComparingSettled)) continue;
-      const Effect effect = apply(rule, lane, scratch, out);
-      if (effect == Effect::kNone) continue;
+    for (std::size_t i = 0; i < lane.candidates.size(); ++i) {
+      if (lane.quiet.has(i)) continue;
+      const RuleHead& head = block->head(lane.candidates[i]);
+      if (head.is_mask || use == (head.is_compared ? For::kFetching : For::kComparingSettled)) continue;
+      const StoredRule rule = rule_at(*block, lane.candidates[i]);
+      const bool is_left_alone = head.may_idle && is_idle(*rule.operator->(), rule.pieces(), lane.view);
+      const Effect effect = is_left_alone ? Effect::kNone : apply(rule, lane, scratch, out);
+      if (effect == Effect::kNone) {
+        if (head.stays_quiet && (is_left_alone || scratch.has_missed)) lane.quiet.add(i, head.stays_quiet_anywhere);
+        continue;
+      }
       if (effect == Effect::kKept) out = lane.view.url;
-      if (effect == Effect::kKept || out != lane.view.url) return {rule.head().number, effect};
+      if (effect == Effect::kKept || out != lane.view.url) {
+        prepare_next(head, lane);
+        return {head.number, effect};
+      }
+      if (head.stays_quiet && head.drops_only && head.keeps_front) lane.quiet.add(i, head.stays_quiet_anywhere);
     }
   }
   return {};
+}
+
+// What is known of the result of a rule before it is read. One that drops parameters and keeps what stands before them
+// has no guard that the URL did not have, so the candidates stay.
+void Program::prepare_next(const RuleHead& head, Lane& lane) const {
+  const bool is_one_block = lane.rules.own && !shared_;
+  if (!is_one_block || !head.drops_only) {
+    lane.quiet.clear();
+  } else if (head.keeps_front) {
+    lane.has_candidates = lane.is_front_kept = true;
+  } else {
+    lane.quiet.leave(lane.candidates);
+  }
+}
+
+void Program::read_next(std::string_view next, Lane& lane) const {
+  if (lane.is_front_kept) {
+    lane.view.read_behind_path(next);
+    lane.is_front_kept = false;
+    return;
+  }
+  const auto asks = [](const Block& block) { return block && block.index().site->token_filter != 0; };
+  lane.view.read(next, asks(lane.rules.own) || asks(shared_));
 }
 
 // The orbit of its first text, which is in the view; orbit.result becomes the place of the chosen one.
@@ -166,7 +128,7 @@ Outcome Program::walk_by(Lane& lane, Orbit& orbit, Step&& next_change) const {
       }
       return Outcome::kCycle;
     }
-    lane.view.read(next);
+    read_next(next, lane);
   }
   orbit.result = 0;
   return Outcome::kUnresolved;
@@ -183,7 +145,11 @@ Outcome Program::walk(For use, Lane& lane, Scratch& scratch, Orbit& orbit) const
 // Makes the lane ready for a text. If it is settled there, the view holds it, and so do the candidates if one block had
 // its turn.
 void Program::resume(std::string_view text, bool is_settled, Lane& lane) const {
-  if (!is_settled) lane.view.read(text);
+  if (!is_settled) {
+    lane.view.read(text);
+    lane.quiet.clear();
+    lane.is_front_kept = false;
+  }
   lane.has_candidates = is_settled && lane.rules.own && !shared_;
 }
 

@@ -123,6 +123,7 @@ struct Scratch {
   Lane lane;   // of a URL that is asked for alone
   Lane apart;  // of the same URL on its way under one rule
   Match match, condition;
+  bool has_missed = false;  // the rule that was tried last did not match, or a `when` of it did not
   WriteScratch write;
   std::string written, first;
   // Of the last call: from n(u) to c(u), then from c(u) to k(u), then the masks, whose texts stand
@@ -192,6 +193,8 @@ class Program {
   [[nodiscard]] StoredRule rule_at(const Block& block, std::uint32_t place) const {
     return {block.address(place), shapes_};
   }
+  void prepare_next(const RuleHead& head, Lane& lane) const;
+  void read_next(std::string_view next, Lane& lane) const;
   enum class For { kFetching, kComparing, kComparingSettled };
   [[nodiscard]] Change change(For use, Lane& lane, Scratch& scratch, std::string& out) const;
   [[nodiscard]] Effect changed_by(const StoredRule& rule, const Lane& lane) const;

@@ -33,8 +33,15 @@ struct RuleHead {
   bool keeps_normal : 1 = false;  // with the same authority its result is in normal form
   bool is_final : 1 = false;      // no rule of the site sees its result (see program_follow.hpp)
   bool is_compared : 1 = false;   // for comparing only: keys see it, canonical forms do not
-  std::uint8_t spare : 5 = 0;     // no bit of a rule is left to chance
-  std::uint8_t unused = 0;
+  bool may_idle : 1 = false;      // it often does nothing, and is asked first (see program_idle.hpp)
+  bool is_found_by_condition : 1 = false;
+  bool keeps_front : 1 = false;     // it is about parameters alone
+  bool puts_plain_host : 1 = false;  // what a replacement puts leaves a host one host (see program_replace.hpp)
+  bool drops_only : 1 = false;       // see program_quiet.hpp, as for the next two
+  bool stays_quiet : 1 = false;
+  bool stays_quiet_anywhere : 1 = false;
+  bool is_mask : 1 = false;
+  std::uint8_t spare : 5 = 0;  // no bit of a rule is left to chance
 };
 
 // A rule, wherever it lies.
@@ -89,6 +96,7 @@ class Block {
   [[nodiscard]] const std::byte* address(std::uint32_t place) const {
     return reinterpret_cast<const std::byte*>(header_) + std::size_t{place} * kUnit;
   }
+  [[nodiscard]] const RuleHead& head(std::uint32_t place) const { return *reinterpret_cast<const RuleHead*>(address(place)); }
   [[nodiscard]] const IndexView& index() const { return index_; }
   [[nodiscard]] bool has_masks() const { return header_->has_masks; }
   [[nodiscard]] bool has_compared() const { return header_->has_compared; }
@@ -124,9 +132,9 @@ class BlockBuilder {
     const std::uint32_t start = units(rules_.size());
     head.shape = shapes_.add(rule, conditions, pieces.all);
     head.size = static_cast<std::uint16_t>(units(sizeof head + pieces.text.size()));
+    head.is_found_by_condition = index_.add_rule(rule, pieces.view(), conditions, start);
     append(std::span<const RuleHead>(&head, 1), rules_);
     append(std::span<const char>(pieces.text), rules_);
-    index_.add_rule(rule, pieces.view(), start);
     ++rule_count_;
     has_masks_ |= rule.is_mask;
     has_compared_ |= head.is_compared;
@@ -168,7 +176,8 @@ class BlockBuilder {
       auto& head = *reinterpret_cast<RuleHead*>(place);
       const StoredRule rule(place, shapes_);
       const bool is_little = rule->kind == RuleKind::kReplace || head.keeps_normal;
-      head.is_final = is_little && is_final(*rule.operator->(), rule.pieces(), block.index());
+      // What a condition asks for may still be there, so the rule would be found again.
+      head.is_final = is_little && !head.is_found_by_condition && is_final(*rule.operator->(), rule.pieces(), block.index());
       place += std::size_t{head.size} * Block::kUnit;
     }
   }

@@ -7,7 +7,10 @@
 
 #include "host.hpp"
 #include "program.hpp"
+#include "program_idle.hpp"
 #include "program_image.hpp"
+#include "program_quiet.hpp"
+#include "program_replace.hpp"
 #include "hash.hpp"
 #include "url.hpp"
 
@@ -105,9 +108,18 @@ class SiteCompiler {
     std::vector<std::string> exceptions = exceptions_of(rule);
     // A rule that is switched off was checked all the same, and keeps its number.
     if (!rule.is_active || does_nothing(parsed)) return;
+    head.is_mask = parsed.is_mask;
     head.is_compared = !rule.is_fetched && !parsed.is_mask;
     head.keeps_normal = parsed.kind == RuleKind::kRewrite && parsed.to.scheme_form == Form::kNone &&
                         !moves_host(parsed.to, pieces_.view());
+    head.keeps_front = parsed.kind == RuleKind::kRewrite && head.keeps_normal && !parsed.is_mask &&
+                       keeps_front(parsed.from, parsed.to, pieces_.view());
+    head.may_idle = may_idle(parsed, pieces_.view());
+    head.puts_plain_host = parsed.kind == RuleKind::kReplace &&
+                           is_plain_in_host({pieces_.text.data() + parsed.put.at, parsed.put.size});
+    head.drops_only = head.keeps_normal && drops_only(parsed, pieces_.view());
+    head.stays_quiet = stays_quiet(parsed, conditions_, pieces_.view());
+    head.stays_quiet_anywhere = stays_quiet_anywhere(parsed, conditions_, pieces_.view());
     if (!exceptions.empty()) {
       except_sites_.push_back(std::move(exceptions));
       head.exceptions = static_cast<std::uint32_t>(except_sites_.size());

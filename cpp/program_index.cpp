@@ -27,6 +27,14 @@ void merge(SiteIndex& site, const SiteIndex& needs) {
   site.has_counts |= needs.has_counts;
 }
 
+// The host that a replace rule begins with, if it begins with a whole one.
+std::string_view host_in_front(std::string_view text, bool starts) {
+  const std::size_t host_at = text.starts_with("http://") ? 7 : text.starts_with("https://") ? 8 : 0;
+  if (!starts || host_at == 0) return {};
+  const std::size_t end = text.find_first_of("/:?@", host_at);
+  return end == std::string_view::npos || text[end] != '/' ? std::string_view() : text.substr(host_at, end - host_at);
+}
+
 }  // namespace
 
 // The guards collected since the last option are one way to find the rule.
@@ -96,6 +104,21 @@ void IndexBuilder::add_pattern_options(const Pattern& pattern, const PieceView& 
   }
 }
 
+// A replace rule for one host is found by a word behind that host, which all its URLs have, or else by the host.
+void IndexBuilder::add_replace_options(std::string_view text, bool starts) {
+  const std::string_view host = host_in_front(text, starts);
+  if (host.empty()) {
+    add_token_option(text);
+    return;
+  }
+  add_token_option(text.substr(static_cast<std::size_t>(host.data() + host.size() - text.data())));
+  if (has_options()) return;
+  SiteIndex needs;
+  needs.has_hosts = true;
+  guards_.push_back(guard_of(About::kHost, 0, host));
+  add_option(kHostWeight, needs);
+}
+
 // The longest word of a replace rule must stand in the URL as a whole token. (The scheme is no
 // guard: words are looked for behind it.)
 void IndexBuilder::add_token_option(std::string_view text) {
@@ -111,13 +134,23 @@ void IndexBuilder::add_token_option(std::string_view text) {
   add_option(kTokenWeight, needs);
 }
 
-void IndexBuilder::add_rule(const ParsedRule& rule, const PieceView& pieces, std::uint32_t place) {
+bool IndexBuilder::add_rule(const ParsedRule& rule, const PieceView& pieces, std::span<const Pattern> conditions,
+                            std::uint32_t place) {
   if (rule.kind == RuleKind::kReplace) {
-    add_token_option({pieces.text + rule.find.at, rule.find.size});
+    add_replace_options({pieces.text + rule.find.at, rule.find.size}, rule.find.starts);
   } else {
     add_pattern_options(rule.from, pieces);
   }
+  const bool is_open = !has_options();
+  if (is_open) {  // then a parameter that `when` asks for finds it
+    for (const Pattern& when : conditions.first(rule.when_count)) {
+      const Piece* query = pieces.all + when.first + when.host_pieces + when.path_pieces;
+      add_query_options(query, query + when.query_pieces, pieces);
+    }
+  }
+  const bool is_found_by_condition = is_open && has_options();
   places_.push_back(place);
+  return is_found_by_condition;
 }
 
 std::uint64_t IndexBuilder::cost_of(const Option& option) const {

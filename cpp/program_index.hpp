@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -71,8 +72,8 @@ void find_candidates(const IndexView& index, const std::vector<Suspect>& suspect
 // Takes the rules of a site one after the other, then makes the index of them.
 class IndexBuilder {
  public:
-  // `place`: where the rule lies among those of its site.
-  void add_rule(const ParsedRule& rule, const PieceView& pieces, std::uint32_t place);
+  // `place`: where the rule lies among those of its site. Whether nothing but its conditions can guard it.
+  bool add_rule(const ParsedRule& rule, const PieceView& pieces, std::span<const Pattern> conditions, std::uint32_t place);
   [[nodiscard]] SiteIndex finish();
   [[nodiscard]] const IndexTables& tables() const { return tables_; }  // until the next finish
   void move_rules(std::uint32_t by);                                   // adds to each place in the tables
@@ -88,9 +89,11 @@ class IndexBuilder {
   };
 
   void add_option(std::uint32_t weight, const SiteIndex& needs);
+  [[nodiscard]] bool has_options() const { return !options_.empty() && options_.back().rule == places_.size(); }
   void add_pattern_options(const Pattern& pattern, const PieceView& pieces);
   void add_query_options(const Piece* piece, const Piece* end, const PieceView& pieces);
   void add_path_options(const Pattern& pattern, const PieceView& pieces);
+  void add_replace_options(std::string_view text, bool starts);
   void add_token_option(std::string_view text);
   [[nodiscard]] std::uint64_t cost_of(const Option& option) const;
   void take_best(SiteIndex& site);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -34,6 +35,43 @@ struct SiteRules {
   [[nodiscard]] std::array<const Block*, 2> in_order() const { return {&own, shared}; }
 };
 
+// Rules that are known to leave the URL in the view as it is (see program_quiet.hpp), among the first candidates.
+class QuietRules {
+ public:
+  void clear() {
+    here_ = anywhere_ = 0;
+    places_.clear();
+  }
+  [[nodiscard]] bool has(std::size_t candidate) const { return candidate < kMost && (here_ >> candidate & 1); }
+  void add(std::size_t candidate, bool is_anywhere) {
+    if (candidate >= kMost) return;
+    here_ |= std::uint64_t{1} << candidate;
+    anywhere_ |= std::uint64_t{is_anywhere} << candidate;
+  }
+  // Other candidates take the place of these.
+  void leave(const std::vector<std::uint32_t>& candidates) {
+    places_.clear();
+    for (std::uint64_t left = anywhere_; left; left &= left - 1) {
+      places_.push_back(candidates[static_cast<std::size_t>(std::countr_zero(left))]);
+    }
+    here_ = anywhere_ = 0;
+  }
+  void arrive(const std::vector<std::uint32_t>& candidates) {
+    here_ = anywhere_ = 0;
+    auto known = places_.begin();
+    for (std::size_t i = 0; i < candidates.size() && known != places_.end(); ++i) {
+      while (known != places_.end() && *known < candidates[i]) ++known;
+      if (known != places_.end() && *known == candidates[i]) add(i, true);
+    }
+    places_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  std::uint64_t here_ = 0, anywhere_ = 0;  // a bit for each candidate
+  std::vector<std::uint32_t> places_;      // of those that stay quiet until the next candidates are known
+};
+
 struct Lane {
   std::string_view text;  // as it was asked for
   Outcome outcome = Outcome::kNotUrl;
@@ -43,6 +81,8 @@ struct Lane {
   std::vector<Suspect> suspects;
   std::vector<std::uint32_t> candidates;  // of the site's own rules, for the URL in the view
   bool has_candidates = false;            // whether they are known yet
+  QuietRules quiet;
+  bool is_front_kept = false;  // the next URL has the same candidates, and begins like this one up to the query
 
   // What the look of the text promises, before it is normalized.
   std::string_view host;

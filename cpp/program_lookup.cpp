@@ -96,8 +96,19 @@ void find_candidates(const IndexView& index, const std::vector<Suspect>& suspect
     }
   }
   if (suspects.empty() || out.size() < 2) return;
-  // Few, and each perhaps found more than once.
-  std::sort(out.begin(), out.end());
+  // Mostly few, and each perhaps found more than once. A long query may find one rule thousands of times.
+  constexpr std::size_t kFew = 24;
+  if (out.size() > kFew) {
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return;
+  }
+  for (std::size_t i = std::max<std::size_t>(index.site->always_count, 1); i < out.size(); ++i) {
+    const std::uint32_t place = out[i];
+    std::size_t at = i;
+    for (; at > 0 && out[at - 1] > place; --at) out[at] = out[at - 1];
+    out[at] = place;
+  }
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 

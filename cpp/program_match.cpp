@@ -150,11 +150,12 @@ bool take_parameter(Cursor& cursor, const UrlView& url, Match& match) {
   const Piece& name = *cursor.at++;
   const Piece* value = cursor.at;
   const std::string_view wanted = cursor.text_of(name);
+  std::uint8_t* takers = match.takers.begin();
   for (std::size_t i = 0; i < url.parameters.size(); ++i) {
-    if (match.takers[i] != Match::kUntaken || url.parameters[i].name() != wanted) continue;
+    if (takers[i] != Takers::kUntaken || url.parameters[i].name() != wanted) continue;
     cursor.at = value;
     if (!fits(name, cursor, url.parameters[i], match)) continue;
-    match.takers[i] = kForgotten;
+    takers[i] = kForgotten;
     return true;
   }
   return false;
@@ -170,11 +171,12 @@ bool is_named(const Piece& list, const Cursor& cursor, std::string_view name) {
 // Takes every parameter so named. What is forgotten must be there, and hold no ";".
 bool take_listed(const Piece& list, const Cursor& cursor, const UrlView& url, Match& match) {
   bool is_any = false;
+  std::uint8_t* takers = match.takers.begin();
   for (std::size_t i = 0; i < url.parameters.size(); ++i) {
     const UrlParameter& parameter = url.parameters[i];
-    if (match.takers[i] != Match::kUntaken || !is_named(list, cursor, parameter.name())) continue;
+    if (takers[i] != Takers::kUntaken || !is_named(list, cursor, parameter.name())) continue;
     if (list.slot == kForgotten && parameter.text.find(';') != std::string_view::npos) continue;
-    match.takers[i] = list.slot;
+    takers[i] = list.slot;
     is_any = true;
   }
   return is_any || list.slot != kForgotten;
@@ -182,7 +184,7 @@ bool take_listed(const Piece& list, const Cursor& cursor, const UrlView& url, Ma
 
 bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Match& match) {
   if (pattern.query_pieces == 0) return pattern.open_query || url.parameters.empty();
-  match.takers.assign(url.parameters.size(), Match::kUntaken);
+  match.takers.start(url.parameters.size());
   const Piece* const first = cursor.at;
   const Piece* const end = first + pattern.query_pieces;
   std::uint8_t rest_slot = kForgotten;
@@ -203,7 +205,7 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
     piece += 1 + (has_items ? piece->size : 0);
   }
   for (std::uint8_t& taker : match.takers) {
-    if (taker != Match::kUntaken) continue;
+    if (taker != Takers::kUntaken) continue;
     if (!pattern.open_query) return false;
     taker = rest_slot;
   }
@@ -211,6 +213,11 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
 }
 
 }  // namespace
+
+bool match_query(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match) {
+  Cursor cursor{pieces, pieces.all + pattern.first + pattern.host_pieces + pattern.path_pieces};
+  return match_query(pattern, cursor, url, match);
+}
 
 void UrlView::read_host(std::string_view normal, std::size_t host_at, std::size_t path_at) {
   url = normal;
@@ -258,6 +265,31 @@ void UrlView::read_rest() {
     while (sign < start) sign = signs.next();
     const bool has_equals = sign < end;
     parameters.push_back({part(start, end), static_cast<std::uint32_t>((has_equals ? sign : end) - start), has_equals});
+  }
+}
+
+void UrlView::read_behind_path(std::string_view normal) {
+  const char* before = url.data();
+  const auto move = [&](std::string_view& part) { part = {normal.data() + (part.data() - before), part.size()}; };
+  url = normal;
+  has_masks = false;
+  for (std::string_view* part : {&authority, &host, &path}) move(*part);
+  for (std::string_view& segment : segments) move(segment);
+
+  parameters.clear();
+  const char* const end = url.data() + url.size();
+  const char* at = path.data() + path.size();
+  query = at == end ? std::string_view() : std::string_view(at + 1, static_cast<std::size_t>(end - at - 1));
+  if (query.empty()) return;
+  while (at != end) {
+    const char* const start = ++at;  // behind "?" or "&"
+    const char* sign = nullptr;
+    for (; at != end && *at != '&'; ++at) {
+      if (*at == '=' && !sign) sign = at;
+    }
+    parameters.push_back({{start, static_cast<std::size_t>(at - start)},
+                          static_cast<std::uint32_t>((sign ? sign : at) - start),
+                          sign != nullptr});
   }
 }
 

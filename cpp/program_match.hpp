@@ -34,6 +34,7 @@ struct UrlView {
   std::vector<UrlParameter> parameters;
 
   UrlMasks masks;  // of the URL
+  bool has_masks = false;
 
   // Of a text in normal form, which outlives the view: scheme, host and port.
   void read_authority(std::string_view normal);
@@ -41,23 +42,47 @@ struct UrlView {
   void read_host(std::string_view normal, std::size_t host_at, std::size_t path_at);
   // Segments and parameters of the same URL, which has no userinfo.
   void read_rest();
-  void read(std::string_view normal) {
-    masks.read(normal, false);
+  // Of a text that is the URL of this view up to the end of the path. There are no masks of it.
+  void read_behind_path(std::string_view normal);
+  void read(std::string_view normal, bool with_words = true) {
+    masks.read(normal, false, with_words);
+    has_masks = true;
     read_authority(normal);
     read_rest();
   }
 };
 
-// What a pattern took, and the memory that matching needs.
-struct Match {
+// For each parameter a slot, kForgotten or kUntaken. Most URLs have few, which need no memory of their own.
+class Takers {
+ public:
   static constexpr std::uint8_t kUntaken = 254;
 
+  void start(std::size_t count) {
+    size_ = count;
+    few_.fill(kUntaken);
+    if (count > few_.size()) many_.assign(count, kUntaken);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::uint8_t* begin() { return size_ > few_.size() ? many_.data() : few_.data(); }
+  [[nodiscard]] std::uint8_t* end() { return begin() + size_; }
+  [[nodiscard]] const std::uint8_t* begin() const { return size_ > few_.size() ? many_.data() : few_.data(); }
+
+ private:
+  std::array<std::uint8_t, 16> few_;
+  std::vector<std::uint8_t> many_;
+  std::size_t size_ = 0;
+};
+
+// What a pattern took, and the memory that matching needs.
+struct Match {
   std::array<std::string_view, kMostCaptures> texts;  // by slot; no data() for {p**} of no segment
-  std::vector<std::uint8_t> takers;                   // by parameter: a slot, kForgotten or kUntaken
+  Takers takers;                                      // by parameter
   std::vector<std::uint64_t> rows;                    // of one mixture at a time
   std::vector<std::string_view> labels;               // of the host, where a pattern asks for them
 };
 
 [[nodiscard]] bool match_pattern(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
+// The same for a pattern that takes any scheme, host and path: these are not in the match.
+[[nodiscard]] bool match_query(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
 
 }  // namespace undust

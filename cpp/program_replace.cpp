@@ -89,9 +89,9 @@ bool may_keep_site(std::string_view host, std::string_view site, std::string_vie
 
 }  // namespace
 
-Replacement::Replacement(std::string_view from, std::string_view to, bool starts, bool ends)
-    : from(from), to(to), starts(starts), ends(ends),
-      has_plain_host(std::all_of(to.begin(), to.end(), [](char c) { return has(kPlainHost, c); })) {}
+bool is_plain_in_host(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return has(kPlainHost, c); });
+}
 
 bool is_token_edge(std::string_view url, std::size_t at) {
   if (at == 0 || at == url.size()) return true;

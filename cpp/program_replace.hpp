@@ -9,12 +9,13 @@
 namespace undust {
 
 struct Replacement {
-  Replacement(std::string_view from, std::string_view to, bool starts, bool ends);
-
   std::string_view from, to;
   bool starts, ends;    // anchored to the start, the end of the URL
-  bool has_plain_host;  // `to` inside a host leaves it one host, of plain bytes
+  bool has_plain_host;  // see is_plain_in_host
 };
+
+// Whether a text inside a host leaves it one host, of plain bytes.
+[[nodiscard]] bool is_plain_in_host(std::string_view text);
 
 // How far a replacement reaches, which says what must be looked at again.
 enum class Reach {

@@ -24,6 +24,7 @@ void find_likely_host(Lane& lane) {
   lane.host_at = text.starts_with("https://") ? 8 : text.starts_with("http://") ? 7 : 0;
   if (lane.host_at == 0 || text.size() > kLongestUrl) return;
   lane.view.masks.read(text, true);
+  lane.view.has_masks = true;
   lane.host = text.substr(lane.host_at, lane.view.masks.find<&UrlKinds::slashes>(lane.host_at) - lane.host_at);
 }
 
@@ -62,7 +63,8 @@ void Program::fetch(Lane& lane) const {
 void Program::read(Lane& lane, HostMemo* memo) const {
   const std::size_t path_at = lane.host_at + lane.host.size();
   const bool is_host_normal = lane.is_known || (!lane.host.empty() && is_plain_name(lane.host));
-  lane.has_candidates = false;
+  lane.has_candidates = lane.is_front_kept = false;
+  lane.quiet.clear();
   if (is_host_normal && is_normal_from(lane.text, lane.view.masks, path_at)) {
     lane.normal = lane.text;
     lane.view.read_host(lane.normal, lane.host_at, path_at);
@@ -90,6 +92,7 @@ bool Program::read_any(Lane& lane) const {
   lane.outcome = Outcome::kSkipped;
   if (lane.normal.size() > kLongestUrl) return false;
   lane.view.masks.read(lane.normal, false);
+  lane.view.has_masks = true;
   lane.view.read_authority(lane.normal);
   if (lane.view.has_userinfo) return false;
   if (lane.view.host == lane.host) return true;

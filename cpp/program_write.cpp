@@ -80,6 +80,12 @@ class Writer {
     return true;
   }
 
+  void write_behind_path() {
+    out_.assign(url_.url, 0, static_cast<std::size_t>(url_.path.data() + url_.path.size() - url_.url.data()));
+    piece_ += to_.host_pieces + to_.path_pieces;
+    write_query();
+  }
+
  private:
   // A masked scheme is still written: without it nothing could be normalized.
   void write_scheme() {
@@ -197,16 +203,35 @@ class Writer {
       out_.push_back('*');
       return;
     }
+    if (piece.form == Form::kNone) {
+      write_unchanged(piece.slot);
+      return;
+    }
     auto& kept = scratch_.kept;
     kept.clear();
+    const std::uint8_t* takers = match_.takers.begin();
     for (std::uint32_t i = 0; i < match_.takers.size(); ++i) {
-      if (match_.takers[i] == piece.slot) kept.push_back(i);
+      if (takers[i] == piece.slot) kept.push_back(i);
     }
     if (piece.form == Form::kSorted) sort(kept);
     if (piece.form == Form::kUnique || piece.form == Form::kFirst || piece.form == Form::kLast) drop_repeated(piece.form);
     for (const std::uint32_t i : kept) {
       begin_parameter();
       write_parameter(url_.parameters[i], piece.form);
+    }
+  }
+
+  // Those that stand together in the URL are written as one text.
+  void write_unchanged(std::uint8_t slot) {
+    const std::uint8_t* takers = match_.takers.begin();
+    const std::size_t count = match_.takers.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (takers[i] != slot) continue;
+      const char* first = url_.parameters[i].text.data();
+      while (i + 1 < count && takers[i + 1] == slot) ++i;
+      const std::string_view last = url_.parameters[i].text;
+      begin_parameter();
+      out_.append(first, static_cast<std::size_t>(last.data() + last.size() - first));
     }
   }
 
@@ -223,17 +248,11 @@ class Writer {
     if (form == Form::kAmp) std::replace(out_.begin() + static_cast<std::ptrdiff_t>(start), out_.end(), ';', '&');
   }
 
-  [[nodiscard]] static bool is_before(const UrlParameter& left, const UrlParameter& right) {
-    if (const int order = left.name().compare(right.name()); order != 0) return order < 0;
-    if (left.has_equals != right.has_equals) return right.has_equals;
-    return left.value() < right.value();
-  }
-
   // By name and value; equal ones stay in order because their numbers decide.
   void sort(std::vector<std::uint32_t>& numbers) const {
     std::sort(numbers.begin(), numbers.end(), [this](std::uint32_t left, std::uint32_t right) {
       const UrlParameter &a = url_.parameters[left], &b = url_.parameters[right];
-      return is_before(a, b) || (left < right && !is_before(b, a));
+      return is_written_before(a, b) || (left < right && !is_written_before(b, a));
     });
   }
 
@@ -269,9 +288,37 @@ class Writer {
 
 }  // namespace
 
+bool is_written_before(const UrlParameter& left, const UrlParameter& right) {
+  if (const int order = left.name().compare(right.name()); order != 0) return order < 0;
+  if (left.has_equals != right.has_equals) return right.has_equals;
+  return left.value() < right.value();
+}
+
 bool write_url(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
                std::string& out) {
   return Writer(to, pieces, url, match, scratch, out).write();
+}
+
+void write_query(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
+                 std::string& out) {
+  Writer(to, pieces, url, match, scratch, out).write_behind_path();
+}
+
+bool keeps_front(const Pattern& from, const Pattern& to, const PieceView& pieces) {
+  const Piece *read = pieces.all + from.first, *written = pieces.all + to.first;
+  const auto is_kept = [&](std::size_t i) {
+    return read[i].slot != kForgotten && read[i].slot == written[i].slot && written[i].kind == PieceKind::kRun &&
+           written[i].form == Form::kNone;
+  };
+  if (from.scheme != SchemeShape::kCapture || to.scheme != SchemeShape::kCapture || to.scheme_form != Form::kNone) return false;
+  if (from.scheme_slot == kForgotten || from.scheme_slot != to.scheme_slot) return false;
+  if (from.host != HostShape::kWithPort || from.host_pieces != 1 || read[0].run_class != RunClass::kAny) return false;
+  if (to.host_pieces != 1 || to.port != kNoPort || !is_kept(0)) return false;
+  if (from.path_pieces != 1 || read[1].kind != PieceKind::kMany || to.path_pieces != 1 || !is_kept(1)) return false;
+  return std::none_of(written + 2, written + 2 + to.query_pieces, [](const Piece& piece) {
+    const auto holds = static_cast<Holds>(piece.at);
+    return piece.kind == PieceKind::kRun && holds != Holds::kValue;
+  });
 }
 
 bool moves_host(const Pattern& to, const PieceView& pieces) {

@@ -22,8 +22,8 @@ struct UrlKinds {
 
 class UrlMasks {
  public:
-  // `text` outlives the masks. Without `with_specials` those are not looked for.
-  void read(std::string_view text, bool with_specials);
+  // `text` outlives the masks. Without `with_specials` or `with_words` those are not looked for.
+  void read(std::string_view text, bool with_specials, bool with_words = true);
 
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] const UrlKinds& operator[](std::size_t chunk) const { return chunks_[chunk]; }
@@ -67,7 +67,7 @@ std::size_t UrlMasks::find(std::size_t at) const {
   return Places<kKind>(*this, at).next();
 }
 
-inline void UrlMasks::read(std::string_view text, bool with_specials) {
+inline void UrlMasks::read(std::string_view text, bool with_specials, bool with_words) {
   size_ = text.size();
   count_ = (size_ + kMaskBytes - 1) / kMaskBytes;
   if (chunks_.size() < count_) chunks_.resize(count_);
@@ -79,6 +79,7 @@ inline void UrlMasks::read(std::string_view text, bool with_specials) {
     kinds.questions = chunk.mask([](Bytes16 c) { return c == '?'; });
     kinds.ands = chunk.mask([](Bytes16 c) { return c == '&'; });
     kinds.equals = chunk.mask([](Bytes16 c) { return c == '='; });
+    if (!with_specials && !with_words) continue;
     const std::uint64_t words = chunk.mask([](Bytes16 c) { return ((c | 0x20) - 'a' < 26) | (c - '0' < 10); });
     std::uint64_t forbidden = ~std::uint64_t{0};  // a percent sign is too: where nothing is, none is looked for
     if (with_specials) {

