@@ -19,15 +19,15 @@ class CoreMutant:
         return f"cpp/{self.file} | {self.old} → {self.new}"
 
 
-FOLLOW, WALK, MATCH = "program_follow.cpp", "program.cpp", "program_match.cpp"
+FOLLOW, WALK, MATCH, APPLY = "program_follow.cpp", "program.cpp", "program_match.cpp", "program_apply.cpp"
 CORE_MUTANTS = (
     # What ends early, ends wrongly: a second rule would have had its turn.
     CoreMutant(FOLLOW, "if (site.always_count || site.group_count == 0) return false;", "return true;"),
     CoreMutant(FOLLOW, "!is_found_by_host && !novelty", "!novelty"),
     CoreMutant(FOLLOW, "return !is_fixed || is_known(About::kCount", "return is_known(About::kCount"),
     CoreMutant(FOLLOW, "if (!is_whole(from) || !is_whole(to)) return true;", ""),
-    CoreMutant(WALK, "lane.suspects.size() == 1 && !shared_;", "lane.suspects.size() == 1;"),
-    CoreMutant(WALK, "lane.suspects.size() == 1 && !shared_;", "!shared_;"),
+    CoreMutant(APPLY, "lane.suspects.size() == 1 && !shared_;", "lane.suspects.size() == 1;"),
+    CoreMutant(APPLY, "lane.suspects.size() == 1 && !shared_;", "!shared_;"),
     # Cycles, limits, and leaving the site.
     CoreMutant(
         WALK, "left.size() < right.size() : left < right;", "left.size() > right.size() : left < right;"
@@ -38,18 +38,18 @@ CORE_MUTANTS = (
     CoreMutant(WALK, "if (next.size() > kLongestUrl) break;", ""),
     CoreMutant(WALK, "step <= kMostSteps; ++step", "step <= kMostSteps / 2; ++step"),
     CoreMutant(WALK, "member = earlier + 1; member < step", "member = earlier + 2; member < step"),
-    CoreMutant(WALK, "|| suffixes_.site_of_host(parts.host) == lane.rules.site;", "|| true;"),
-    CoreMutant(WALK, "if (parts.has_userinfo) return false;", ""),
-    CoreMutant(WALK, "(url.port == kNoPort || is_https == url.is_https);", "true;"),
+    CoreMutant(APPLY, "|| suffixes_.site_of_host(parts.host) == lane.rules.site;", "|| true;"),
+    CoreMutant(APPLY, "if (parts.has_userinfo) return false;", ""),
+    CoreMutant(APPLY, "(url.port == kNoPort || is_https == url.is_https);", "true;"),
     # Conditions and exceptions.
-    CoreMutant(WALK, "if (!match_pattern(*condition++", "if (false && !match_pattern(*condition++"),
-    CoreMutant(WALK, "if (match_pattern(*condition++", "if (false && match_pattern(*condition++"),
-    CoreMutant(WALK, "if (rule->kind == RuleKind::kKeep) return Effect::kKept;", ""),
+    CoreMutant(APPLY, "return std::all_of(when, when", "return true || std::all_of(when, when"),
+    CoreMutant(APPLY, "return std::any_of(unless, unless", "return false && std::any_of(unless, unless"),
+    CoreMutant(APPLY, "if (rule->kind == RuleKind::kKeep) return Effect::kKept;", ""),
     CoreMutant(WALK, "if (effect == Effect::kKept) return masked;", ""),
     CoreMutant(
-        WALK, "lane.rules.site)) return Effect::kNone;", 'std::string_view("?"))) return Effect::kNone;'
+        APPLY, "lane.rules.site)) return Effect::kNone;", 'std::string_view("?"))) return Effect::kNone;'
     ),
-    CoreMutant(WALK, "if (rule->is_mask || use == (", "if (use == ("),
+    CoreMutant(WALK, "if (head.is_mask || use == (", "if (use == ("),
     # Matching.
     CoreMutant(
         MATCH, "kHttp: return !url.is_https && !url.is_scheme_masked;", "kHttp: return !url.is_scheme_masked;"
@@ -60,7 +60,7 @@ CORE_MUTANTS = (
     CoreMutant(MATCH, "segments < pattern.segments : segments", "segments <= pattern.segments : segments"),
     CoreMutant(MATCH, "if (!pattern.open_query) return false;", ""),
     CoreMutant(MATCH, "return is_any || list.slot != kForgotten;", "return true;"),
-    CoreMutant(MATCH, "if (match.takers[i] != Match::kUntaken || url", "if (url"),
+    CoreMutant(MATCH, "if (takers[i] != Takers::kUntaken || url", "if (url"),
     CoreMutant(MATCH, "kNoEquals: return !parameter.has_equals;", "kNoEquals: return true;"),
     # Runs of characters.
     CoreMutant("program_mixture.cpp", "return text.size() == shape.size() && has_shape", "return has_shape"),

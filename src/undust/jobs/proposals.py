@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 LIKELY_BY = "likely"
 BY_THEMSELVES = ("substring",)
 """Learners that look at sizes themselves."""
-GUESSING: dict[str, dict[str, object]] = {"rewrite": {"rewrite.max_fpr": 0.2}}
+GUESSING: dict[str, dict[str, object]] = {
+    "rewrite": {"rewrite.max_fpr": 0.2},
+    "tree": {"tree.min_pages": 1},
+}
 """Options of learners that compare pages, where a page is a size. Two visits to one page often differ in
 size, so that more pairs seem false than are; what is proposed is judged by sizes once more. The bound is the
-strictest of those with most true rules on generated sites of the seeds 3 and 5 (`bench.asking_guesses`)."""
+strictest of those with most true rules on generated sites of the seeds 3 and 5 (`bench.asking_guesses`). Few
+URLs of a log have one size, so that the tree's proposals may rest on a page each."""
 
 
 def proposed_rules(  # noqa: PLR0913 -- one for each thing that is known beforehand
