@@ -9,6 +9,7 @@ from undust.edits import Rewrite, Several, ShapeCapture, making
 from undust.edits.shapes import Shape
 from undust.pages.clustering import SiteClusters, find_in_site
 from undust.reading.observations import table_of
+from undust.rules import Rule
 from undust.searching.likely import (
     MOST_LIKELY,
     forgets_too_much,
@@ -93,6 +94,19 @@ def test_what_names_visits_is_asked_about_wherever_it_stands() -> None:
     assert forgotten_by(gclid.rule) == {"gclid"}
     assert of_visits(clusters(sizes), refuted={gclid.rule.id}) == []
     assert of_visits(clusters(dict(list(sizes.items())[:2]))) == []
+
+
+def test_what_is_likely_is_seen_behind_rules_that_hold() -> None:
+    """Two URLs that differ in what a rule removes, and in a value, show what the value does."""
+    sizes: dict[str, int | None] = {}
+    for n in range(30):
+        sizes[f"http://a.test/p/{n}?tok=a{n:06x}"] = 4000 + 137 * n
+        sizes[f"http://a.test/p/{n}?full=yes&tok=b{n:06x}"] = 4000 + 137 * n
+    text = "rewrite {s}://{h}/{p**}?tok={**}&{rest**} → {s}://{h}/{p}?{rest}"
+    held = Rule.parse(text, site=SITE)
+    behind = likely_rules(clusters(sizes), given=[held])
+    assert any(forgotten_by(each.rule) == {"full"} for each in behind)
+    assert held.id not in {each.rule.id for each in behind}
 
 
 def test_few_urls_give_nothing() -> None:

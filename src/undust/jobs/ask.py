@@ -150,8 +150,7 @@ class AskingRounds:
 
     def _beside_others(self, site: str) -> list[Rule]:
         """Return rules that failed, without the URLs of one that holds, if only those contradicted them."""
-        outcomes = self._of_site(site)
-        held = [each.rule for each in outcomes if each.verdict == "confirmed"]
+        outcomes, held = self._of_site(site), self._held(site)
         urls = self._sites[site].clusters.node_urls
         found = []
         failed = [each.rule for each in outcomes if each.verdict != "confirmed" and each.negatives]
@@ -173,10 +172,15 @@ class AskingRounds:
         said: dict[str, Any] = {"asked": self._asking.told.get(site, []), "seed": self._sampling.seed}
         said["too_wide"] = [_edit_text(rule) for rule in refuted.values()]
         said["against"] = list(refuted.values())
+        said["given"] = self._held(site)
         likely = proposed_rules(known.clusters, **said)
         again = [_edit_text(rule) for rule in likely if rule.id in refuted]
         # Nothing narrower is left of these, and they hide others.
         return proposed_rules(known.clusters, refuted=again, **said) if again else likely
+
+    def _held(self, site: str) -> list[Rule]:
+        """Return the rules of a site that were confirmed."""
+        return [each.rule for each in self._of_site(site) if each.verdict == "confirmed"]
 
     def _of_site(self, site: str) -> list[RuleOutcome]:
         return [each for some in self._outcomes.values() for each in some if each.rule.site == site]
@@ -185,7 +189,7 @@ class AskingRounds:
         groups = []
         for site, some in rules.items():
             beside = [rule for rule in self._rules if rule.site == site and rule.status == "active"]
-            beside += [each.rule for each in self._of_site(site) if each.verdict == "confirmed"]
+            beside += self._held(site)
             group = self._group(site, some, {rule.id: rule for rule in beside if rule not in some})
             groups.append(group)
         return [group for group in groups if group.tried]

@@ -39,6 +39,7 @@ def proposed_rules(  # noqa: PLR0913 -- one for each thing that is known beforeh
     refuted: Iterable[str] = (),
     too_wide: Iterable[str] = (),
     against: Sequence[Rule] = (),
+    given: Sequence[Rule] = (),
     seed: int = 0,
 ) -> list[Rule]:
     """Return the rules that are likely on a site, those that would remove most URLs first.
@@ -49,12 +50,13 @@ def proposed_rules(  # noqa: PLR0913 -- one for each thing that is known beforeh
         refuted: The texts of edits that it has refuted, and of which nothing narrower is left.
         too_wide: The texts of edits that hold, if at all, only where the input shows them at work.
         against: The rules that it has refuted.
+        given: Those that it has confirmed: what is likely is seen behind them.
         seed: Another number draws other URLs.
 
     """
     matters = frozenset(name for rule in against if not rule.when for name in forgotten_by(rule))
     said: dict[str, Any] = {"refuted": refuted, "too_wide": too_wide, "matters": matters, "seed": seed}
-    likely = {each.rule.id: each for each in likely_rules(found, asked=asked, **said)}
+    likely = {each.rule.id: each for each in likely_rules(found, asked=asked, given=given, **said)}
     for each in of_visits(found, refuted={rule.id for rule in against}, seed=seed):
         likely.setdefault(each.rule.id, each)
     ranked = sorted(likely.values(), key=lambda each: (-each.urls, str(each.rule)))

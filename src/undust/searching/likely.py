@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.edits import KEEP, Rewrite, Several, ShapeCapture
+from undust.edits import KEEP, Given, Rewrite, Several, ShapeCapture
 from undust.edits.reading import shape_from
 from undust.edits.shapes import EDIT_ANY
 from undust.edits.visits import SESSIONS, TRACKING
@@ -119,6 +119,7 @@ def likely_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
     refuted: Iterable[str] = (),
     too_wide: Iterable[str] = (),
     matters: Iterable[str] = (),
+    given: Iterable[Rule] = (),
     seed: int = 0,
 ) -> list[LikelyRule]:
     """Return the rules that are likely on a site, those that would remove most URLs first.
@@ -129,6 +130,7 @@ def likely_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         refuted: The texts of edits that it has refuted.
         too_wide: The texts of edits that hold, if at all, only where the input shows them at work.
         matters: Parameters without which the site was seen to show another page.
+        given: Rules that hold: what is likely is seen behind them.
         seed: Another number draws other URLs.
 
     """
@@ -136,10 +138,10 @@ def likely_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
     site = site_of_clusters(found, asked=asked, seed=seed)
     if len(site.urls) < LEAST_URLS:
         return []
-    search = Search(KeyState(site), Guess(refuted=frozenset(refuted), matters=frozenset(matters)))
+    bare = KeyState(site, tuple(Given(rule=rule) for rule in given))
+    search = Search(bare, Guess(refuted=frozenset(refuted), matters=frozenset(matters)))
     state = search.run()
-    edits = [edit for edit in state.edits if edit.operation != KEEP]
-    bare = KeyState(state.site)
+    edits = [edit for edit in state.edits if edit.operation != KEEP and not isinstance(edit, Given)]
     rules: list[LikelyRule] = []
     wide = [search.proposed_as(edit) for edit in edits]
     for effect, open_effect in zip(effects(bare, edits), effects(bare, wide), strict=True):
