@@ -20,9 +20,13 @@ from undust.pages.totals import Totals
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pytest
+
+    from undust.engines import SiteTest
+    from undust.jobs.records import SiteOutcome
 
 PATHS = (
     *("/", "/a", "/a/", "/A", "/a.html", "/a.php", "/b/index.html", "/b/", "/c/index.html", "/d/index.html"),
@@ -69,19 +73,24 @@ def crawl(sites: int, chance: random.Random) -> pa.Table:
     return table_with_site(pa.Table.from_pylist(rows, SCHEMA))
 
 
+def learned_aside(table: pa.Table, test: SiteTest) -> Iterator[tuple[pa.Table, SiteOutcome]]:
+    """Yield the rows of each site that a test sets aside, and what learning gives of it: no rule, no word."""
+    with LocalEngine(threads=1) as engine:
+        left, counts = engine.set_aside(table, test)
+        others = set(engine.collect(left)["site"].to_pylist())
+    aside = [(site, rows) for site, rows in sites_in(table) if site not in others]
+    assert (len(aside), sum(len(rows) for _, rows in aside)) == counts
+    assert 50 < len(aside) < 200, "a test of both kinds"
+    for site, rows in aside:
+        told = from_text(learn_rows(site, rows, LearningTask(Requirements()))["learned"][0].as_py())
+        assert (told.rules.rules, told.shown, told.proposed, told.doubts) == ((), [], (), ()), site
+        yield rows, told
+
+
 def test_a_quiet_site_has_nothing_to_say() -> None:
     """Learning from a site that is set aside gives no rule, no word on a shape, and every URL as a page."""
     table = crawl(250, random.Random(3))
-    with LocalEngine(threads=1) as engine:
-        left, quiet = engine.set_aside(table, QUIET_TEST)
-        loud = set(engine.collect(left)["site"].to_pylist())
-    task = LearningTask(Requirements())
-    aside = [(site, rows) for site, rows in sites_in(table) if site not in loud]
-    assert (len(aside), sum(len(rows) for _, rows in aside)) == quiet
-    assert 50 < len(aside) < 200, "a test of both kinds"
-    for site, rows in aside:
-        told = from_text(learn_rows(site, rows, task)["learned"][0].as_py())
-        assert (told.rules.rules, told.shown, told.proposed, told.doubts) == ((), [], (), ()), site
+    for rows, told in learned_aside(table, QUIET_TEST):
         assert told.totals == Totals(**dict.fromkeys(SAME, len(rows))), rows["url"]
         assert told.has_evidence
 
@@ -99,15 +108,7 @@ def hosts_of_a_log(sites: int, chance: random.Random) -> pa.Table:
 def test_of_few_urls_without_evidence_nothing_is_proposed() -> None:
     """Learning from a site that is set aside gives nothing at all, and judges no URL."""
     table = hosts_of_a_log(250, random.Random(4))
-    with LocalEngine(threads=1) as engine:
-        left, silent = engine.set_aside(table, SILENT_TEST)
-        others = set(engine.collect(left)["site"].to_pylist())
-    aside = [(site, rows) for site, rows in sites_in(table) if site not in others]
-    assert (len(aside), sum(len(rows) for _, rows in aside)) == silent
-    assert 50 < len(aside) < 200, "a test of both kinds"
-    for site, rows in aside:
-        told = from_text(learn_rows(site, rows, LearningTask(Requirements()))["learned"][0].as_py())
-        assert (told.rules.rules, told.shown, told.proposed, told.doubts) == ((), [], (), ()), site
+    for rows, told in learned_aside(table, SILENT_TEST):
         assert told.totals == Totals(**dict.fromkeys(SAME[:3], len(rows))), rows["url"]
         assert (told.rules.urls, told.rules.pages, told.has_evidence) == (len(rows), len(rows), False)
 
