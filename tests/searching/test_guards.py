@@ -102,3 +102,20 @@ def test_lists_that_change_are_kept_whatever_is_behind_a_semicolon() -> None:
     for behind in ("", ";sort=views", ";sort=views;desc"):
         url = f"http://s.test/i?board=99{behind}"
         assert canonical.key(f"{url}&ref=home") != canonical.key(url)
+
+
+def test_a_class_where_one_edit_fails_is_known_to_others() -> None:
+    """Edit forms show another lock at every fetch: what fails there twice is no worse for it elsewhere."""
+    pages = {f"http://a.test/p{n}{tail}": str(n) for n in range(60) for tail in ("", "/", "?ref=x{n}")}
+    pages = {url.replace("{n}", str(place)): page for place, (url, page) in enumerate(pages.items())}
+    forms = {f"http://a.test/p{n}{tail}?do=edit": f"form {n}{tail}" for n in range(12) for tail in ("", "/")}
+    few = {f"http://a.test/p{n}?do=edit&ref=y{n}": f"form {n} again" for n in (3, 7)}
+    table = pa.table(
+        {"url": [*pages, *forms, *few], "cluster": [*pages.values(), *forms.values(), *few.values()]}
+    )
+    (found,) = undust.find_duplicates(table).sites
+    canonical = RuleSet(learn_site(found).rules).compile()
+    assert canonical.key("http://a.test/p70/") == "http://a.test/p70"
+    assert canonical.key("http://a.test/p70?ref=other") == "http://a.test/p70"
+    kept = "http://a.test/p70?do=edit&ref=other"
+    assert canonical.key(kept) == kept

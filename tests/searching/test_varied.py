@@ -12,7 +12,9 @@ import pytest
 import undust
 from undust.edits import making
 from undust.judging import KeyState, Site, effects
-from undust.searching.forgotten import removed_by
+from undust.judging.effect import SUPPORTS
+from undust.searching import learn_site
+from undust.searching.forgotten import removed_by, votes_beside_default
 from undust.searching.likely import Guess
 from undust.searching.varied import is_varied, may_name_versions, untested_parts
 
@@ -27,6 +29,13 @@ def effect_of(edit: Edit, pages: dict[str, str]) -> EditEffect:
     (found,) = undust.find_duplicates(table)
     (effect,) = effects(KeyState(Site.of(found)), [edit])
     return effect
+
+
+def learned(pages: dict[str, str]) -> undust.Canonicalizer:
+    """What is learned of labelled URLs."""
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    (found,) = undust.find_duplicates(table)
+    return undust.RuleSet(learn_site(found).rules).compile()
 
 
 def with_tails(*tails: str, count: int = 20) -> dict[str, str]:
@@ -105,3 +114,30 @@ def test_the_page_of_a_list_is_never_too_rare_to_be_tested() -> None:
     paged = {"http://a.test/p/7?s=1&start=20": "7"}
     assert untested_parts(effect_of(making.only("id"), many | rare)) == set()
     assert untested_parts(effect_of(making.only("id"), many | paged)) == {"start"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "tails", "right"),
+    [
+        (making.dropped("s"), ("", "?s=a"), 0),
+        (making.dropped("s"), ("", "?s=a", "?s=a&t=1", "?s=b"), 20),
+        (making.dropped("s"), ("", "?s={n}"), 19),
+        (making.masked("s"), ("?s=a", "?s=b"), 20),
+        (making.on_any_path("t"), ("?t={n}", "/x?t={n}"), 20),
+    ],
+)
+def test_the_usual_value_says_nothing_of_others(edit: Edit, tails: tuple[str, ...], right: int) -> None:
+    """It may be the default; pages where another value was removed are counted by themselves."""
+    votes = votes_beside_default(effect_of(edit, with_tails(*tails)), SUPPORTS)
+    assert votes == (right, 0, 0)
+
+
+def test_a_default_is_not_a_parameter_that_does_nothing() -> None:
+    """Two pages with another value do not say that every value does nothing."""
+    pages = {f"http://a.test/p/{n}{tail}": str(n) for n in range(40) for tail in ("", "?sort=name")}
+    pages |= {
+        f"http://a.test/p/{n}?sort={value}": str(n) for n in range(4) for value in ("age", "size", "by")
+    }
+    rules = learned(pages)
+    assert rules.key("http://a.test/p/7?sort=name") == "http://a.test/p/7"
+    assert rules.key("http://a.test/p/7?sort=price") == "http://a.test/p/7?sort=price"

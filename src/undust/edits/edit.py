@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from undust.edits.shapes import EDIT_ANY, Guard, Named, Shape, ShapeCapture, ShapeParameter
+from undust.edits.shapes import (
+    EDIT_ANY,
+    Guard,
+    Named,
+    Shape,
+    ShapeCapture,
+    ShapeParameter,
+    filled,
+    places_of,
+)
 from undust.errors import UndustError
 from undust.privacy import is_random, names_a_person
 from undust.rules import Rule
@@ -68,6 +77,11 @@ class Edit(ABC):
     @abstractmethod
     def _steps(self, site: str) -> Iterable[Rule]:
         """Return it in the rule language."""
+
+    @property
+    def defaults(self) -> dict[str, str]:
+        """Parameters that it removes with one value, and that value."""
+        return {}
 
     @property
     def is_mask(self) -> bool:
@@ -157,7 +171,7 @@ class Rewrite(Edit):
             return MASK
         if self.forgets:
             return DROP
-        if _places(self.source) != _places(self.target):
+        if places_of(self.source) != places_of(self.target):
             return MOVE
         if self.makes_up:
             return WRITE
@@ -174,6 +188,17 @@ class Rewrite(Edit):
         """Words of the right that the left does not have."""
         found = list(self.source.literals())
         return tuple(word for word in self.target.literals() if word not in found)
+
+    @cached_property
+    def defaults(self) -> dict[str, str]:
+        """Parameters of the left that have one value, and are not on the right."""
+        written = {part.name for part in self.target.query if isinstance(part, ShapeParameter)}
+        return {
+            part.name: str(part.value[0])
+            for part in self.source.query
+            if isinstance(part, ShapeParameter) and part.name not in written
+            if part.value and len(part.value) == 1 and isinstance(part.value[0], str)
+        }
 
     @property
     def is_open(self) -> bool:
@@ -193,14 +218,14 @@ class Rewrite(Edit):
         taken = {capture.name: capture for capture in self.source.captures()}
         if any(isinstance(part, Named) for part in self.source.query):
             return None
-        return replace(self, source=_filled(self.target, taken), target=self.source.written())
+        return replace(self, source=filled(self.target, taken), target=self.source.written())
 
     def more_general(self) -> Iterator[Edit]:
         """Yield it with a guard less, or with a wider class of one capture."""
         yield from self._unguarded()
         for capture in self.source.captures():
             for wider in _WIDER.get(capture.kind, ()):
-                yield replace(self, source=_filled(self.source, {capture.name: replace(capture, kind=wider)}))
+                yield replace(self, source=filled(self.source, {capture.name: replace(capture, kind=wider)}))
 
     def literals(self) -> Iterator[str]:
         """Yield the words of both sides, each place once."""
@@ -305,6 +330,11 @@ class Several(Edit):
         return tuple(word for part in self.parts for word in part.makes_up)
 
     @property
+    def defaults(self) -> dict[str, str]:
+        """What any of them removes with one value."""
+        return {name: value for part in self.parts for name, value in part.defaults.items()}
+
+    @property
     def is_open(self) -> bool:
         """Whether all of them are for paths of any folder."""
         return all(part.is_open for part in self.parts)
@@ -346,20 +376,6 @@ def _flat(shape: Shape) -> list[str | ShapeCapture]:
     return [piece for run in shape.runs() for piece in run]
 
 
-def _places(shape: Shape) -> dict[str, str]:
-    """Return in which part of a URL each named capture stands."""
-    host = {piece.name: "host" for run in shape.host for piece in run if isinstance(piece, ShapeCapture)}
-    path = {piece.name: "path" for run in shape.path for piece in run if isinstance(piece, ShapeCapture)}
-    query = {
-        piece.name: f"query {part.name}"
-        for part in shape.query
-        if isinstance(part, ShapeParameter)
-        for piece in part.value or ()
-        if isinstance(piece, ShapeCapture)
-    }
-    return host | path | query
-
-
 def _taken(shape: Shape) -> list[tuple[int, str]]:
     return [(place, capture.name) for place, capture in enumerate(shape.captures())]
 
@@ -377,23 +393,3 @@ def _label(shape: Shape, place: int) -> str:
         else:
             labels.append(part.name or "rest")
     return labels[place]
-
-
-def _filled(shape: Shape, captures: dict[str, ShapeCapture]) -> Shape:
-    """Return a shape with its captures as they are described elsewhere, by name."""
-
-    def one(piece: str | ShapeCapture) -> str | ShapeCapture:
-        return captures.get(piece.name, piece) if isinstance(piece, ShapeCapture) and piece.name else piece
-
-    def part(each: ShapeParameter | Named | ShapeCapture) -> ShapeParameter | Named | ShapeCapture:
-        if isinstance(each, ShapeParameter):
-            return each if each.value is None else ShapeParameter(each.name, tuple(map(one, each.value)))
-        filled = one(each) if isinstance(each, ShapeCapture) else each
-        return each if isinstance(filled, str) else filled
-
-    return Shape(
-        one(shape.scheme),
-        tuple(tuple(map(one, run)) for run in shape.host),
-        tuple(tuple(map(one, run)) for run in shape.path),
-        tuple(map(part, shape.query)),
-    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from undust.edits.edit import KEEP, MASK, WRITE, Edit
+from undust.edits.edit import KEEP, MASK, WRITE, Edit, Rewrite
+from undust.edits.reading import shape_from
 from undust.edits.shapes import EDIT_ANY
 
 if TYPE_CHECKING:
@@ -38,6 +40,14 @@ class Given(Edit):
     def bits(self) -> float:
         """Nothing: it is said already."""
         return 0.0
+
+    @cached_property
+    def defaults(self) -> dict[str, str]:
+        """Parameters that a rule removes with one value, and that value."""
+        if self._rule_given.kind != "rewrite":
+            return {}
+        source, target = shape_from(self._rule_given.source), shape_from(self._rule_given.target or "")
+        return Rewrite(source=source, target=target).defaults
 
     def inverse(self) -> None:
         """Return None: it stays as it is."""

@@ -189,3 +189,37 @@ class Guard:
         for part in self.query:
             yield part.name
             yield from (piece for piece in part.value or () if isinstance(piece, str) and piece)
+
+
+def places_of(shape: Shape) -> dict[str, str]:
+    """Return in which part of a URL each named capture stands."""
+    host = {piece.name: "host" for run in shape.host for piece in run if isinstance(piece, ShapeCapture)}
+    path = {piece.name: "path" for run in shape.path for piece in run if isinstance(piece, ShapeCapture)}
+    query = {
+        piece.name: f"query {part.name}"
+        for part in shape.query
+        if isinstance(part, ShapeParameter)
+        for piece in part.value or ()
+        if isinstance(piece, ShapeCapture)
+    }
+    return host | path | query
+
+
+def filled(shape: Shape, captures: dict[str, ShapeCapture]) -> Shape:
+    """Return a shape with its captures as they are described elsewhere, by name."""
+
+    def one(piece: str | ShapeCapture) -> str | ShapeCapture:
+        return captures.get(piece.name, piece) if isinstance(piece, ShapeCapture) and piece.name else piece
+
+    def part(each: ShapeParameter | Named | ShapeCapture) -> ShapeParameter | Named | ShapeCapture:
+        if isinstance(each, ShapeParameter):
+            return each if each.value is None else ShapeParameter(each.name, tuple(map(one, each.value)))
+        filled = one(each) if isinstance(each, ShapeCapture) else each
+        return each if isinstance(filled, str) else filled
+
+    return Shape(
+        one(shape.scheme),
+        tuple(tuple(map(one, run)) for run in shape.host),
+        tuple(tuple(map(one, run)) for run in shape.path),
+        tuple(map(part, shape.query)),
+    )

@@ -64,6 +64,8 @@ class EditEffect:
     """Of each vote: the page of the key that comes under another."""
     texts: Sequence[str] = ()
     """All images."""
+    defaults: frozenset[str] = frozenset()
+    """Parameters of which other edits remove some value."""
 
     def among(self, votes: Bools) -> EditEffect:
         """Return the same with some of the votes."""
@@ -194,6 +196,7 @@ def _effect(state: KeyState, edit: Edit, moves: _Moves, ratios: Floats) -> EditE
         ratios,
         state.page_of_key[moves.left],
         state.image_texts,
+        state.defaults,
     )
 
 
@@ -229,6 +232,7 @@ def transition(before: KeyState, after: KeyState, edit: Edit) -> EditEffect:
         ratios,
         before.page_of_key[left],
         before.image_texts,
+        before.defaults,
     )
 
 

@@ -54,6 +54,11 @@ class KeyState:
         return rules_of(self.site.name, [edit for edit in self.edits if edit.operation == KEEP])
 
     @cached_property
+    def defaults(self) -> frozenset[str]:
+        """Parameters of which some value is removed."""
+        return frozenset(name for edit in self.edits for name in edit.defaults)
+
+    @cached_property
     def _images(self) -> tuple[pa.Array, Ints]:
         return _numbered(self._under(self.rules) if self.rules else self.site.urls)
 

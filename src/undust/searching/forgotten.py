@@ -7,6 +7,7 @@ nothing of larger numbers: votes for those are counted by themselves.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,6 +75,36 @@ def number_votes(effect: EditEffect, supports: float) -> NumberVotes:
     right = share * int((numbered & (ratios >= supports)).sum())
     silent = share * int((numbered & (ratios >= 0) & (ratios < supports)).sum())
     return NumberVotes(right, float(bad), silent)
+
+
+def votes_beside_default(effect: EditEffect, supports: float) -> NumberVotes:
+    """Return how the votes of an edit speak where it removes another value than the most frequent one.
+
+    A value that most links have may be the default: that it does nothing says nothing of others.
+    """
+    count = len(effect.ratios)
+    some = np.arange(0, count, 1 + count // _MOST_VOTES)
+    # What is wrong is rare, and all of it is heard.
+    some = np.union1d(some, np.flatnonzero(effect.ratios < 0)[:_MOST_VOTES])
+    removed = [
+        [(part.label, part.text) for image in sides for part in removed_by(effect.edit, effect.texts[image])]
+        for sides in zip(effect.left[some].tolist(), effect.right[some].tolist(), strict=True)
+    ]
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for label, text in (part for parts in removed for part in parts):
+        values[label][text] += 1
+    usual = {label: max(texts, key=lambda text: (texts[text], text)) for label, texts in values.items()}
+    # Where nothing is told of what is removed, as with labels of hosts, there is no default either.
+    is_other = np.array(
+        [not parts or any(text != usual[label] for label, text in parts) for parts in removed], np.bool_
+    )
+    ratios, group = effect.ratios[some], effect.group[some]
+    right, wrong, silent = (
+        len(np.unique(group[is_other & votes]))
+        for votes in (ratios >= supports, ratios < 0, (ratios >= 0) & (ratios < supports))
+    )
+    share = count / len(some) if len(some) else 1.0
+    return NumberVotes(share * right, float(wrong), share * silent)
 
 
 def is_numbered(edit: Edit, url: str) -> bool:

@@ -71,6 +71,14 @@ class Guards:
     def __init__(self) -> None:
         self._index = GuardIndex()
         self._homes: Counter[Guard] | None = None
+        self._classes: set[Guard] = set()
+        """Exceptions of edits that were accepted, where those failed on many pages."""
+        self._many: set[Guard] = set()
+        """Exceptions that were tried where an edit failed on many pages."""
+
+    def learn_from(self, edit: Edit) -> None:
+        """Remember the classes of pages where an accepted edit fails: others may fail there, too."""
+        self._classes.update(guard for guard in edit.unless if guard in self._many)
 
     def where_it_holds(
         self, state: KeyState, effect: EditEffect, least: int, chosen: EditEffect | None = None
@@ -140,8 +148,21 @@ class Guards:
         excused = Excused()
         for number in self._exceptions(sides.good, sides.bad):
             some.append(self._guard(number))
-            excused = excused.with_more(whole.excused_by(number, self._is_one_value(number, whole)))
+            excused = excused.with_more(self._excused_by(number, whole))
             yield Narrowed(edit.guarded(unless=some), excused)
+
+    def _excused_by(self, number: int, sides: _Sides) -> Excused:
+        """Return the failures that an exception leaves out, as far as they tell of other pages."""
+        if self._guard(number) in self._classes:
+            return Excused(WHERE_COST)
+        is_one_value = self._is_one_value(number, sides)
+        if not is_one_value and sides.pages_under(number) >= MANY_PAGES:
+            self._many.add(self._guard(number))
+        return sides.excused_by(number, is_one_value)
+
+    def _rank(self, guard: Guard) -> tuple[bool, str]:
+        """Return what comes first of exceptions that explain as much: where others fail as well."""
+        return guard in self._classes, str(guard)
 
     def _is_one_value(self, number: int, sides: _Sides) -> bool:
         """Return whether a guard names one value of a parameter, and others were hardly seen to hold."""
@@ -282,7 +303,7 @@ class Guards:
             ours, theirs = self._counted(good), self._counted(bad)
             worth = np.where(theirs > 0, theirs - ours / 2, -np.inf)
             ties = np.flatnonzero(worth == worth.max())
-            best = max(ties.tolist(), key=lambda number: str(self._guard(number)))
+            best = max(ties.tolist(), key=lambda number: self._rank(self._guard(number)))
             if theirs[best] <= ours[best] / 2:
                 return
             yield best
@@ -322,10 +343,14 @@ class _Sides:
         found._group = self._group[stays]  # noqa: SLF001
         return found
 
+    def pages_under(self, number: int) -> int:
+        """Return on how many pages an edit fails where a guard holds."""
+        return len(np.unique(self._group[self.bad.meets(number)]))
+
     def excused_by(self, number: int, is_one_value: bool) -> Excused:  # noqa: FBT001 -- a fact of the guard
         """Return the failures that an exception leaves out, as far as they tell of other pages."""
         covered = self.bad.meets(number)
-        pages = len(np.unique(self._group[covered]))
+        pages = self.pages_under(number)
         if pages >= MANY_PAGES and not is_one_value:
             return Excused(max(WHERE_COST, EXCEPTION_COST * MANY_PAGES / pages))
         numbers = sum(is_numbered(self._edit, self._urls[at]) for at in np.flatnonzero(covered).tolist())

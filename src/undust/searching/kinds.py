@@ -9,25 +9,37 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from undust.edits import DROP, MASK, OPERATIONS, RESPELL, WRITE, Named, Rewrite, Several, ShapeParameter
+from undust.edits import (
+    DROP,
+    MASK,
+    OPERATIONS,
+    RESPELL,
+    SWAP,
+    WRITE,
+    Named,
+    Rewrite,
+    Several,
+    ShapeParameter,
+)
 from undust.edits.making import OPEN
 from undust.edits.visits import names_visit
 from undust.proposing import parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from undust.edits import Edit
     from undust.judging import EditEffect
 
 VISIT, RANDOM, _NUMBER, _WORD, _NOTHING = "visit", "random", "number", "word", "nothing"
 LOOKS = (VISIT, RANDOM, _NUMBER, _WORD, _NOTHING)
-ORDER, CASE, SLASH, ON_HOST = "order", "case", "slash", "host"
+ORDER, CASE, SLASH, ON_HOST, RENAMED = "order", "case", "slash", "host", "renamed"
 _FORMS = {"sorted": ORDER, "unique": ORDER, "first": ORDER, "last": ORDER, "lower": CASE, "capital": CASE}
 SEARCH_KINDS = tuple(
     sorted(
         {f"{operation} {look}" for operation in (DROP, MASK) for look in LOOKS}
-        | {f"{RESPELL} {ORDER}", f"{RESPELL} {CASE}", f"{DROP} {SLASH}", f"{WRITE} {ON_HOST}"}
+        | {f"{RESPELL} {ORDER}", f"{RESPELL} {CASE}", f"{DROP} {SLASH}"}
+        | {f"{WRITE} {ON_HOST}", f"{WRITE} {RENAMED}"}
         | {operation for operation in OPERATIONS if operation not in {DROP, MASK}}
     )
 )
@@ -36,6 +48,8 @@ GUARDED, IN_OTHER_FOLDERS = " under guards", " in other folders"
 """What is added to the name of a kind: for edits with guards, and for how far one folder tells of others."""
 NUMBER_DROPPED = f"{DROP} {_NUMBER}"
 _MOST, _VARIED, _SHORTEST, _LONG_NUMBER = 0.7, 0.6, 8, 8
+_NAME = re.compile(r"[^\W_]*[^\W\d_][^\W_]*")
+_SCHEMES = frozenset({"http", "https"})
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_.~+=%-]+|[0-9a-fA-F]+")
 
 
@@ -50,18 +64,54 @@ def base_kind_of(effect: EditEffect) -> str:
     """Return the same whether an edit has guards or not."""
     edit = effect.edit
     name = edit.operation
-    if name == DROP and not edit.forgets and not any(edit.literals()):
-        return f"{name} {SLASH}"
+    if is_renaming(edit) and not _is_on_host(edit):
+        return f"{WRITE} {RENAMED}"
     if name in {DROP, MASK}:
-        return f"{name} {look_of(effect)}"
+        return f"{name} {_removed(effect)}"
     last = edit.parts[-1] if isinstance(edit, Several) else edit
     if not isinstance(last, Rewrite):
         return name
     if name == RESPELL:
         forms = (_FORMS.get(capture.form or "") for capture in last.target.captures())
         return " ".join((name, *sorted({form for form in forms if form})[:1]))
-    is_authority = (last.source.path, last.source.query) == (OPEN.path, OPEN.query)
-    return f"{name} {ON_HOST}" if name == WRITE and is_authority else name
+    return f"{name} {ON_HOST}" if name == WRITE and _is_on_host(edit) else name
+
+
+def _removed(effect: EditEffect) -> str:
+    """Return what an edit removes: a slash, or texts that look like this."""
+    edit = effect.edit
+    if edit.operation == DROP and not edit.forgets:
+        if not any(edit.literals()):
+            return SLASH
+        if others := [edit.defaults[name] for name in sorted(edit.defaults) if name in effect.defaults]:
+            # A parameter has one default: another value is as doubtful as any.
+            return look_of_texts(others)
+    return look_of(effect)
+
+
+def _is_on_host(edit: Edit) -> bool:
+    """Return whether an edit leaves paths and queries as they are."""
+    last = edit.parts[-1] if isinstance(edit, Several) else edit
+    return isinstance(last, Rewrite) and (last.source.path, last.source.query) == (OPEN.path, OPEN.query)
+
+
+def is_renaming(edit: Edit) -> bool:
+    """Return whether an edit writes a word where it read another: one place of a site becomes another one.
+
+    Two folders, languages or repositories have many pages of the same name. Some of them are equal, and those
+    that differ may not be among the pages that were seen.
+    """
+    if edit.operation not in {SWAP, WRITE}:
+        return False
+    written = _names(edit.makes_up)
+    last = edit.parts[-1] if isinstance(edit, Several) else edit
+    stays = _names(last.target.literals()) if isinstance(last, Rewrite) else frozenset()
+    read = _names(word for word in edit.literals() if word not in edit.makes_up) - stays
+    return bool(written - read) and bool(read - written)
+
+
+def _names(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for word in words for name in _NAME.findall(word)) - _SCHEMES
 
 
 def look_of(effect: EditEffect) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from undust.judging.effect import SUPPORTS
 from undust.rules.target_words import names_lesser_form
-from undust.searching.forgotten import Excused, number_votes
+from undust.searching.forgotten import Excused, number_votes, votes_beside_default
 from undust.searching.kinds import NUMBER_DROPPED, base_kind_of, kind_of
 from undust.searching.risk import RISK, Risk
 from undust.searching.varied import is_varied, may_name_versions
@@ -109,7 +109,17 @@ class Objective:
         worth = self.worth(effect, excused)
         if self._is_enough(worth):
             worth = self._with_numbers(worth, effect, excused)
-        return worth if self._is_enough(worth) and self.is_tested(effect) else None
+        if not self._is_enough(worth) or not self.is_tested(effect):
+            return None
+        return worth if self._holds_beside_default(effect, excused) else None
+
+    def _holds_beside_default(self, effect: EditEffect, excused: Excused) -> bool:
+        """Return whether what an edit removes is known to do nothing with other values than the usual one."""
+        if not effect.edit.forgets:
+            return True
+        votes = votes_beside_default(effect, SUPPORTS)
+        wrong = votes.wrong + excused.pages
+        return self.risk.rate(kind_of(effect), effect.edit, votes.right, wrong) <= self.most
 
     def is_tested(self, effect: EditEffect) -> bool:
         """Return whether what an edit removes was seen to mean nothing."""

@@ -258,6 +258,7 @@ class Search:
             return False
         self.state = after
         self._proposed[reaching.text] = edit
+        self._guards.learn_from(edit)
         return True
 
     def _leads_back(self, edit: Edit) -> bool:
