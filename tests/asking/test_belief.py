@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from undust.asking.proof import HOPELESS_LIKELY, Belief, belief_in, decide_likely
+from undust.asking.belief import HOPELESS_LIKELY, Belief, belief_in, decide_likely
 from undust.asking.samples import SampleTrial, class_of, removed_by, samples_from
 from undust.asking.sampling import Sampling
 from undust.judging.candidates import Candidate

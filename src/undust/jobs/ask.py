@@ -28,6 +28,7 @@ from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
 from undust.rules import RuleSet
 from undust.rules.proposed import LIKELY, is_proposed
+from undust.searching.classes import classes_apart
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class AskingRounds:
             groups = self._groups(self._proposed() if number else self._given())
             if not any(group.tried for group in groups):
                 break
-            found = prove_groups(groups, self._asking, self._sampling, "live")
+            found = prove_groups(groups, self._asking, self._sampling, "live", classes_apart)
             self._outcomes |= found
         every = [*self._rules, *self._new]
         outcomes = [outcome for rule in every for outcome in self._outcomes.get(rule.id) or [_as_it_is(rule)]]

@@ -21,6 +21,7 @@ from undust.jobs.read import read
 from undust.jobs.sites import with_site
 from undust.reading.observations import Observations, table_of
 from undust.rules.language import ANY_SITE
+from undust.searching.classes import classes_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -129,7 +130,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
         samples, epsilon, attempts=attempts, max_unknown=max_unknown, max_fpr=max_fpr, seed=seed
     )
     with asking:
-        return run(rules, groups, asking, sampling, how)
+        return run(rules, groups, asking, sampling, how, classes=classes_apart)
 
 
 def _groups(rules: RuleSet, seen: Any, seed: int) -> list[SiteSamples]:  # noqa: ANN401 -- any Arrow object

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from undust.edits import KEEP, Given, Rewrite, Several, ShapeCapture
-from undust.edits.reading import shape_from
+from undust.edits.making import dropped
+from undust.edits.reading import rewrite_from
 from undust.edits.shapes import EDIT_ANY
 from undust.edits.visits import SESSIONS, TRACKING
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition
-from undust.rules import Rule
 from undust.rules.applying import program_of
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 from undust.searching.search import Search
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.judging import EditEffect, Site
     from undust.pages.clustering import SiteClusters
+    from undust.rules import Rule
     from undust.searching.forgotten import Excused
     from undust.searching.objective import Worth
 
@@ -40,7 +41,6 @@ MOST_LIKELY, MOST_JUDGED = 200, 400
 LEAST_SAVED = 3
 """URLs that a rule must make needless to be worth asking about."""
 MOST_EXAMPLES = 3
-_WITHOUT = "rewrite {{s}}://{{h}}/{{p**}}?{}&{{rest**}} → {{s}}://{{h}}/{{p}}?{{rest}}"
 _SURE, _DOUBTFUL = 0.95, 0.2
 """How likely a rule is said to be, at most and at least: sizes prove nothing, and refute nothing."""
 
@@ -135,10 +135,11 @@ def likely_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
 
     """
     narrow = frozenset(too_wide)
-    site = site_of_clusters(found, asked=asked, seed=seed)
+    held = tuple(given)
+    site = site_of_clusters(found, asked=asked, given=held, seed=seed)
     if len(site.urls) < LEAST_URLS:
         return []
-    bare = KeyState(site, tuple(Given(rule=rule) for rule in given))
+    bare = KeyState(site, tuple(Given(rule=rule) for rule in held))
     search = Search(bare, Guess(refuted=frozenset(refuted), matters=frozenset(matters)))
     state = search.run()
     edits = [edit for edit in state.edits if edit.operation != KEEP and not isinstance(edit, Given)]
@@ -162,10 +163,7 @@ def forgotten_by(rule: Rule) -> frozenset[str]:
     >>> sorted(forgotten_by(drop))
     ['sid']
     """
-    if rule.kind != "rewrite":
-        return frozenset()
-    edit = Rewrite(source=shape_from(rule.source), target=shape_from(rule.target or ""))
-    return frozenset(edit.forgets)
+    return frozenset(rewrite_from(rule).forgets if rule.kind == "rewrite" else ())
 
 
 def of_visits(found: SiteClusters, *, refuted: Container[str] = (), seed: int = 0) -> list[LikelyRule]:
@@ -180,8 +178,7 @@ def of_visits(found: SiteClusters, *, refuted: Container[str] = (), seed: int = 
 
     """
     site = site_of_clusters(found, seed=seed)
-    names = (f"{{**:{name}}}" if name.endswith("*") else f"{name}={{**}}" for name in (*TRACKING, *SESSIONS))
-    rules = [Rule.parse(_WITHOUT.format(name), site=site.name) for name in names]
+    rules = [rule for name in (*TRACKING, *SESSIONS) for rule in dropped(name).rules(site.name) or ()]
     likely = [] if len(site.urls) < LEAST_URLS else [_judged(site, rule, least=0) for rule in rules]
     return [each for each in likely if each is not None and each.rule.id not in refuted]
 
