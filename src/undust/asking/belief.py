@@ -65,11 +65,11 @@ def _beta(first: float, second: float) -> float:
     return lgamma(first) + lgamma(second) - lgamma(first + second)
 
 
-def belief_in(said: object) -> Belief:
-    """Return the probability that is written with a rule; anything but a probability is ignored."""
+def belief_in(said: object, usual: float = USUAL) -> Belief:
+    """Return the probability that is written with a rule; the usual one if nothing of the kind is."""
     true = said.get("true") if isinstance(said, dict) else None
     is_number = isinstance(true, int | float) and not isinstance(true, bool)
-    return Belief(min(0.99, max(0.01, float(true)))) if is_number and true is not None else Belief()
+    return Belief(min(0.99, max(0.01, float(true)))) if is_number and true is not None else Belief(usual)
 
 
 def _is_sure(belief: Belief, right: int, wrong: int, max_fpr: float) -> bool:

@@ -8,7 +8,6 @@ that shrinks a URL comes first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -26,7 +25,7 @@ from undust.rules.reasoning.algebra import refines
 from undust.rules.reasoning.inverses import reversed_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from undust.asking.outcome import How, Verdict
     from undust.asking.samples import Samples
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 VERDICTS: dict[str, Verdict] = {"valid": "confirmed", "refuted": "refuted"}
-MOST_KNOWN = 3
+MOST_APART = 3
 """Pairs that are known to be two pages and that a rule would merge, which are counted before any other."""
-LEAST_RIGHT = 3
-"""URLs on which a rule was right, without which nobody asks where else it is."""
+LEAST_HELD = 3
+"""URLs on which a rule was right, without which no class of URLs is looked for in which it fails."""
 LEAST_INSIDE, MOST_INSIDE = 3, 6
 """Answers against a rule in a class of URLs without which it may be right there; and URLs asked about."""
 _LOOKED_AT = 3
@@ -79,14 +78,18 @@ class TriedRule(NamedTuple):
     """URLs that show another page, and their targets."""
 
 
-Classes = Callable[[Sequence[str], Sequence[str], Sequence[str]], Iterable[str]]
-"""Of URLs where a rule is right, where it is wrong, and all that it changes: guards that leave out what is
-wrong and nothing that is right."""
+@dataclass(frozen=True)
+class Beforehand:
+    """What is known of rules before any site is asked."""
+
+    true: Callable[[Rule], float] = lambda _: USUAL
+    """How likely a rule is of which nothing is written."""
+    classes: Callable[[Sequence[str], Sequence[str], Sequence[str]], Iterable[str]] = lambda *_: ()
+    """Of URLs where a rule is right, where it is wrong, and all that it changes: guards that leave out what
+    is wrong and nothing that is right."""
 
 
-def no_classes(*_: Sequence[str]) -> Iterable[str]:
-    """Return no class."""
-    return ()
+NOTHING_BEFOREHAND = Beforehand()
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class SiteProof:
     """Called with every pair."""
     watch: Callable[[Rule], object] = lambda _: None
     """Called with every rule before it is tried."""
-    classes: Classes = no_classes
+    beforehand: Beforehand = NOTHING_BEFOREHAND
 
     def outcomes(self, rules: Sequence[Rule]) -> dict[str, list[RuleOutcome]]:
         """Return by the id of each rule what was found; after it a rule that holds in its stead."""
@@ -168,11 +171,11 @@ class SiteProof:
         """
         rule, outcome = tried.given, tried.outcome
         is_open = is_proposed(rule) and not rule.unless and outcome.verdict != "confirmed"
-        if not is_open or not tried.against or len(tried.right) < LEAST_RIGHT:
+        if not is_open or not tried.against or len(tried.right) < LEAST_HELD:
             return []
         wrong = [left for left, _ in tried.against]
         every = [url for url, _ in self.samples.pairs(rule, len(self.samples.urls))]
-        for guard in self.classes(tried.right, wrong, every):
+        for guard in self.beforehand.classes(tried.right, wrong, every):
             inside = self._asked_inside(replace(rule, when=(*rule.when, guard)), rule, tried)
             if inside is None:
                 continue
@@ -251,8 +254,8 @@ class SiteProof:
             pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
             return decide(candidate, pairs, judge, self.sampling)
         known = [SampleTrial(*pair, class_of(pair[0]), 1) for pair in self._merged(rule, held)]
-        trials = chain(known[:MOST_KNOWN], self.samples.trials(rule, MOST_TRIES))
-        belief = belief_in(rule.extra.get(LIKELY))
+        trials = chain(known[:MOST_APART], self.samples.trials(rule, MOST_TRIES))
+        belief = belief_in(rule.extra.get(LIKELY), self.beforehand.true(rule))
         return decide_likely(candidate, trials, judge, self.sampling, belief)
 
 

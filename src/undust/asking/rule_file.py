@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undust.asking.outcome import Validation
-from undust.asking.proof import SiteProof, no_classes
+from undust.asking.proof import NOTHING_BEFOREHAND, SiteProof
 from undust.judging.tidying import dispensable
 from undust.rules.language import ANY_SITE
 from undust.urls import site_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from undust.asking.outcome import How, RuleOutcome
-    from undust.asking.proof import Classes, CountingJudge
+    from undust.asking.proof import Beforehand, CountingJudge
     from undust.asking.samples import Samples
     from undust.asking.sampling import Answer, Judge, Sampling
     from undust.rules import Rule, RuleSet
@@ -97,10 +97,10 @@ def run(  # noqa: PLR0913 -- all that a proof is made of
     sampling: Sampling,
     how: How,
     *,
-    classes: Classes = no_classes,
+    beforehand: Beforehand = NOTHING_BEFOREHAND,
 ) -> Validation:
     """Prove the rules of all groups; return them in the order of the file."""
-    by_id = prove_groups(groups, judges, sampling, how, classes)
+    by_id = prove_groups(groups, judges, sampling, how, beforehand)
     outcomes = [outcome for rule in rules for outcome in by_id[rule.id]]
     return concluded(rules, outcomes, groups, judges)
 
@@ -110,7 +110,7 @@ def prove_groups(
     judges: Judges,
     sampling: Sampling,
     how: How,
-    classes: Classes = no_classes,
+    beforehand: Beforehand = NOTHING_BEFOREHAND,
 ) -> dict[str, list[RuleOutcome]]:
     """Return by the id of each rule what was found, sites side by side.
 
@@ -119,14 +119,14 @@ def prove_groups(
         judges: Who answers for them.
         sampling: How much is asked.
         how: What the answers come from.
-        classes: Names classes of URLs in which a rule may fail that holds elsewhere.
+        beforehand: What is known of rules before that.
 
     """
     judges.begin(groups)
 
     def prove(group: SiteSamples) -> dict[str, list[RuleOutcome]]:
         judge = _General(group, judges) if group.site == ANY_SITE else judges.of(group, group.site)
-        proof = SiteProof(group.samples, judge, sampling, how, judges.note, judges.watch, classes)
+        proof = SiteProof(group.samples, judge, sampling, how, judges.note, judges.watch, beforehand)
         return proof.outcomes(group.rules)
 
     single = [group for group in groups if group.site != ANY_SITE]

@@ -84,6 +84,8 @@ class Samples:
     """Of URLs, if a log or an index has them."""
     rules: tuple[Rule, ...] = ()
     """That are tried on them, or hold beside those."""
+    visits: tuple[Rule, ...] = ()
+    """Rules that remove what names visits on most sites: sizes are compared without it."""
     doubtful: frozenset[str] = frozenset()
     """URLs that showed another page than one that some rule made of them."""
 
@@ -128,13 +130,13 @@ class Samples:
         """Return the places of pairs that may be two pages, by their sizes or because one was another before.
 
         A log seldom has both URLs of a pair as they are. So the sizes of all URLs count that the other rules
-        make equal to one of the two, or that this rule makes equal to the target. And those count that it
-        makes equal without the others, of which one may be so wrong that all sizes are alike.
+        make equal to one of the two, or that this rule makes equal to the target. And those count that are
+        equal but for visits, since a rule beside it may be so wrong that all sizes are alike.
         """
         found = {place for place, pair in enumerate(every) if any(url in self.doubtful for url in pair)}
         if self.sizes and every:
             others = [other.with_status("active") for other in self.rules if other.id != rule.id]
-            found |= self._apart_by_size(every, others) | self._apart_by_size(every, ())
+            found |= self._apart_by_size(every, others) | self._apart_by_size(every, self.visits)
         return found
 
     def _apart_by_size(self, every: Sequence[tuple[str, str]], beside: Sequence[Rule]) -> set[int]:

@@ -23,8 +23,8 @@ def rewrite_from(rule: Rule) -> Rewrite:
 
     >>> from undust.rules import Rule
     >>> drop = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", site="a.test")
-    >>> rewrite_from(drop).forgets
-    ('sid',)
+    >>> str(rewrite_from(drop).source)
+    '{s}://{h}/{p**}?sid={**}&{rest**}'
     """
     target = _FORM.sub(r"\1}", rule.target or "")
     return Rewrite(source=shape_from(rule.source), target=shape_from(target))

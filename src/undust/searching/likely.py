@@ -166,6 +166,11 @@ def forgotten_by(rule: Rule) -> frozenset[str]:
     return frozenset(rewrite_from(rule).forgets if rule.kind == "rewrite" else ())
 
 
+def without_visits(site: str) -> tuple[Rule, ...]:
+    """Return rules of a site that remove what names visits on most sites, a parameter or family each."""
+    return tuple(rule for name in (*TRACKING, *SESSIONS) for rule in dropped(name).rules(site) or ())
+
+
 def of_visits(found: SiteClusters, *, refuted: Container[str] = (), seed: int = 0) -> list[LikelyRule]:
     """Return the rules that remove what names visits on most sites, as far as the site has it.
 
@@ -178,8 +183,8 @@ def of_visits(found: SiteClusters, *, refuted: Container[str] = (), seed: int = 
 
     """
     site = site_of_clusters(found, seed=seed)
-    rules = [rule for name in (*TRACKING, *SESSIONS) for rule in dropped(name).rules(site.name) or ()]
-    likely = [] if len(site.urls) < LEAST_URLS else [_judged(site, rule, least=0) for rule in rules]
+    rules = () if len(site.urls) < LEAST_URLS else without_visits(site.name)
+    likely = [_judged(site, rule, least=0) for rule in rules]
     return [each for each in likely if each is not None and each.rule.id not in refuted]
 
 
