@@ -169,3 +169,19 @@ def test_the_urls_of_a_sitemap_are_what_others_become(form: str) -> None:
     (found,) = likely_rules(find_in_site(table_of(rows), SITE))
     (example, *_) = found.examples
     assert example[1] in {f"http://a.test{form.format(n)}" for n in range(30)}
+
+
+def test_forms_of_pages_are_seen_behind_rules_that_hold() -> None:
+    """What a page for the printer adds is told where sessions no longer make every URL a shape of its own."""
+    sizes: dict[str, int | None] = {}
+    for n in range(24):
+        own, other = (f"{name}{n:05x}" for name in ("a", "b"))
+        session = ("sid", "gclid", "cid", "ref")[n % 4]
+        sizes[f"http://a.test/story/{n}?{session}={own}"] = 4000 + 137 * n
+        sizes[f"http://a.test/story/{n}?view=print&utm_source={other}"] = 4011 + 137 * n
+    names = ("sid", "gclid", "cid", "ref", "utm_source")
+    given = [rule for name in names for rule in making.dropped(name).rules(SITE) or ()]
+    found = likely_rules(clusters(sizes), given=given)
+    (view,) = [rule for rule in found if "view=" in rule.rule.source]
+    assert (view.alike, view.unlike) == (24, 0)
+    assert not any("view=" in rule.rule.source for rule in likely_rules(clusters(sizes)))

@@ -152,7 +152,7 @@ class SiteProof:
             return
         sides = (pa.array(side, pa.large_string()) for side in zip(*self.judge.apart, strict=True))
         beside = [each for each in self.samples.rules if each.status == "active"]
-        beside = list({each.id: each for each in (*beside, *held)}.values())
+        beside = list({each.id: each for each in (*beside, *held) if each.id != rule.id}.values())
         before, after = RuleSet(beside).compile(), RuleSet([*beside, rule.with_status("active")]).compile()
         keys = [
             (before.batch(side, keys=True).to_pylist(), after.batch(side, keys=True).to_pylist())

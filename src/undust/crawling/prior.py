@@ -106,7 +106,7 @@ class PriorRules:
             found[_SECURED] = ""
         unwanted = {after for _, after in off.matches(url)} if off else set()
         rules = {place: replace(_parsed()[place], site=self.site) for place in found}
-        self._watch(self._waiting - found.keys())
+        self._watch(self._waiting.difference(found))
         new = {
             place: rule
             for place, rule in rules.items()

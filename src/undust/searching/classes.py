@@ -39,9 +39,13 @@ def classes_apart(right: Sequence[str], wrong: Sequence[str], every: Sequence[st
     holds, fails, meets = (some.counted(len(index.guards)) for some in (good, bad, whole))
     may = np.flatnonzero((fails == bad.size) & (holds == 0) & (meets >= _LEAST_URLS)).tolist()
     named = [
-        (-int(meets[number]), str(index.guards[number])) for number in may if _is_class(index.guards[number])
+        (-int(meets[each]), str(index.guards[each]), each) for each in may if _is_class(index.guards[each])
     ]
-    return [guard for _, guard in sorted(named)[:_MOST]]
+    # Of guards that leave out the same URLs one is enough.
+    found: dict[bytes, str] = {}
+    for _, guard, number in sorted(named):
+        found.setdefault(whole.meets(number).tobytes(), guard)
+    return list(found.values())[:_MOST]
 
 
 def _is_class(guard: Guard) -> bool:
