@@ -185,3 +185,15 @@ def test_forms_of_pages_are_seen_behind_rules_that_hold() -> None:
     (view,) = [rule for rule in found if "view=" in rule.rule.source]
     assert (view.alike, view.unlike) == (24, 0)
     assert not any("view=" in rule.rule.source for rule in likely_rules(clusters(sizes)))
+
+
+def test_few_sizes_say_little_of_a_kind_that_is_seldom_true() -> None:
+    """Four lists that are as long on their second page do not make page numbers idle."""
+    sizes = {url: size for url, size in shop().items() if "page=" not in url}
+    for n in range(4):
+        sizes |= {f"http://a.test/list/{n}?page={page}": 90_000 + 2110 * n for page in (1, 2, 3)}
+    true = {str(each.rule): each.true for each in likely_rules(clusters(sizes))}
+    numbers = [said for rule, said in true.items() if "page=" in rule]
+    assert numbers
+    assert max(numbers) < 0.9
+    assert max(said for rule, said in true.items() if "sid=" in rule) == 0.95

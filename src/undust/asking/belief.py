@@ -33,6 +33,8 @@ LEAST_AGAINST = 2
 """Answers against a rule without which it is not refuted: one may be an accident."""
 HOPELESS_LIKELY = 12
 """URLs after which a rule stays proposed if none of them could be compared."""
+LEAST_ELSEWHERE = 6
+"""Answers for a rule without which it is not confirmed for a class none of whose URLs could be compared."""
 MOST_TRIES = 60
 _AFTER_WRONG = 20
 """URLs that are tried after an answer against a rule: no more can make up for it, and another refutes it."""
@@ -87,16 +89,20 @@ def decide_likely(
     """Ask about URLs of each class in turn until a likely rule is decided, or no more are worth asking."""
     said = Counter[str]()
     seen: set[str] = set()
+    spent: set[str] = set()
     found: Found = "undecided"
     left = MOST_TRIES
     for trial in trials:
         answer = judge(trial.url, trial.target)
         said[answer] += 1
-        if answer != "unknown" or trial.is_last:
+        if answer != "unknown":
             seen.add(trial.of)
+        elif trial.is_last:
+            spent.add(trial.of)
         right, wrong = said["same"], said["different"]
         belief = replace(belief, is_choice=trial.is_choice)
-        is_seen = len(seen) >= trial.classes or said.total() >= 3 * trial.classes
+        without = spent if right >= LEAST_ELSEWHERE else set()
+        is_seen = len(seen | without) >= trial.classes or said.total() >= 3 * trial.classes
         if wrong >= LEAST_AGAINST and wrong >= bounds.epsilon * (right + wrong):
             found = "refuted"
         elif right >= bounds.least and is_seen and _is_sure(belief, right, wrong, bounds.max_fpr):

@@ -6,6 +6,7 @@ guess: nothing of it may be applied before somebody has asked the site.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from undust.edits.visits import SESSIONS, TRACKING
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition
 from undust.rules.applying import program_of
+from undust.searching.kinds import kind_of
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 from undust.searching.search import Search
 from undust.searching.sized_site import site_of_clusters
@@ -41,6 +43,8 @@ MOST_LIKELY, MOST_JUDGED = 200, 400
 LEAST_SAVED = 3
 """URLs that a rule must make needless to be worth asking about."""
 MOST_EXAMPLES = 3
+_CAPTURE, _DIGITS = re.compile(r"\{[^{}]*\}"), re.compile(r"[0-9]+")
+_GUARD = re.compile(" (?:when|unless) ")
 _SURE, _DOUBTFUL = 0.95, 0.2
 """How likely a rule is said to be, at most and at least: sizes prove nothing, and refute nothing."""
 
@@ -65,6 +69,8 @@ class Guess(Objective):
         # An exception was made for what speaks against an edit; what nobody has seen yet would need more.
         if effect.edit.unless or effect.edit.text in self.refuted or forgets_too_much(effect.edit):
             return None
+        if swaps_numbers(effect.edit.text):
+            return None
         # Where a list has one row its order does nothing, so that a few answers are right by chance.
         if effect.edit.is_mask and self.matters.intersection(effect.edit.forgets):
             return None
@@ -73,6 +79,28 @@ class Guess(Objective):
     def is_tested(self, effect: EditEffect) -> bool:  # noqa: ARG002 -- of no edit
         """Return True: the test is to ask the site."""
         return True
+
+
+def swaps_numbers(text: str) -> bool:
+    """Return whether a rule writes one number where another was, but for hosts: it names another page.
+
+    >>> swaps_numbers('replace "=3$" → "=4"'), swaps_numbers('replace "/latest/" → "/v1/"')
+    (True, False)
+    >>> swaps_numbers("rewrite {s}://{h}/{p**}/2003/{a} → {s}://{h}/{p}/2005/{a}")
+    True
+    >>> swaps_numbers("rewrite {s}://{h}/ticket/0{n:int} → {s}://{h}/ticket/{n}")
+    False
+    """
+    kind, _, rest = text.partition(" ")
+    sides = [_CAPTURE.sub("{}", side) for side in _GUARD.split(rest)[0].split(" → ")]
+    if kind == "rewrite":
+        sides = [side.partition("://")[2].partition("/")[2] for side in sides]
+    source, *target = (side.strip('"').rstrip("$") for side in sides)
+    return _changes_numbers(source, target[0]) if len(target) == 1 else False
+
+
+def _changes_numbers(source: str, target: str) -> bool:
+    return source != target and _DIGITS.sub("0", source) == _DIGITS.sub("0", target)
 
 
 def forgets_too_much(edit: Edit) -> bool:
@@ -207,12 +235,22 @@ def _guessed(
     speaking = int((effect.ratios != 0).sum())
     if effect.saved < LEAST_SAVED or (speaking and effect.pages < LEAST_SAVED):
         return []
-    worth = Guess().worth(effect)
-    true = round(min(_SURE, max(_DOUBTFUL, 1.0 - worth.rate)), 2)
+    true = round(min(_SURE, max(_DOUBTFUL, _true(effect))), 2)
     shown = said if said.saved >= LEAST_SAVED else effect
     counts = shown.saved, shown.pages, shown.lost
     rules = said.edit.rules(bare.site.name) or ()
     return [LikelyRule(rule, text, *counts, true, examples) for rule in rules]
+
+
+def _true(effect: EditEffect) -> float:
+    """Return how likely an edit is true, as sizes tell it, and no likelier than its kind is by so many pages.
+
+    Sizes that differ say little where two visits to one page differ in size; a few that are alike say little
+    of a kind that is seldom true, such as ignoring the number of a page.
+    """
+    guess = Guess()
+    of_kind = guess.risk.is_true(kind_of(effect), effect.edit.bits, effect.pages, 0.0)
+    return min(1.0 - guess.worth(effect).rate, of_kind)
 
 
 def _examples(bare: KeyState, effect: EditEffect) -> tuple[tuple[str, str], ...]:
