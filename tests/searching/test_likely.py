@@ -197,3 +197,16 @@ def test_few_sizes_say_little_of_a_kind_that_is_seldom_true() -> None:
     assert numbers
     assert max(numbers) < 0.9
     assert max(said for rule, said in true.items() if "sid=" in rule) == 0.95
+
+
+def test_what_names_visits_is_asked_about_where_sizes_change_at_every_visit() -> None:
+    """Sizes refute nothing; such a rule only starts as a doubtful one."""
+    sizes: dict[str, int | None] = {
+        f"http://a.test/t/{n}?gclid={n:04x}{form}": 4000 + 137 * n + 900 * form
+        for n in range(20)
+        for form in (1, 2)
+    }
+    (found,) = of_visits(clusters(sizes))
+    assert "gclid" in found.rule.source
+    assert found.unlike > found.alike
+    assert found.true < 0.5

@@ -301,7 +301,10 @@ def likely_of(
 
 
 def _judged(site: Site, rule: Rule, least: int = LEAST_SAVED) -> LikelyRule | None:
-    """Return a rule with what speaks for it; None if it does too little, or more speaks against it."""
+    """Return a rule with what speaks for it; None if it does too little, or more speaks against it.
+
+    With `least` 0 it need not be seen to do anything.
+    """
     program = program_of([rule])
     rows = np.unique(np.asarray(pa.array(program.touched(site.urls)[0])))
     if len(rows) < LEAST_SAVED:
@@ -316,7 +319,9 @@ def _judged(site: Site, rule: Rule, least: int = LEAST_SAVED) -> LikelyRule | No
     left, right = order[~starts], first[~starts]
     ratios = site.evidence.ratios(left, right)
     alike, unlike = int((ratios > 0).sum()), int((ratios < 0).sum())
-    if len(left) < least or unlike > alike or (alike + unlike and alike < least):
+    # What names visits on most sites is asked about even where pages have another size at every visit.
+    is_unlikely = unlike > alike or (alike + unlike and alike < least)
+    if len(left) < least or (least and is_unlikely):
         return None
     true = round(min(_SURE, max(_DOUBTFUL, (alike + 0.5) / (alike + unlike + 1.0))), 2)
     texts = site.texts
