@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bench.sites import Site
+    from undust.asking.outcome import RuleOutcome
 
 SHARE, FETCHES, MOST_FETCHES, MOST_FALSE = 0.9, 30, 3_000, 0.01
 COLUMNS = ("url", "status", "size", "time")
@@ -63,6 +64,7 @@ def main() -> None:
         if not told.json:
             _print(rows[-1], is_first=len(rows) == 1)
     problems = [problem for row in rows for problem in row.pop("problems")]
+    not_refuted = [reason for row in rows for reason in row.pop("not refuted")]
     total: dict[str, Any] = {
         name: "all" if name == "kind" else sum(row[name] for row in rows) for name in rows[0]
     }
@@ -75,10 +77,11 @@ def main() -> None:
     if mean > FETCHES:
         problems.append(f"a confirmed rule takes {mean:.1f} requests on the mean, not {FETCHES}")
     if told.json:
-        print(json.dumps({"kinds": rows, "total": total, "problems": problems}))
+        said = {"kinds": rows, "total": total, "problems": problems, "not refuted": not_refuted}
+        print(json.dumps(said))
     else:
         _print(total)
-        print(*problems, sep="\n")
+        print(*not_refuted, *problems, sep="\n")
     sys.exit(bool(problems))
 
 
@@ -131,7 +134,15 @@ def measured(made: Site) -> dict[str, Any]:
         "fetches": requests,
         "a rule": round(requests / max(1, confirmed), 1),
         "problems": problems,
+        "not refuted": [f"{made.domain}: {_why(each, pages)}" for each in told if each.verdict != "refuted"],
     }
+
+
+def _why(each: RuleOutcome, pages: dict[str, str]) -> str:
+    """Return why a tempting rule is not refuted."""
+    if not is_false(each.rule, pages):
+        return f"tempting, but not false on the URLs of the site: {each.rule}"
+    return f"tempting, and {each.verdict} ({each.positives} answers for it; {each.reason}): {each.rule}"
 
 
 def is_in_log(url: str) -> bool:
@@ -167,7 +178,7 @@ def is_false(rule: undust.Rule, pages: dict[str, str], beside: Iterable[undust.R
 
 
 def _print(row: dict[str, Any], *, is_first: bool = False) -> None:
-    shown = {name: value for name, value in row.items() if name != "problems"}
+    shown = {name: value for name, value in row.items() if name not in {"problems", "not refuted"}}
     if is_first:
         print(*(f"{name:>{max(8, len(name))}}" for name in shown), sep="  ")
     print(*(f"{value!s:>{max(8, len(name))}}" for name, value in shown.items()), sep="  ", flush=True)

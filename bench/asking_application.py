@@ -89,6 +89,9 @@ def main() -> None:
     print(f"{len(likely)} proposed, {counts}, {done.fetches} fetches")
     for rule in active:
         print(f"  {rule}")
+    for each in done.outcomes:
+        if each.verdict != "confirmed":
+            print(f"  {each.verdict}: {each.rule} ({each.reason})")
 
 
 def make_repository(folder: Path) -> Path:

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from undust.asking.proof import HOPELESS_LIKELY, Belief, belief_in, decide_likely
+from undust.asking.belief import HOPELESS_LIKELY, Belief, belief_in, decide_likely
 from undust.asking.samples import SampleTrial, class_of, removed_by, samples_from
 from undust.asking.sampling import Sampling
+from undust.jobs.beforehand import BEFOREHAND
 from undust.judging.candidates import Candidate
 
 if TYPE_CHECKING:
@@ -76,6 +77,39 @@ def test_a_choice_of_few_values_needs_more_answers_than_any_value() -> None:
 def test_every_class_of_urls_is_asked_about() -> None:
     """What holds for one part of a site may not for another."""
     assert decided(["same"] * 60, 0.95, classes=7).positive == 7
+
+
+def test_a_class_of_which_no_url_is_left_holds_nothing_up() -> None:
+    """Its few URLs could not be compared; the others decide."""
+    said_so: list[Answer] = ["same"] * 31
+    said_so[0] = "unknown"
+    answers = iter(said_so)
+    trials = [SampleTrial("http://a.test/gone?x", "http://a.test/gone", "gone", 2, is_last=True)]
+    trials += [SampleTrial(f"http://a.test/{n}?x", f"http://a.test/{n}", "pages", 2) for n in range(30)]
+    said = decide_likely(
+        Candidate((RULE,), 0, "pairs"), trials, lambda *_: next(answers), Sampling(), Belief(0.95)
+    )
+    assert (said.found, said.unknown) == ("valid", 1)
+    assert said.positive < 10
+    urls = [f"http://a.test/c/{n}?x={n:08x}" for n in range(5)] + ["http://a.test/about?x=1"]
+    samples = samples_from(pa.array(urls), pa.nulls(len(urls), pa.int64()), [RULE])
+    last = [trial.url for trial in samples.trials(RULE, 10) if trial.is_last]
+    assert len(last) == 2
+    assert urls[-1] in last
+
+
+def test_a_rule_of_which_nothing_is_written_is_as_likely_as_others_of_its_kind() -> None:
+    """What is written with it goes before that."""
+    assert belief_in(None, 0.2).true == 0.2
+    assert belief_in({"true": 0.7}, 0.2).true == 0.7
+    order, session = (
+        undust.Rule.parse(
+            f"rewrite {{s}}://{{h}}/{{p**}}?{name}={{**}}&{{rest**}} -> {{s}}://{{h}}/{{p}}?{{rest}}",
+            site="a.test",
+        )
+        for name in ("order", "sid")
+    )
+    assert BEFOREHAND.true(order) < 0.5 < BEFOREHAND.true(session)
 
 
 def test_what_cannot_be_compared_is_given_up() -> None:

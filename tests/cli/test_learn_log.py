@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import undust
-from bench.sites import site
+from bench.sites import Crawl, site
+from bench.sites.archive import write_archive
 from bench.sites.output import log_lines
 from bench.sites.server import LOOPBACK, serving
 from tests.cli.command import Ended, run, sentence, start
@@ -211,6 +212,16 @@ def test_asking_goes_on_after_a_kill(asked: Asked, log: Path, tmp_path: Path) ->
     assert again.verdicts() == asked.verdicts()
     twice = again.requests - asked.requests
     assert twice.total() <= 2, twice
+
+
+def test_pages_that_were_fetched_before_are_not_asked_for(asked: Asked, log: Path, tmp_path: Path) -> None:
+    """With --from: a web archive answers first."""
+    archive = tmp_path / "forum.warc.gz"
+    write_archive([FORUM], Crawl(), str(archive))
+    with serving(FORUM) as server:
+        again = Asked.by(server, log, tmp_path / "rules.json", "-q", "--from", str(archive))
+    assert again.ended.code == 0
+    assert again.requests.total() < 0.5 * asked.requests.total()
 
 
 def test_validate_does_the_same_for_a_file(proposed: Path, log: Path, tmp_path: Path) -> None:

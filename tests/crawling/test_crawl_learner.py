@@ -204,6 +204,15 @@ def test_what_a_person_switched_off_stays_off() -> None:
     assert [rule.status for rule in crawl.learner.rules] == ["disabled"]
 
 
+@pytest.mark.parametrize("text", [DROP_SID, DROP_SID.replace("{**:sid}", "sid={**}")])
+def test_what_a_person_switched_off_is_not_done_in_other_words(text: str) -> None:
+    """Rules of most sites stay off that would do the same."""
+    rules = one_rule(text)
+    crawl = Crawl(undust.CrawlLearner(rules=rules.disable(rules[0].id)))
+    crawl.ask(sessions(10, 4))
+    assert len(crawl.fetched) == 40
+
+
 def test_young_rules_are_tested_more_than_old_ones() -> None:
     """The share of skipped URLs that are fetched to test the rules falls as the crawl goes on."""
     crawl = Crawl(undust.CrawlLearner())

@@ -169,3 +169,44 @@ def test_the_urls_of_a_sitemap_are_what_others_become(form: str) -> None:
     (found,) = likely_rules(find_in_site(table_of(rows), SITE))
     (example, *_) = found.examples
     assert example[1] in {f"http://a.test{form.format(n)}" for n in range(30)}
+
+
+def test_forms_of_pages_are_seen_behind_rules_that_hold() -> None:
+    """What a page for the printer adds is told where sessions no longer make every URL a shape of its own."""
+    sizes: dict[str, int | None] = {}
+    for n in range(24):
+        own, other = (f"{name}{n:05x}" for name in ("a", "b"))
+        session = ("sid", "gclid", "cid", "ref")[n % 4]
+        sizes[f"http://a.test/story/{n}?{session}={own}"] = 4000 + 137 * n
+        sizes[f"http://a.test/story/{n}?view=print&utm_source={other}"] = 4011 + 137 * n
+    names = ("sid", "gclid", "cid", "ref", "utm_source")
+    given = [rule for name in names for rule in making.dropped(name).rules(SITE) or ()]
+    found = likely_rules(clusters(sizes), given=given)
+    (view,) = [rule for rule in found if "view=" in rule.rule.source]
+    assert (view.alike, view.unlike) == (24, 0)
+    assert not any("view=" in rule.rule.source for rule in likely_rules(clusters(sizes)))
+
+
+def test_few_sizes_say_little_of_a_kind_that_is_seldom_true() -> None:
+    """Four lists that are as long on their second page do not make page numbers idle."""
+    sizes = {url: size for url, size in shop().items() if "page=" not in url}
+    for n in range(4):
+        sizes |= {f"http://a.test/list/{n}?page={page}": 90_000 + 2110 * n for page in (1, 2, 3)}
+    true = {str(each.rule): each.true for each in likely_rules(clusters(sizes))}
+    numbers = [said for rule, said in true.items() if "page=" in rule]
+    assert numbers
+    assert max(numbers) < 0.9
+    assert max(said for rule, said in true.items() if "sid=" in rule) == 0.95
+
+
+def test_what_names_visits_is_asked_about_where_sizes_change_at_every_visit() -> None:
+    """Sizes refute nothing; such a rule only starts as a doubtful one."""
+    sizes: dict[str, int | None] = {
+        f"http://a.test/t/{n}?gclid={n:04x}{form}": 4000 + 137 * n + 900 * form
+        for n in range(20)
+        for form in (1, 2)
+    }
+    (found,) = of_visits(clusters(sizes))
+    assert "gclid" in found.rule.source
+    assert found.unlike > found.alike
+    assert found.true < 0.5

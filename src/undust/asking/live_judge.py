@@ -81,6 +81,8 @@ class LiveJudge:
         """The last one."""
         self.because = ""
         self.time = 0.0
+        self.apart: dict[tuple[str, str], None] = {}
+        """Pairs of URLs that show two pages."""
 
     @property
     def fetches(self) -> int:
@@ -165,6 +167,7 @@ class LiveJudge:
                 return PairVerdict("same", "the same content at a second look", first, second)
             if _alike(*own) != "same" and not _is_further(_most(across), *own):
                 return PairVerdict("unknown", CHANGES, first, second)
+        self.apart[first.url, second.url] = None
         return PairVerdict("different", "another content", first, second)
 
     def _is_notice(self, shown: VisitedPage) -> bool:

@@ -3,22 +3,21 @@
 Bar-Yossef, Keidar and Schonfeld, figure 5, for rules of every kind. A rule that says no more than one that
 holds is not tried; where a rule fails, the other direction is; of two rules that undo each other, the one
 that shrinks a URL comes first.
-
-A rule that was likely before any fetch needs fewer answers. Its prior, what a log or an index says of it, and
-the answers of the site count together. A rule is true, and then goes wrong as seldom as pages change between
-two visits; or it is false, and goes wrong at a rate that is unknown. It is confirmed when the expected share
-of false merges is as small as a person asked for, and refuted when enough answers are against it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from math import exp, lgamma, log
-from typing import TYPE_CHECKING, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import pyarrow as pa
+
+from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely
 from undust.asking.outcome import RuleOutcome, is_tried
-from undust.asking.sampling import Sampled, decide
+from undust.asking.samples import SampleTrial, class_of
+from undust.asking.sampling import decide
 from undust.judging.candidates import Candidate
 from undust.rules import RuleSet
 from undust.rules.proposed import LIKELY, is_proposed
@@ -26,101 +25,20 @@ from undust.rules.reasoning.algebra import refines
 from undust.rules.reasoning.inverses import reversed_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from undust.asking.outcome import How, Verdict
-    from undust.asking.samples import Samples, SampleTrial
-    from undust.asking.sampling import Answer, Found, Judge, Sampling
+    from undust.asking.samples import Samples
+    from undust.asking.sampling import Answer, Judge, Sampled, Sampling
     from undust.rules import Rule
 
-USUAL = 0.5
-"""The prior probability of a rule without one."""
-_NOISE = 0.002
-"""The share of pages that even a true rule seems to merge wrongly."""
-_OF_ANY, _OF_CHOICE = (0.9, 0.5), (1.0, 4.0)
-"""What is expected of a false one: a beta distribution of the share of pages that it merges wrongly. A false
-rule that removes one of few values is wrong less often: the order of a single row does nothing."""
-LEAST_AGAINST = 2
-"""Answers against a rule without which it is not refuted: one may be an accident."""
-HOPELESS_LIKELY = 12
-"""URLs after which a rule stays proposed if none of them could be compared."""
-MOST_TRIES = 60
-_AFTER_WRONG = 20
-"""URLs that are tried after an answer against a rule: no more can make up for it, and another refutes it."""
-
-
-@dataclass(frozen=True)
-class Belief:
-    """How likely a rule is, and what follows from answers.
-
-    >>> round(Belief(0.5).wrong_share(0, 0), 2), round(Belief(0.5).wrong_share(8, 0), 3)
-    (0.32, 0.009)
-    """
-
-    true: float = USUAL
-    is_choice: bool = False
-    """Whether the rule removes one of few values."""
-
-    def wrong_share(self, right: int, wrong: int) -> float:
-        """Return the expected share of false merges after some answers."""
-        odds = log(self.true / (1.0 - self.true))
-        if_true = wrong * log(_NOISE) + right * log(1.0 - _NOISE)
-        first, second = _OF_CHOICE if self.is_choice else _OF_ANY
-        if_false = _beta(wrong + first, right + second) - _beta(first, second)
-        false = 1.0 / (1.0 + exp(min(500.0, odds + if_true - if_false)))
-        rate = (wrong + first) / (right + wrong + first + second)
-        return false * rate + (1.0 - false) * _NOISE
-
-
-def _beta(first: float, second: float) -> float:
-    return lgamma(first) + lgamma(second) - lgamma(first + second)
-
-
-def belief_in(said: object) -> Belief:
-    """Return the probability that is written with a rule; anything but a probability is ignored."""
-    true = said.get("true") if isinstance(said, dict) else None
-    is_number = isinstance(true, int | float) and not isinstance(true, bool)
-    return Belief(min(0.99, max(0.01, float(true)))) if is_number and true is not None else Belief()
-
-
-def _is_sure(belief: Belief, right: int, wrong: int, max_fpr: float) -> bool:
-    """Return whether no more false merges are to be expected than a person accepts, nor were seen."""
-    return wrong <= max_fpr * (right + wrong) and belief.wrong_share(right, wrong) <= max_fpr
-
-
-def decide_likely(
-    candidate: Candidate,
-    trials: Iterable[SampleTrial],
-    judge: Judge,
-    bounds: Sampling,
-    belief: Belief,
-) -> Sampled:
-    """Ask about URLs of each class in turn until a likely rule is decided, or no more are worth asking."""
-    said = Counter[str]()
-    seen: set[str] = set()
-    found: Found = "undecided"
-    left = MOST_TRIES
-    for trial in trials:
-        answer = judge(trial.url, trial.target)
-        said[answer] += 1
-        if answer != "unknown":
-            seen.add(trial.of)
-        right, wrong = said["same"], said["different"]
-        belief = replace(belief, is_choice=trial.is_choice)
-        is_seen = len(seen) >= trial.classes or said.total() >= 3 * trial.classes
-        if wrong >= LEAST_AGAINST and wrong >= bounds.epsilon * (right + wrong):
-            found = "refuted"
-        elif right >= bounds.least and is_seen and _is_sure(belief, right, wrong, bounds.max_fpr):
-            found = "valid"
-        is_open = wrong <= bounds.max_fpr * min(bounds.samples, MOST_TRIES)
-        left = left - 1 if is_open else min(left, _AFTER_WRONG) - 1
-        is_hopeless = said.total() == said["unknown"] == HOPELESS_LIKELY or not left
-        if found != "undecided" or is_hopeless or right + wrong >= bounds.samples:
-            break
-    return Sampled(candidate, found, said["same"], said["different"], said["unknown"])
-
-
 VERDICTS: dict[str, Verdict] = {"valid": "confirmed", "refuted": "refuted"}
+MOST_APART = 3
+"""Pairs that are known to be two pages and that a rule would merge, which are counted before any other."""
+LEAST_HELD = 3
+"""URLs on which a rule was right, without which no class of URLs is looked for in which it fails."""
+LEAST_INSIDE, MOST_INSIDE = 3, 6
+"""Answers against a rule in a class of URLs without which it may be right there; and URLs asked about."""
 _LOOKED_AT = 3
 """Results of a rule that was turned round, of which none may be changed by it once more."""
 HOPELESS = 30
@@ -142,6 +60,37 @@ class CountingJudge(Protocol):
     def fetches(self) -> int:
         """Requests that were made so far."""
 
+    @property
+    def apart(self) -> Mapping[tuple[str, str], None]:
+        """Pairs of URLs that it saw to show two pages, in their order."""
+
+
+class TriedRule(NamedTuple):
+    """A rule that was tried."""
+
+    given: Rule
+    """As it was before."""
+    outcome: RuleOutcome
+    sampled: Sampled
+    right: list[str]
+    """URLs that show the page of their target."""
+    against: list[tuple[str, str]]
+    """URLs that show another page, and their targets."""
+
+
+@dataclass(frozen=True)
+class Beforehand:
+    """What is known of rules before any site is asked."""
+
+    true: Callable[[Rule], float] = lambda _: USUAL
+    """How likely a rule is of which nothing is written."""
+    classes: Callable[[Sequence[str], Sequence[str], Sequence[str]], Iterable[str]] = lambda *_: ()
+    """Of URLs where a rule is right, where it is wrong, and all that it changes: guards that leave out what
+    is wrong and nothing that is right."""
+
+
+NOTHING_BEFOREHAND = Beforehand()
+
 
 @dataclass(frozen=True)
 class SiteProof:
@@ -155,6 +104,7 @@ class SiteProof:
     """Called with every pair."""
     watch: Callable[[Rule], object] = lambda _: None
     """Called with every rule before it is tried."""
+    beforehand: Beforehand = NOTHING_BEFOREHAND
 
     def outcomes(self, rules: Sequence[Rule]) -> dict[str, list[RuleOutcome]]:
         """Return by the id of each rule what was found; after it a rule that holds in its stead."""
@@ -170,15 +120,9 @@ class SiteProof:
                 reason = f"it says no more than {known.id[:8]}, which holds"
                 done[rule.id] = [RuleOutcome(rule, "undecided", reason)]
                 continue
-            done[rule.id] = [self._tried(rule)]
-            other = _turned(rule) if done[rule.id][0].verdict == "refuted" else None
-            if (
-                other is not None
-                and other.id not in ids
-                and self._ends(other)
-                and (tried := self._tried(other)).verdict == "confirmed"
-            ):
-                done[rule.id].append(tried)
+            tried = self._tried(rule, valid)
+            other = self._narrowed(tried, valid)
+            done[rule.id] = other or [tried.outcome, *self._turned_round(tried, ids, valid)]
             valid += [each.rule for each in done[rule.id] if each.verdict == "confirmed"]
         return done
 
@@ -189,27 +133,106 @@ class SiteProof:
         step = RuleSet([rule.with_status("active")]).compile().program.step
         return all(step(target)[1] == target for _, target in self.samples.pairs(rule, _LOOKED_AT))
 
-    def _tried(self, rule: Rule) -> RuleOutcome:
+    def _turned_round(
+        self, tried: TriedRule, known: Container[str], held: Sequence[Rule]
+    ) -> list[RuleOutcome]:
+        """Return the other direction of a rule that was refuted, if that one holds.
+
+        It cannot where both URLs of a pair show a page, and not the same: it would merge these as well.
+        """
+        other = _turned(tried.given) if tried.outcome.verdict == "refuted" else None
+        if other is None or other.id in known or not self._ends(other) or any(self._merged(other, held)):
+            return []
+        found = self._tried(other, held).outcome
+        return [found] if found.verdict == "confirmed" else []
+
+    def _merged(self, rule: Rule, held: Sequence[Rule]) -> Iterator[tuple[str, str]]:
+        """Yield pairs of URLs that show two pages and become one by a rule, beside others that hold."""
+        if not self.judge.apart:
+            return
+        sides = (pa.array(side, pa.large_string()) for side in zip(*self.judge.apart, strict=True))
+        beside = [each for each in self.samples.rules if each.status == "active"]
+        beside = list({each.id: each for each in (*beside, *held) if each.id != rule.id}.values())
+        before, after = RuleSet(beside).compile(), RuleSet([*beside, rule.with_status("active")]).compile()
+        keys = [
+            (before.batch(side, keys=True).to_pylist(), after.batch(side, keys=True).to_pylist())
+            for side in sides
+        ]
+        (left, left_now), (right, right_now) = keys
+        for pair, *was, one, other in zip(self.judge.apart, left, right, left_now, right_now, strict=True):
+            if one == other and was[0] != was[1]:
+                yield pair
+
+    def _narrowed(self, tried: TriedRule, held: Sequence[Rule]) -> list[RuleOutcome]:
+        """Return a rule that fails in one class of URLs as refuted, and without that class, if it holds then.
+
+        A class counts if the rule was right nowhere in it and wrong several times: what is wrong once may be
+        wrong anywhere.
+        """
+        rule, outcome = tried.given, tried.outcome
+        is_open = is_proposed(rule) and not rule.unless and outcome.verdict != "confirmed"
+        if not is_open or not tried.against or len(tried.right) < LEAST_HELD:
+            return []
+        wrong = [left for left, _ in tried.against]
+        every = [url for url, _ in self.samples.pairs(rule, len(self.samples.urls))]
+        for guard in self.beforehand.classes(tried.right, wrong, every):
+            inside = self._asked_inside(replace(rule, when=(*rule.when, guard)), rule, tried)
+            if inside is None:
+                continue
+            narrow = replace(rule, unless=(guard,), examples=(), extra={LIKELY: {"true": USUAL}})
+            if (found := self._tried(narrow, held).outcome).verdict == "confirmed":
+                return [self._refuted_there(tried, inside), found]
+        return []
+
+    def _asked_inside(self, inside: Rule, rule: Rule, tried: TriedRule) -> list[tuple[str, str]] | None:
+        """Return the pairs of a class, each two pages, after more of them were asked; None if one is not."""
+        known = set(tried.against)
+        against = list(tried.against)
+        for trial in self.samples.trials(inside, MOST_INSIDE):
+            pair = trial.url, trial.target
+            if pair in known:
+                continue
+            said = self.judge(*pair)
+            self.note(rule, *pair, said)
+            if said == "same":
+                return None
+            against += [pair] if said == "different" else []
+        return against if len(against) >= LEAST_INSIDE else None
+
+    def _refuted_there(self, tried: TriedRule, against: list[tuple[str, str]]) -> RuleOutcome:
+        """Return what was found of a rule, with the answers of a class in which it fails."""
+        outcome = tried.outcome
+        sampled = replace(tried.sampled, found="refuted", negative=len(against))
+        found = replace(
+            outcome,
+            rule=tried.given,
+            verdict="refuted",
+            reason=_reason(sampled, Counter(), against),
+            negatives=len(against),
+        )
+        return found.with_evidence(self.how, self.judge.time)
+
+    def _tried(self, rule: Rule, held: Sequence[Rule]) -> TriedRule:
         self.watch(rule)
         reasons: Counter[str] = Counter()
         against: list[tuple[str, str]] = []
-        targets: set[str] = set()
+        right: dict[str, str] = {}
         before = self.judge.fetches
 
-        def judge(left: str, right: str) -> Answer:
-            said = self.judge(left, right)
+        def judge(url: str, target: str) -> Answer:
+            said = self.judge(url, target)
             if said == "unknown":
                 reasons[self.judge.because] += 1
             elif said == "different":
-                against.append((left, right))
+                against.append((url, target))
             else:
-                targets.add(right)
-            self.note(rule, left, right, said)
+                right[url] = target
+            self.note(rule, url, target, said)
             return said
 
-        sampled = self._sampled(rule, judge, reasons)
+        sampled = self._sampled(rule, judge, reasons, held)
         reason = _reason(sampled, reasons, against)
-        if sampled.found == "valid" and len(targets) == 1:
+        if sampled.found == "valid" and len(set(right.values())) == 1:
             # One form to log in is shown for any number of URLs.
             reason = f"its {sampled.positive} URLs all lead to one page"
             sampled = replace(sampled, found="undecided")
@@ -222,15 +245,17 @@ class SiteProof:
             sampled.unknown,
             self.judge.fetches - before,
         )
-        return found.with_evidence(self.how, self.judge.time)
+        outcome = found.with_evidence(self.how, self.judge.time)
+        return TriedRule(rule, outcome, sampled, list(right), against)
 
-    def _sampled(self, rule: Rule, judge: Judge, reasons: Counter[str]) -> Sampled:
+    def _sampled(self, rule: Rule, judge: Judge, reasons: Counter[str], held: Sequence[Rule]) -> Sampled:
         candidate = Candidate((rule,), 0, "pairs")
         if not is_proposed(rule):
             pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
             return decide(candidate, pairs, judge, self.sampling)
-        trials = self.samples.trials(rule, MOST_TRIES)
-        belief = belief_in(rule.extra.get(LIKELY))
+        known = [SampleTrial(*pair, class_of(pair[0]), 1) for pair in self._merged(rule, held)]
+        trials = chain(known[:MOST_APART], self.samples.trials(rule, MOST_TRIES))
+        belief = belief_in(rule.extra.get(LIKELY), self.beforehand.true(rule))
         return decide_likely(candidate, trials, judge, self.sampling, belief)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from undust.asking.outcome import Validation
-from undust.asking.proof import SiteProof
+from undust.asking.proof import NOTHING_BEFOREHAND, SiteProof
 from undust.judging.tidying import dispensable
 from undust.rules.language import ANY_SITE
 from undust.urls import site_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from undust.asking.outcome import How, RuleOutcome
-    from undust.asking.proof import CountingJudge
+    from undust.asking.proof import Beforehand, CountingJudge
     from undust.asking.samples import Samples
     from undust.asking.sampling import Answer, Judge, Sampling
     from undust.rules import Rule, RuleSet
@@ -83,30 +83,50 @@ class Known:
 
     def __init__(self, judge: Judge, time: float = 0.0) -> None:
         self._judge, self.time = judge, time
+        self.apart: dict[tuple[str, str], None] = {}
 
     def __call__(self, left: str, right: str) -> Answer:
         """Return whether two URLs show one page."""
         return self._judge(left, right)
 
 
-def run(
-    rules: RuleSet, groups: Sequence[SiteSamples], judges: Judges, sampling: Sampling, how: How
+def run(  # noqa: PLR0913 -- all that a proof is made of
+    rules: RuleSet,
+    groups: Sequence[SiteSamples],
+    judges: Judges,
+    sampling: Sampling,
+    how: How,
+    *,
+    beforehand: Beforehand = NOTHING_BEFOREHAND,
 ) -> Validation:
     """Prove the rules of all groups; return them in the order of the file."""
-    by_id = prove_groups(groups, judges, sampling, how)
+    by_id = prove_groups(groups, judges, sampling, how, beforehand)
     outcomes = [outcome for rule in rules for outcome in by_id[rule.id]]
     return concluded(rules, outcomes, groups, judges)
 
 
 def prove_groups(
-    groups: Sequence[SiteSamples], judges: Judges, sampling: Sampling, how: How
+    groups: Sequence[SiteSamples],
+    judges: Judges,
+    sampling: Sampling,
+    how: How,
+    beforehand: Beforehand = NOTHING_BEFOREHAND,
 ) -> dict[str, list[RuleOutcome]]:
-    """Return by the id of each rule what was found, sites side by side."""
+    """Return by the id of each rule what was found, sites side by side.
+
+    Args:
+        groups: The rules of each site.
+        judges: Who answers for them.
+        sampling: How much is asked.
+        how: What the answers come from.
+        beforehand: What is known of rules before that.
+
+    """
     judges.begin(groups)
 
     def prove(group: SiteSamples) -> dict[str, list[RuleOutcome]]:
         judge = _General(group, judges) if group.site == ANY_SITE else judges.of(group, group.site)
-        proof = SiteProof(group.samples, judge, sampling, how, judges.note, judges.watch)
+        proof = SiteProof(group.samples, judge, sampling, how, judges.note, judges.watch, beforehand)
         return proof.outcomes(group.rules)
 
     single = [group for group in groups if group.site != ANY_SITE]
@@ -156,6 +176,11 @@ class _General:
     def fetches(self) -> int:
         """Requests of all of them."""
         return sum(judge.fetches for judge in self._own.values())
+
+    @property
+    def apart(self) -> dict[tuple[str, str], None]:
+        """Pairs of URLs that show two pages, of all of them."""
+        return {pair: None for judge in self._own.values() for pair in judge.apart}
 
     def __call__(self, left: str, right: str) -> Answer:
         """Return whether two URLs show one page."""

@@ -63,6 +63,8 @@ class SampleTrial(NamedTuple):
     """Its class: URLs of one class are likely to be made by one part of the site."""
     classes: int
     """How many classes there are to ask about."""
+    is_last: bool = False
+    """Whether no other URL of its class is left."""
     is_choice: bool = False
     """Whether what the rule removes is one of few values, such as an order or a colour: most of them may do
     nothing, and one show another page."""
@@ -82,6 +84,8 @@ class Samples:
     """Of URLs, if a log or an index has them."""
     rules: tuple[Rule, ...] = ()
     """That are tried on them, or hold beside those."""
+    visits: tuple[Rule, ...] = ()
+    """Rules that remove what names visits on most sites: sizes are compared without it."""
     doubtful: frozenset[str] = frozenset()
     """URLs that showed another page than one that some rule made of them."""
 
@@ -117,20 +121,28 @@ class Samples:
         first = [place for place in order if place in doubtful][:MOST_DOUBTFUL]
         order = first + [place for place in order if place not in first]
         asked = min(large or len(counts), MOST_CLASSES)
+        last = {classes[place]: place for place in order}
         for place in order[:attempts]:
-            yield SampleTrial(*every[place], classes[place], asked, is_choice)
+            kind = classes[place]
+            yield SampleTrial(*every[place], kind, asked, last[kind] == place, is_choice)
 
     def _doubtful_of(self, rule: Rule, every: Sequence[tuple[str, str]]) -> set[int]:
         """Return the places of pairs that may be two pages, by their sizes or because one was another before.
 
         A log seldom has both URLs of a pair as they are. So the sizes of all URLs count that the other rules
-        make equal to one of the two, or that this rule makes equal to the target.
+        make equal to one of the two, or that this rule makes equal to the target. And those count that are
+        equal but for visits, since a rule beside it may be so wrong that all sizes are alike.
         """
         found = {place for place, pair in enumerate(every) if any(url in self.doubtful for url in pair)}
-        if not self.sizes or not every:
-            return found
-        beside = RuleSet(other.with_status("active") for other in self.rules if other.id != rule.id)
-        key = beside.compile().batch
+        if self.sizes and every:
+            others = [other.with_status("active") for other in self.rules if other.id != rule.id]
+            found |= self._apart_by_size(every, others) | self._apart_by_size(every, self.visits)
+        return found
+
+    def _apart_by_size(self, every: Sequence[tuple[str, str]], beside: Sequence[Rule]) -> set[int]:
+        """Return the places of pairs whose sizes are far apart, where rules beside them make URLs equal."""
+        found: set[int] = set()
+        key = RuleSet(beside).compile().batch
         known = pa.array(list(self.sizes), pa.large_string())
         sizes: dict[str, set[int]] = {}
         for form, size in zip(key(known, keys=True).to_pylist(), self.sizes.values(), strict=True):

@@ -11,29 +11,24 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from undust.edits.making import dropped
 from undust.edits.visits import SESSIONS, TRACKING
 from undust.rules import Rule
 from undust.rules.applying import program_of
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container
 
     from undust._core import Program
 
 PRIOR = "prior"
 """What `learned_by` says of such a rule."""
-_REST = "{s}://{h}/{p}?{rest}"
-
-
-def _dropped(names: Sequence[str]) -> str:
-    return f"rewrite {{s}}://{{h}}/{{p**}}?{{**:{'|'.join(names)}}}&{{rest**}} -> {_REST}"
-
 
 TEXTS = (
     "rewrite {s}://{h}/{p**}?{rest**} -> {s}://{h}/{p}?{rest}",
-    _dropped(TRACKING),
-    *(_dropped([name]) for name in SESSIONS),
+    dropped(*TRACKING).text,
+    *(dropped(name).text for name in SESSIONS),
     'replace "//" -> "/"',
     "rewrite {s}://{h}/{p**}/{x}/?{rest**} -> {s}://{h}/{p}/{x}?{rest}",
     "rewrite {s}://{h}/{p**}?{rest**} -> {s}://{h}/{p}?{rest:sorted}",
@@ -67,7 +62,7 @@ class PriorRules:
     >>> prior.wake("http://shop.test/item?id=7"), prior.wake("http://shop.test/item?id=7&sid=4f1e")
     (False, True)
     >>> [str(rule) for rule in prior.awake]
-    ['rewrite {s}://{h}/{p**}?{**:sid}&{rest**} → {s}://{h}/{p}?{rest}']
+    ['rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}']
     >>> prior.wake("https://shop.test/")  # both schemes
     True
     """
@@ -90,8 +85,15 @@ class PriorRules:
         """The rules that would change a URL of the site, in their order."""
         return [self._awake[place] for place in sorted(self._awake)]
 
-    def wake(self, url: str, known: Container[str] = ()) -> bool:
-        """Wake the rules that would change a URL, except known ids; return whether there are any."""
+    def wake(self, url: str, known: Container[str] = (), off: Program | None = None) -> bool:
+        """Wake the rules that would change a URL; return whether there are any.
+
+        Args:
+            url: A new one of the site.
+            known: Ids of rules that stay as they are.
+            off: Rules that a person switched off: what does the same to the URL is not woken.
+
+        """
         scheme = url[:5]
         is_other = bool(self._scheme) and scheme != self._scheme and _SECURED in self._waiting
         self._scheme = scheme
@@ -99,12 +101,17 @@ class PriorRules:
             return False
         waiting = sorted(self._waiting - {_SECURED})
         made = _program(frozenset(waiting)).matches(url)
-        found = {waiting[place] for place, after in made if after != url}
+        found = {waiting[place]: after for place, after in made if after != url}
         if is_other:
-            found.add(_SECURED)
+            found[_SECURED] = ""
+        unwanted = {after for _, after in off.matches(url)} if off else set()
         rules = {place: replace(_parsed()[place], site=self.site) for place in found}
-        self._watch(self._waiting - found)
-        new = {place: rule for place, rule in rules.items() if rule.id not in known}
+        self._watch(self._waiting.difference(found))
+        new = {
+            place: rule
+            for place, rule in rules.items()
+            if rule.id not in known and found[place] not in unwanted
+        }
         self._awake |= new
         return bool(new)
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from undust.crawling.guesses import GUESS
 from undust.crawling.prior import PRIOR, PriorRules
+from undust.rules.applying import program_of
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class RulesInUse:
     def __post_init__(self) -> None:
         self._given = tuple(self.base)
         self._given_ids = frozenset(self.base.ids)
+        off = [rule.with_status("active") for rule in self._given if rule.status == "disabled"]
+        self._off = program_of(off) if off else None
         self.use(self.base)
 
     def use(self, rules: RuleSet) -> None:
@@ -94,7 +97,7 @@ class RulesInUse:
 
     def wakes(self, form: str) -> bool:
         """Return whether rules of most sites concern a new form, and did not concern any other before."""
-        return self.prior.wake(form, self._given_ids)
+        return self.prior.wake(form, self._given_ids, self._off)
 
     def with_awake(self) -> RuleSet:
         """Return the rules with those of most sites that are awake now."""

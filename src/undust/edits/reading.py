@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from undust.edits.edit import Rewrite
 from undust.edits.shapes import Named, Shape, ShapeCapture, ShapeParameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits.shapes import Piece, QueryPart, Run
+    from undust.rules import Rule
+
+_FORM = re.compile(r"(\{\w+(?:\*\*)?):(\w+)\}")
+"""A capture of a target that is written in another form."""
+
+
+def rewrite_from(rule: Rule) -> Rewrite:
+    """Return the edit that a rewrite rule says, without guards and without the forms of what it writes.
+
+    >>> from undust.rules import Rule
+    >>> drop = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", site="a.test")
+    >>> str(rewrite_from(drop).source)
+    '{s}://{h}/{p**}?sid={**}&{rest**}'
+    """
+    target = _FORM.sub(r"\1}", rule.target or "")
+    return Rewrite(source=shape_from(rule.source), target=shape_from(target))
+
+
+def forms_of(rule: Rule) -> frozenset[str]:
+    """Return the forms in which a rewrite rule writes what it captures."""
+    return frozenset(form for _, form in _FORM.findall(rule.target or ""))
 
 
 def shape_from(text: str) -> Shape:

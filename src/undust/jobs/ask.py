@@ -20,6 +20,7 @@ from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
 from undust.engines import SITE
 from undust.engines.local import sites_in
+from undust.jobs.beforehand import BEFOREHAND
 from undust.jobs.find_duplicates import declared_in
 from undust.jobs.proposals import proposed_rules
 from undust.jobs.read import read
@@ -28,6 +29,7 @@ from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
 from undust.rules import RuleSet
 from undust.rules.proposed import LIKELY, is_proposed
+from undust.searching.likely import without_visits
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ class AskingRounds:
             groups = self._groups(self._proposed() if number else self._given())
             if not any(group.tried for group in groups):
                 break
-            found = prove_groups(groups, self._asking, self._sampling, "live")
+            found = prove_groups(groups, self._asking, self._sampling, "live", BEFOREHAND)
             self._outcomes |= found
         every = [*self._rules, *self._new]
         outcomes = [outcome for rule in every for outcome in self._outcomes.get(rule.id) or [_as_it_is(rule)]]
@@ -201,6 +203,7 @@ class AskingRounds:
         samples = replace(
             samples_from(url, status, every, self._sampling.seed),
             sizes=self._sites[site].sizes,
+            visits=without_visits(site),
             doubtful=self._doubtful(site),
         )
         return SiteSamples(site, tuple(rules), samples, len(rules), tuple(beside.values()))

@@ -16,11 +16,13 @@ from undust.asking.sampling import Sampling, judge_from
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import UndustError
+from undust.jobs.beforehand import BEFOREHAND
 from undust.jobs.find_duplicates import find_duplicates
 from undust.jobs.read import read
 from undust.jobs.sites import with_site
 from undust.reading.observations import Observations, table_of
 from undust.rules.language import ANY_SITE
+from undust.searching.likely import without_visits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -129,7 +131,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
         samples, epsilon, attempts=attempts, max_unknown=max_unknown, max_fpr=max_fpr, seed=seed
     )
     with asking:
-        return run(rules, groups, asking, sampling, how)
+        return run(rules, groups, asking, sampling, how, beforehand=BEFOREHAND)
 
 
 def _groups(rules: RuleSet, seen: Any, seed: int) -> list[SiteSamples]:  # noqa: ANN401 -- any Arrow object
@@ -165,7 +167,8 @@ def _group(site: str, rules: Sequence[Rule], rows: pa.Table, seed: int) -> SiteS
     known = {
         address: count for address, count in zip(url.to_pylist(), size.to_pylist(), strict=True) if count
     }
-    samples = replace(samples, sizes=known)
+    visits = () if site == ANY_SITE else without_visits(site)
+    samples = replace(samples, sizes=known, visits=visits)
     return SiteSamples(site, tuple(rules), samples, sum(map(is_tried, rules)))
 
 

@@ -16,7 +16,7 @@ from undust.judging.evidence import ClusterEvidence
 from undust.judging.size_offsets import size_offsets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -151,11 +151,20 @@ def _numbered(
     return found
 
 
-def sizes_without_form(site: SiteClusters, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return of each row the least and the largest size, without what the shape of its URL always adds."""
+def sizes_without_form(
+    site: SiteClusters, nodes: Ints, images: Sequence[str] | None = None
+) -> tuple[Ints, Ints]:
+    """Return of each row the least and the largest size, without what the shape of its URL always adds.
+
+    Args:
+        site: The clusters of the site.
+        nodes: The nodes that rows stand for.
+        images: What rules that hold make of their URLs: there are fewer shapes of those, each of more URLs.
+
+    """
     low, high = site.size_min[nodes], site.size_max[nodes]
     steady = np.where(low == high, high, -1)
-    added = size_offsets(site.node_urls.take(nodes).to_pylist(), steady)
+    added = size_offsets(site.node_urls.take(nodes).to_pylist() if images is None else images, steady)
     known = high >= 0
     # What is added may be more than the smallest pages have.
     least = min(0, int((low - added)[known].min(initial=0)))

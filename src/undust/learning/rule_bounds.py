@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from undust.edits import DROP, MASK, RESPELL, WRITE, Rewrite
-from undust.edits.reading import shape_from
+from undust.edits.reading import forms_of, rewrite_from, shape_from
 from undust.judging import EditEffect
 from undust.learning.accumulated import COUNTED, Record
 from undust.searching.kinds import CASE, GUARDED, ORDER, base_kind_of
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from undust.rules import Rule
 
-_FORM = re.compile(r"(\{\w+(?:\*\*)?):(\w+)\}")
 _CLASS = re.compile(r"\{\w*\*{0,2}:([\w|]+)\}")
 _CASES = frozenset({"lower", "capital"})
 _CODES = frozenset({"hex", "uuid"})
@@ -97,9 +96,7 @@ def _replaced(rule: Rule) -> tuple[str, float]:
 
 
 def _rewritten(rule: Rule) -> tuple[str, float]:
-    target = rule.target or ""
-    forms = {form for _, form in _FORM.findall(target)}
-    edit = Rewrite(source=shape_from(rule.source), target=shape_from(_FORM.sub(r"\1}", target)))
+    forms, edit = forms_of(rule), rewrite_from(rule)
     if "any" in forms:
         return f"{MASK} {_look_of_classes(_CLASS.findall(rule.source))}", edit.bits
     if edit.operation == RESPELL and forms:

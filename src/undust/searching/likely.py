@@ -6,6 +6,7 @@ guess: nothing of it may be applied before somebody has asked the site.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from undust.edits import KEEP, Given, Rewrite, Several, ShapeCapture
-from undust.edits.reading import shape_from
+from undust.edits.making import dropped
+from undust.edits.reading import rewrite_from
 from undust.edits.shapes import EDIT_ANY
 from undust.edits.visits import SESSIONS, TRACKING
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition
-from undust.rules import Rule
 from undust.rules.applying import program_of
+from undust.searching.kinds import kind_of
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 from undust.searching.search import Search
 from undust.searching.sized_site import site_of_clusters
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.judging import EditEffect, Site
     from undust.pages.clustering import SiteClusters
+    from undust.rules import Rule
     from undust.searching.forgotten import Excused
     from undust.searching.objective import Worth
 
@@ -40,7 +43,8 @@ MOST_LIKELY, MOST_JUDGED = 200, 400
 LEAST_SAVED = 3
 """URLs that a rule must make needless to be worth asking about."""
 MOST_EXAMPLES = 3
-_WITHOUT = "rewrite {{s}}://{{h}}/{{p**}}?{}&{{rest**}} → {{s}}://{{h}}/{{p}}?{{rest}}"
+_CAPTURE, _DIGITS = re.compile(r"\{[^{}]*\}"), re.compile(r"[0-9]+")
+_GUARD = re.compile(" (?:when|unless) ")
 _SURE, _DOUBTFUL = 0.95, 0.2
 """How likely a rule is said to be, at most and at least: sizes prove nothing, and refute nothing."""
 
@@ -65,6 +69,8 @@ class Guess(Objective):
         # An exception was made for what speaks against an edit; what nobody has seen yet would need more.
         if effect.edit.unless or effect.edit.text in self.refuted or forgets_too_much(effect.edit):
             return None
+        if swaps_numbers(effect.edit.text):
+            return None
         # Where a list has one row its order does nothing, so that a few answers are right by chance.
         if effect.edit.is_mask and self.matters.intersection(effect.edit.forgets):
             return None
@@ -73,6 +79,28 @@ class Guess(Objective):
     def is_tested(self, effect: EditEffect) -> bool:  # noqa: ARG002 -- of no edit
         """Return True: the test is to ask the site."""
         return True
+
+
+def swaps_numbers(text: str) -> bool:
+    """Return whether a rule writes one number where another was, but for hosts: it names another page.
+
+    >>> swaps_numbers('replace "=3$" → "=4"'), swaps_numbers('replace "/latest/" → "/v1/"')
+    (True, False)
+    >>> swaps_numbers("rewrite {s}://{h}/{p**}/2003/{a} → {s}://{h}/{p}/2005/{a}")
+    True
+    >>> swaps_numbers("rewrite {s}://{h}/ticket/0{n:int} → {s}://{h}/ticket/{n}")
+    False
+    """
+    kind, _, rest = text.partition(" ")
+    sides = [_CAPTURE.sub("{}", side) for side in _GUARD.split(rest)[0].split(" → ")]
+    if kind == "rewrite":
+        sides = [side.partition("://")[2].partition("/")[2] for side in sides]
+    source, *target = (side.strip('"').rstrip("$") for side in sides)
+    return _changes_numbers(source, target[0]) if len(target) == 1 else False
+
+
+def _changes_numbers(source: str, target: str) -> bool:
+    return source != target and _DIGITS.sub("0", source) == _DIGITS.sub("0", target)
 
 
 def forgets_too_much(edit: Edit) -> bool:
@@ -135,10 +163,11 @@ def likely_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
 
     """
     narrow = frozenset(too_wide)
-    site = site_of_clusters(found, asked=asked, seed=seed)
+    held = tuple(given)
+    site = site_of_clusters(found, asked=asked, given=held, seed=seed)
     if len(site.urls) < LEAST_URLS:
         return []
-    bare = KeyState(site, tuple(Given(rule=rule) for rule in given))
+    bare = KeyState(site, tuple(Given(rule=rule) for rule in held))
     search = Search(bare, Guess(refuted=frozenset(refuted), matters=frozenset(matters)))
     state = search.run()
     edits = [edit for edit in state.edits if edit.operation != KEEP and not isinstance(edit, Given)]
@@ -162,10 +191,12 @@ def forgotten_by(rule: Rule) -> frozenset[str]:
     >>> sorted(forgotten_by(drop))
     ['sid']
     """
-    if rule.kind != "rewrite":
-        return frozenset()
-    edit = Rewrite(source=shape_from(rule.source), target=shape_from(rule.target or ""))
-    return frozenset(edit.forgets)
+    return frozenset(rewrite_from(rule).forgets if rule.kind == "rewrite" else ())
+
+
+def without_visits(site: str) -> tuple[Rule, ...]:
+    """Return rules of a site that remove what names visits on most sites, a parameter or family each."""
+    return tuple(rule for name in (*TRACKING, *SESSIONS) for rule in dropped(name).rules(site) or ())
 
 
 def of_visits(found: SiteClusters, *, refuted: Container[str] = (), seed: int = 0) -> list[LikelyRule]:
@@ -180,9 +211,8 @@ def of_visits(found: SiteClusters, *, refuted: Container[str] = (), seed: int = 
 
     """
     site = site_of_clusters(found, seed=seed)
-    names = (f"{{**:{name}}}" if name.endswith("*") else f"{name}={{**}}" for name in (*TRACKING, *SESSIONS))
-    rules = [Rule.parse(_WITHOUT.format(name), site=site.name) for name in names]
-    likely = [] if len(site.urls) < LEAST_URLS else [_judged(site, rule, least=0) for rule in rules]
+    rules = () if len(site.urls) < LEAST_URLS else without_visits(site.name)
+    likely = [_judged(site, rule, least=0) for rule in rules]
     return [each for each in likely if each is not None and each.rule.id not in refuted]
 
 
@@ -205,12 +235,22 @@ def _guessed(
     speaking = int((effect.ratios != 0).sum())
     if effect.saved < LEAST_SAVED or (speaking and effect.pages < LEAST_SAVED):
         return []
-    worth = Guess().worth(effect)
-    true = round(min(_SURE, max(_DOUBTFUL, 1.0 - worth.rate)), 2)
+    true = round(min(_SURE, max(_DOUBTFUL, _true(effect))), 2)
     shown = said if said.saved >= LEAST_SAVED else effect
     counts = shown.saved, shown.pages, shown.lost
     rules = said.edit.rules(bare.site.name) or ()
     return [LikelyRule(rule, text, *counts, true, examples) for rule in rules]
+
+
+def _true(effect: EditEffect) -> float:
+    """Return how likely an edit is true, as sizes tell it, and no likelier than its kind is by so many pages.
+
+    Sizes that differ say little where two visits to one page differ in size; a few that are alike say little
+    of a kind that is seldom true, such as ignoring the number of a page.
+    """
+    guess = Guess()
+    of_kind = guess.risk.is_true(kind_of(effect), effect.edit.bits, effect.pages, 0.0)
+    return min(1.0 - guess.worth(effect).rate, of_kind)
 
 
 def _examples(bare: KeyState, effect: EditEffect) -> tuple[tuple[str, str], ...]:
@@ -261,7 +301,10 @@ def likely_of(
 
 
 def _judged(site: Site, rule: Rule, least: int = LEAST_SAVED) -> LikelyRule | None:
-    """Return a rule with what speaks for it; None if it does too little, or more speaks against it."""
+    """Return a rule with what speaks for it; None if it does too little, or more speaks against it.
+
+    With `least` 0 it need not be seen to do anything.
+    """
     program = program_of([rule])
     rows = np.unique(np.asarray(pa.array(program.touched(site.urls)[0])))
     if len(rows) < LEAST_SAVED:
@@ -276,7 +319,9 @@ def _judged(site: Site, rule: Rule, least: int = LEAST_SAVED) -> LikelyRule | No
     left, right = order[~starts], first[~starts]
     ratios = site.evidence.ratios(left, right)
     alike, unlike = int((ratios > 0).sum()), int((ratios < 0).sum())
-    if len(left) < least or unlike > alike or (alike + unlike and alike < least):
+    # What names visits on most sites is asked about even where pages have another size at every visit.
+    is_unlikely = unlike > alike or (alike + unlike and alike < least)
+    if len(left) < least or (least and is_unlikely):
         return None
     true = round(min(_SURE, max(_DOUBTFUL, (alike + 0.5) / (alike + unlike + 1.0))), 2)
     texts = site.texts

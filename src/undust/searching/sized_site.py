@@ -10,13 +10,15 @@ import pyarrow as pa
 
 from undust.judging import Site
 from undust.judging.sizes import SizeEvidence, pages_by_size, sizes_without_form
+from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from undust.pages.clustering import SiteClusters
+    from undust.rules import Rule
 
 MOST_LOOKED_AT = 20_000
 """Of a larger site so many are looked at, drawn by chance."""
@@ -33,18 +35,25 @@ def _drawn(found: SiteClusters, seed: int) -> NDArray[np.int64]:
 
 
 def site_of_clusters(
-    found: SiteClusters, *, asked: Iterable[tuple[str, str, bool]] = (), seed: int = 0
+    found: SiteClusters,
+    *,
+    asked: Iterable[tuple[str, str, bool]] = (),
+    given: Sequence[Rule] = (),
+    seed: int = 0,
 ) -> Site:
     """Return a site as the judge sees it, with what sizes tell where nothing else does.
 
     Args:
         found: Its clusters, with whatever evidence there is.
         asked: Pairs of URLs, and whether the site itself shows one page for both.
+        given: Rules that hold: forms of pages are told apart behind them.
         seed: Another number draws other URLs of a large site.
 
     """
     nodes = _drawn(found, seed)
-    sizes = sizes_without_form(found, nodes)
+    urls = found.node_urls.take(pa.array(nodes)).cast(pa.large_string())
+    images = pa.array(program_of(given).batch(urls)).to_pylist() if given else None
+    sizes = sizes_without_form(found, nodes, images)
     page, says = pages_by_size(found, nodes, sizes)
     # Of a list of URLs no page is known; what is proposed from the URLs alone is asked about all the same.
     proposable = says if says.any() else np.ones(len(nodes), np.bool_)
@@ -52,7 +61,6 @@ def site_of_clusters(
     evidence = SizeEvidence(found, nodes, sizes=sizes, has_content=is_told, asked=asked, seed=seed)
     site = Site.of(found, evidence, seed=seed)
     rows = np.searchsorted(np.flatnonzero(found.cluster_of_node >= 0), nodes)
-    urls = found.node_urls.take(pa.array(nodes)).cast(pa.large_string())
     # A sitemap, or a page's own rel=canonical, names the URL that the site prefers.
     preferred = site.preferred[rows] | (found.evidence_of_pairs.facts.home[nodes] == nodes)
     return replace(site, urls=urls, page=page, is_labelled=proposable, preferred=preferred)

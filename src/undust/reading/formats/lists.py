@@ -10,6 +10,7 @@ import codecs
 import re
 from functools import partial
 from itertools import chain, islice
+from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from xml.parsers.expat import ExpatError, ParserCreate  # an element alone has no DTD that could expand
 
@@ -30,6 +31,9 @@ _START = re.compile(rb"<!--|<((?:[\w.-]+:)?)(url|sitemap)(?=[\s>])")
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _RAW_AMPERSAND = re.compile(r"&(?!(?:#\d+|#x[0-9A-Fa-f]+|amp|lt|gt|quot|apos);)")
 
+_NAMED_SITEMAP = re.compile(r"sitemap[\w.-]*\.txt(\.\w+)?")
+"""A list with such a name is a sitemap of plain text, as sitemaps.org describes it."""
+
 INDEXED = "a sitemap that an index names; it is read if you give it too"
 COMMENT = "a comment"
 
@@ -37,7 +41,7 @@ _CHILD = 2  # how deep a child of `<url>` is
 
 
 def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Give the lines of a list as observations that know nothing but their URL."""
+    """Give the lines of a list as observations that know nothing but their URL, or that it is listed."""
     for lines in whole_lines(file, reading):
         column = pc.ascii_trim_whitespace(urls(lines.column()))
         is_comment = pc.fill_null(pc.starts_with(column, "#"), False)  # noqa: FBT003
@@ -47,7 +51,10 @@ def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
 
 
 def _batch(column: pa.Array, rows: pa.Array, place: Place, reading: Reading) -> pa.RecordBatch:
-    return batch_of({"url": column.take(rows)}, lambda row: place(rows[row].as_py()), reading)
+    raw = {"url": column.take(rows)}
+    if _NAMED_SITEMAP.fullmatch(PurePath(reading.name).name.lower()):
+        raw["listed"] = pa.array([True] * len(rows), pa.bool_())
+    return batch_of(raw, lambda row: place(rows[row].as_py()), reading)
 
 
 class _Entry(NamedTuple):
