@@ -206,7 +206,15 @@ def check_here() -> None:
     sources, bindings = core_files()
     compiler = os.environ.get("CXX", "g++")
     border = border_flags(PythonBuild.of(sys.executable), headers_of(sys.executable))
-    flags = [compiler, "-std=c++20", "-O0", "-fsyntax-only", *WARNINGS, f"-I{ROOT / 'cpp'}", *border]
+    flags = [
+        compiler,
+        "-std=c++20",
+        "-fvisibility=hidden",
+        "-fsyntax-only",
+        *WARNINGS,
+        f"-I{ROOT / 'cpp'}",
+        *border,
+    ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda path: subprocess.run([*flags, path], check=True), [*sources, *bindings]))
     print(f"compiles  {len(sources) + len(bindings)} files of the core here, with {compiler}", flush=True)
