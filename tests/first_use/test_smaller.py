@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import duplicate_url_discarder_rules
@@ -81,22 +82,31 @@ def test_c8_a_length_of_5000_digits_is_refused(length: str, tmp_path: Path) -> N
         words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=os.environ | {"BROWSER": "true"}
     ) as process:
         assert process.stdout is not None
-        said, found = "", None
-        for line in process.stdout:
-            said += line.decode()
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)/\S*?token=([\w-]+)", said):
-                break
-        assert found, said
-        host = f"127.0.0.1:{found[1]}"
-        with socket.create_connection(("127.0.0.1", int(found[1]))) as connection:
-            head = f"POST /save HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n"
-            head += f"X-Token: {found[2]}\r\nContent-Type: application/json\r\n"
-            connection.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode())
-            answer = connection.recv(100)
-        process.send_signal(signal.SIGINT)
-        said += process.stdout.read().decode()
+        said, answer = "", b""
+        try:
+            for line in process.stdout:
+                said += line.decode()
+                if found := re.search(r"http://127\.0\.0\.1:(\d+)/\S*?token=([\w-]+)", said):
+                    answer = answered(int(found[1]), found[2], length)
+                    break
+            process.send_signal(signal.SIGINT)
+            said += process.communicate(timeout=60)[0].decode()
+        finally:
+            process.kill()
     assert b" 4" in answer[:13], answer
     assert "Traceback" not in said
+
+
+def answered(port: int, token: str, length: str) -> bytes:
+    """Return the beginning of what a review answers to a save of such a length, if it ever does."""
+    host = f"127.0.0.1:{port}"
+    head = f"POST /save HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nX-Token: {token}\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection, suppress(TimeoutError):
+        connection.sendall(
+            f"{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode()
+        )
+        return connection.recv(100)
+    return b""
 
 
 @pytest.mark.parametrize("site", ["$(id)", "`id`", "a b.test", "-rf.test;ls"])
@@ -126,7 +136,7 @@ def test_d9_an_update_adds_evidence_and_keeps_a_copy(tmp_path: Path) -> None:
     assert (tmp_path / "rules.json.bak").read_bytes() == before
 
 
-@pytest.mark.parametrize("header", ['except=("id")', 'params, except=("id")', 'params=?1, except=("id" "p")'])
+@pytest.mark.parametrize("header", ['except=("id")', 'except=("id" "p")', 'key-order, except=("id")'])
 def test_d12_every_form_of_except_is_imported(header: str, tmp_path: Path) -> None:
     """`except` alone means all other parameters; it was imported as nothing, silently."""
     path = tmp_path / "header.txt"
