@@ -107,7 +107,7 @@ def test_d6_what_a_reviewer_must_see_is_not_masked(tmp_path: Path, opened: Open)
 
 
 def test_d7_a_verdict_instead_of_a_rate(tmp_path: Path, opened: Open) -> None:
-    """A person reads what to do with a rule; `fpr < 77.64 %` beside "false 0" helped nobody."""
+    """A person reads what to do with a rule; `fpr < 77.64 %` beside "false 0" did not help anyone."""
     seen, page = crawl_file(tmp_path / "seen.jsonl", items(14, "?sid={n}", "?sid={n}0")), tmp_path / "p.html"
     run("learn", seen, "-o", tmp_path / "rules.json", "--report", page)
     with opened(page) as shown:

@@ -100,7 +100,7 @@ def test_c8_a_length_of_5000_digits_is_refused(length: str, tmp_path: Path) -> N
 def answered(port: int, token: str, length: str) -> bytes:
     """Return the beginning of what a review answers to a save of such a length, if it ever does."""
     host = f"127.0.0.1:{port}"
-    head = f"POST /save HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nX-Token: {token}\r\n"
+    head = f"POST /save HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nX-Undust-Token: {token}\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection, suppress(TimeoutError):
         connection.sendall(
             f"{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode()

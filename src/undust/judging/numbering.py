@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _FEW = 16
-"""At most one of so many texts may change to be looked up one by one; sorting all is quicker otherwise."""
+"""New texts are looked up one by one if at most one text of 16 changes; sorting all is quicker otherwise."""
 
 
 def numbered(texts: pa.Array) -> tuple[pa.Array, Ints]:

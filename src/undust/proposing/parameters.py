@@ -55,7 +55,7 @@ def _families(names: list[str]) -> Iterator[Edit]:
 
 
 def _together(sets: Counter[frozenset[str]], known: list[str]) -> Iterator[Edit]:
-    """Yield pairs of known names; whoever sends URLs with hundreds of names adds no more work than others."""
+    """Yield pairs of known names; URLs with hundreds of names add no more work than others."""
     rank = {name: place for place, name in enumerate(known)}
     pairs: Counter[tuple[str, str]] = Counter()
     for names, count in sets.items():
