@@ -60,7 +60,7 @@ SHELVES = (
 
 MOST_FOLDERS, MOST_LOOSE_FILES = 20, 8
 
-NOT_OF_THE_PACKAGE = {"bench", "crawls", "fuzz", "golden", "js", "laws", "oracles"}
+NOT_OF_THE_PACKAGE = {"bench", "crawls", "first_use", "fuzz", "golden", "js", "laws", "oracles"}
 """Folders of tests that are about no single folder of the package."""
 
 SLOW_TO_LOAD = (

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from undust._core import KeyIndex
 from undust.edits import KEEP
+from undust.judging.numbering import numbered, renumbered
 from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class KeyState:
 
     @cached_property
     def _images(self) -> tuple[pa.Array, Ints]:
-        return _numbered(self._under(self.rules) if self.rules else self.site.urls)
+        return numbered(self._under(self.rules) if self.rules else self.site.urls)
 
     @property
     def images(self) -> pa.Array:
@@ -76,7 +77,7 @@ class KeyState:
     def _keys(self) -> tuple[pa.Array, Ints]:
         if not self.masks:
             return self.images, np.arange(len(self.images))
-        return _numbered(pa.array(self._masking.batch(self.images, keys=True)))
+        return numbered(pa.array(self._masking.batch(self.images, keys=True)))
 
     @property
     def keys(self) -> pa.Array:
@@ -166,14 +167,15 @@ class KeyState:
             return
         rules = edit.rules(self.site.name) or ()
         touched = np.unique(np.asarray(pa.array(program_of(rules).touched(self.images)[0]), np.int64))
-        texts = _replaced(self.images, touched, program_of(after.rules))
-        images, became = _numbered(texts)
+        made = pa.array(program_of(after.rules).batch(self.images.take(pa.array(touched))))
+        images, became = renumbered(self.images, touched, made)
         after.__dict__["_images"] = images, became[self.image]
         if self.masks:
-            keys = _replaced(self.keys.take(pa.array(self.key_of_image)), touched, self._masking, texts)
+            texts = images.take(pa.array(became))
+            keys = _with_keys(self.keys.take(pa.array(self.key_of_image)), touched, self._masking, texts)
             first = np.zeros(len(images), np.int64)
             first[became] = np.arange(len(became))
-            after.__dict__["_keys"] = _numbered(keys.take(pa.array(first)))
+            after.__dict__["_keys"] = numbered(keys.take(pa.array(first)))
 
     @cached_property
     def _masking(self) -> Program:
@@ -201,13 +203,12 @@ class KeyState:
         return pa.array(program_of(rules).batch(self.site.urls))
 
 
-def _replaced(texts: pa.Array, rows: Ints, program: Program, sources: pa.Array | None = None) -> pa.Array:
-    """Return texts in which some rows are what a program makes of them, or of other texts as keys."""
-    of = texts if sources is None else sources
-    made = pa.array(program.batch(of.take(pa.array(rows)), keys=sources is not None)).cast(pa.large_string())
-    mask = np.zeros(len(texts), np.bool_)
+def _with_keys(keys: pa.Array, rows: Ints, masking: Program, texts: pa.Array) -> pa.Array:
+    """Return keys of which some rows are made anew, from other texts."""
+    made = pa.array(masking.batch(texts.take(pa.array(rows)), keys=True)).cast(pa.large_string())
+    mask = np.zeros(len(keys), np.bool_)
     mask[rows] = True
-    return pc.replace_with_mask(texts.cast(pa.large_string()), pa.array(mask), made)
+    return pc.replace_with_mask(keys.cast(pa.large_string()), pa.array(mask), made)
 
 
 def rules_of(site: str, edits: Iterable[Edit]) -> tuple[Rule, ...]:
@@ -220,15 +221,6 @@ def ordered(site: str, edits: Iterable[Edit]) -> tuple[Rule, ...]:
     some = sorted(edits, key=lambda edit: (edit.operation != KEEP, edit.is_mask))
     rules = rules_of(site, some)
     return tuple({rule.id: rule for rule in rules}.values())
-
-
-def _numbered(texts: pa.Array) -> tuple[pa.Array, Ints]:
-    """Return the distinct texts in order, and the number of each text."""
-    encoded = texts.cast(pa.large_string()).dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary)
-    rank = np.empty(len(order), np.int64)
-    rank[np.asarray(order)] = np.arange(len(order))
-    return encoded.dictionary.take(order), rank[np.asarray(encoded.indices)]
 
 
 def _main(group: Ints, page: Ints) -> Ints:

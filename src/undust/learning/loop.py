@@ -380,7 +380,7 @@ class Learning:
             return False
         images, lost, before = len(self.state.images), self.state.lost(), self.state.image
         before_texts = self.state.images
-        self.state.accept(rule)
+        self.state.accept(rule, effect.touched)
         saved, lost = images - len(self.state.images), self.state.lost() - lost
         too_little = saved < max(LEAST_SAVED, effect.saved / 2)
         if too_little or LOST_WEIGHT * lost > saved or lost > effect.lost + self.requirements.max_fpr * saved:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust._core import Standing
+from undust.judging.numbering import numbered, renumbered
 from undust.learning.statements import unseen_target_share
 from undust.pages.clustering.clusters import EVIDENCE_AGAINST
 from undust.rules.applying import program_of
@@ -108,31 +109,25 @@ class State:
     def __init__(self, pages: SitePages, rules: Iterable[Rule] = ()) -> None:
         self.pages = pages
         self.rules: list[Rule] = list(rules)
-        self._stand(self.images_under(self.rules) if self.rules else pages.urls)
+        self._stand_anew()
 
-    def _stand(self, images: pa.Array) -> None:
-        encoded = images.dictionary_encode()
-        order = pc.sort_indices(encoded.dictionary)
-        rank = np.empty(len(order), np.int64)
-        rank[np.asarray(order)] = np.arange(len(order))
-        self.images: pa.Array = encoded.dictionary.take(order)
-        self.image = rank[np.asarray(encoded.indices)]
-        """Of each URL."""
+    def _stand_anew(self) -> None:
+        self.images, self.image = numbered(self.images_under(self.rules) if self.rules else self.pages.urls)
+        """The images in order, and that of each URL."""
+        self.is_served = _are_among(self.images, self.pages.urls)
+        self.is_preferred = _are_among(self.images, self.pages.preferred)
+        self._stand()
+
+    def _stand(self) -> None:
         key = self.image * (self.pages.count + 1) + self.pages.of_url
         pairs, counts = np.unique(key, return_counts=True)
         self.at, self.on = np.divmod(pairs, self.pages.count + 1)
         """Pairs of an image and a page on it, in the order of images."""
         self.urls_of_pair = counts
         self.first_pair = np.searchsorted(self.at, np.arange(len(self.images) + 1))
-        self.is_served = self._are_among(self.pages.urls)
-        self.is_preferred = self._are_among(self.pages.preferred)
         for name in ("texts", "standing", "page_of_image"):
             self.__dict__.pop(name, None)
         self._forget()
-
-    def _are_among(self, urls: pa.Array) -> Bools:
-        """Return of each image whether it is one of some URLs, and not only where one of them was sent to."""
-        return np.asarray(pc.is_in(self.images, value_set=urls.cast(self.images.type)), np.bool_)
 
     def _forget(self) -> None:
         self._known: dict[tuple[str, str], Effect] = {}
@@ -150,7 +145,8 @@ class State:
         order = np.lexsort((self.on, -self.urls_of_pair, self.at))
         at = self.at[order]
         first: Bools = np.diff(at, prepend=-1) != 0
-        return self.on[order[first]]
+        found: Ints = self.on[order[first]]
+        return found
 
     @cached_property
     def standing(self) -> Standing:
@@ -241,16 +237,46 @@ class State:
         back = pa.array(program_of(self.rules).batch(there)).cast(images.type)
         return int(pc.sum(pc.equal(back, images)).as_py() or 0) if self.rules else 0
 
-    def accept(self, rule: Rule) -> None:
-        """Let a rule be the last of the accepted ones, and move the state on."""
+    def accept(self, rule: Rule, touched: Ints | None = None) -> None:
+        """Let a rule be the last of the accepted ones, and move the state on; `touched` are its images."""
         before = {name: value for name, value in self.__dict__.items() if name != "_before"}
-        self.rules.append(rule)
-        self._stand(self.images_under(self.rules))
+        self.rules = [*self.rules, rule]
+        if rule.kind == "keep":
+            self._stand_anew()
+        else:
+            self._follow(rule, touched)
         self._before = before
+
+    def _follow(self, rule: Rule, touched: Ints | None) -> None:
+        """Move on the images that the last rule touches.
+
+        It comes behind all others, so it sees what they leave: images that it does not touch stay.
+        """
+        if touched is None:
+            touched = np.asarray(pa.array(program_of([rule]).touched(self.images)[0]), np.int64)
+        rows = np.unique(touched)
+        made = pa.array(program_of(self.rules).batch(self.images.take(pa.array(rows))))
+        images, became = renumbered(self.images, rows, made)
+        self.is_served = self._moved(self.is_served, images, became, rows, self.pages.urls)
+        self.is_preferred = self._moved(self.is_preferred, images, became, rows, self.pages.preferred)
+        self.images, self.image = images, became[self.image]
+        self._stand()
+
+    @staticmethod
+    def _moved(known: Bools, images: pa.Array, became: Ints, rows: Ints, urls: pa.Array) -> Bools:
+        """Return of each image whether it is among some URLs, where that is known of those that stay."""
+        found, is_known = np.zeros((2, len(images)), np.bool_)
+        stays = np.ones(len(known), np.bool_)
+        stays[rows] = False
+        found[became[stays]] = known[stays]
+        is_known[became[stays]] = True
+        new = np.flatnonzero(~is_known)
+        if len(new):
+            found[new] = _are_among(images.take(pa.array(new)), urls)
+        return found
 
     def retract(self) -> None:
         """Take back the rule that was accepted last."""
-        self.rules.pop()
         self.__dict__ = self._before
 
     def keep(self, rule: Rule) -> None:
@@ -280,3 +306,8 @@ class State:
     def lost(self) -> int:
         """Return how many pages lie under another now."""
         return self.standing.lost()
+
+
+def _are_among(images: pa.Array, urls: pa.Array) -> Bools:
+    """Return of each image whether it is one of some URLs, and not only where one of them was sent to."""
+    return np.asarray(pc.is_in(images, value_set=urls.cast(images.type)), np.bool_)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _NAMES, _PAIRS, SETS, _VALUES = 300, 120, 40, 400
 """At most this many are tried, the most frequent first."""
 _LARGEST = 4
+_TOGETHER = 24
+"""Names of one URL that are tried in pairs, the most frequent of the site first."""
 LEAST_PAGES = 3
 _LONGEST = 40
 """Characters of a value that is written."""
@@ -38,7 +40,7 @@ def drops(seen: SeenSite) -> Iterator[Edit]:
         yield making.masked(name)
     yield from _families(names)
     sets = Counter(frozenset(filter(is_plain, parts.names)) for parts in seen.parts)
-    yield from _together(sets)
+    yield from _together(sets, names)
     yield from _only(sets)
     yield from _behind_semicolons(seen)
 
@@ -52,10 +54,13 @@ def _families(names: list[str]) -> Iterator[Edit]:
     yield from (making.dropped(prefix) for prefix, count in sorted(counts.items()) if count > 1)
 
 
-def _together(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
+def _together(sets: Counter[frozenset[str]], known: list[str]) -> Iterator[Edit]:
+    """Yield pairs of known names; URLs with hundreds of names add no more work than others."""
+    rank = {name: place for place, name in enumerate(known)}
     pairs: Counter[tuple[str, str]] = Counter()
     for names, count in sets.items():
-        for left, right in combinations(sorted(names), 2):
+        some = sorted((name for name in names if name in rank), key=rank.__getitem__)[:_TOGETHER]
+        for left, right in combinations(sorted(some), 2):
             pairs[left, right] += count
     for (left, right), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:_PAIRS]:
         if count >= _LARGEST:

@@ -27,6 +27,8 @@ _MOST_VOTES = 300
 """Votes of an edit that are looked at."""
 _LONGEST = 4
 """Digits of a number that may be the page of a list."""
+_READ = "removal"
+"""Where what was read of an edit is kept with it."""
 _CLASSES = {"int": "[0-9]+", "hex": "[0-9a-fA-F]+", "alpha": "[A-Za-z]+"}
 
 
@@ -134,13 +136,8 @@ def removed_by(edit: Edit, url: str) -> Iterator[RemovedPart]:
     if not isinstance(edit, Rewrite) or not edit.forgets:
         return
     parts = parts_of(url)
-    kept = frozenset(capture.name for capture in edit.target.captures() if capture.form != "any")
+    kept, named, lists, is_rest_kept = _read(edit)
     yield from _of_path(edit.source.path, parts.segments, kept)
-    named = {part.name: part for part in edit.source.query if isinstance(part, ShapeParameter)}
-    lists = [part for part in edit.source.query if isinstance(part, Named)]
-    is_rest_kept = any(
-        isinstance(part, ShapeCapture) and part.is_many and part.name in kept for part in edit.source.query
-    )
     for parameter in filter(None, parts.query):
         name, _, value = parameter.partition("=")
         held = next(((each, label) for each in lists if (label := _label(name, each))), None)
@@ -154,6 +151,32 @@ def removed_by(edit: Edit, url: str) -> Iterator[RemovedPart]:
                 yield RemovedPart(held[1], name, value)
         elif not is_rest_kept:
             yield RemovedPart(name, name, value)
+
+
+class _Removal(NamedTuple):
+    """What an edit says of the parameters of a URL."""
+
+    kept: frozenset[str]
+    """Captures that it writes."""
+    named: dict[str, ShapeParameter]
+    lists: list[Named]
+    is_rest_kept: bool
+
+
+def _read(edit: Rewrite) -> _Removal:
+    """Return what an edit says of parameters; it is asked about hundreds of URLs, one after the other."""
+    known = edit.__dict__.get(_READ)
+    if known is None:
+        kept = frozenset(capture.name for capture in edit.target.captures() if capture.form != "any")
+        query = edit.source.query
+        known = edit.__dict__[_READ] = _Removal(
+            kept,
+            {part.name: part for part in query if isinstance(part, ShapeParameter)},
+            [part for part in query if isinstance(part, Named)],
+            any(isinstance(part, ShapeCapture) and part.is_many and part.name in kept for part in query),
+        )
+    found: _Removal = known
+    return found
 
 
 def _label(name: str, part: Named) -> str:

@@ -267,9 +267,10 @@ class Guards:
             for sides in [_Sides(self._index, state, effect)]
         ]
         classes = self._index.classes(len(self._index.guards))
+        summed = _summing(classes)
         columns = np.zeros((4, len(classes)), np.int64)
         for counts in votes:
-            holds, fails = (_summed(count, classes) for count in counts)
+            holds, fails = map(summed, counts)
             told = holds + fails >= RESTLESS_VOTES
             columns += np.stack((holds, fails, told, told & (fails >= RESTLESS_SHARE * (holds + fails))))
         holds, fails, touched, failed = columns
@@ -277,7 +278,7 @@ class Guards:
         if not may.any():
             return ()
         met = self._index.met_by(state.image_texts)
-        may &= _summed(self._counted(met), classes) < RESTLESS_PART * len(state.images)
+        may &= summed(self._counted(met)) < RESTLESS_PART * len(state.images)
         names = [tuple(self._guard(number) for number in each) for each in classes]
         found = sorted(np.flatnonzero(may).tolist(), key=lambda at: (-fails[at], holds[at], str(names[at])))
         usual = self._twice(state, np.arange(len(state.images)))
@@ -310,12 +311,16 @@ class Guards:
             good, bad = (some.only(~some.meets(best)) for some in (good, bad))
 
 
-def _summed(counts: Ints, classes: Sequence[tuple[int, ...]]) -> Ints:
-    """Return how many URLs are in each class of guards."""
+def _summing(classes: Sequence[tuple[int, ...]]) -> Callable[[Ints], Ints]:
+    """Return what adds up the URLs in each class of guards, from the number of those that meet each guard."""
     flat = np.array([number for each in classes for number in each], np.int64)
     owner = np.repeat(np.arange(len(classes)), [len(each) for each in classes])
-    padded = np.pad(counts, (0, max(0, len(classes) - len(counts))))
-    return np.bincount(owner, padded[flat], len(classes)).astype(np.int64)
+
+    def summed(counts: Ints) -> Ints:
+        padded = np.pad(counts, (0, max(0, len(classes) - len(counts))))
+        return np.bincount(owner, padded[flat], len(classes)).astype(np.int64)
+
+    return summed
 
 
 class _Sides:

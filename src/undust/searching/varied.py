@@ -34,6 +34,8 @@ NAMES_OF_FAMILY, _COMMON_FAMILIES = 3, frozenset({"utm_*"})
 sites add it to links to count visits."""
 LOSING_SHARE = 0.5
 """Share of the changed URLs that must lose a number before the edit is one about numbers."""
+_FOUND = "untested_parts"
+"""Where what was found of an effect is kept with it."""
 _LONGEST_NUMBER = 9
 """Digits; longer numbers are times and tokens."""
 
@@ -45,6 +47,14 @@ def is_varied(effect: EditEffect) -> bool:
 
 def untested_parts(effect: EditEffect) -> frozenset[str]:
     """Return the parts that an edit removes from many URLs and that were not seen to be idle."""
+    # Several stages ask about the same effect.
+    if _FOUND not in effect.__dict__:
+        effect.__dict__[_FOUND] = _untested_parts(effect)
+    found: frozenset[str] = effect.__dict__[_FOUND]
+    return found
+
+
+def _untested_parts(effect: EditEffect) -> frozenset[str]:
     edit = effect.edit
     if not edit.forgets:
         return frozenset()
