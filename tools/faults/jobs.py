@@ -75,7 +75,7 @@ from undust.showing.review import ReviewSession
 try:
     with one_sentence(), ending_cleanly():
         desk = ReviewSession("rules.json", {})
-        desk.save([desk.rules.ids[0]])
+        desk.save([desk.rules.ids[0]], yes=True)
 except click.exceptions.Exit as ending:
     sys.exit(ending.exit_code)
 """
