@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-import undust.jobs
+import undust.jobs.combined
 from tests.learning.test_unstable_pages import crawl
 from undust.learning import Requirements, SitePages, State
 from undust.learning.beliefs import Beliefs, shape_of
@@ -110,7 +110,7 @@ def test_what_is_forgotten_whatever_its_name_was_seen_to_be_idle() -> None:
         state = state_of(rows)
         effect = state.effect(rule)
         assert effect.lost == 0
-        assert is_diverse(state, effect, rule) is not searched
+        assert is_diverse(state, effect, rule, 25) is not searched
 
 
 def test_two_searches_stay_apart_where_one_was_seen() -> None:
@@ -131,12 +131,24 @@ def test_where_parameters_select_a_few_clean_pages_prove_nothing(pages: int, *, 
     assert (canonical("http://a.test/new?y=1") == "http://a.test/new") is is_dropped
 
 
+@pytest.mark.parametrize(
+    ("lists", "value", "is_idle"), [(10, "{n}", False), (40, "{n}", True), (10, "{c}{n}7", True)]
+)
+def test_pages_of_short_lists_say_nothing_of_longer_ones(lists: int, value: str, *, is_idle: bool) -> None:
+    """Small numbers, the same everywhere, are idle after many lists; numbers of one URL each after a few."""
+    rows = [
+        (f"http://a.test/c{c}?page={value.format(c=c, n=n)}", f"{c}") for c in range(lists) for n in range(3)
+    ]
+    state = state_of([*rows, *((f"http://a.test/c{c}", f"{c}") for c in range(lists))])
+    assert is_diverse(state, state.effect(drop("page")), drop("page"), 25) is is_idle
+
+
 def test_one_idle_name_does_not_speak_for_all_names() -> None:
     """If only `ref` was seen to be idle, that may be said of `ref`."""
     rows = [row for row in listing(searched=False) if "sid=" not in row[0] and "tag=" not in row[0]]
     state = state_of(rows)
-    assert not is_diverse(state, state.effect(keep_only("page")), keep_only("page"))
-    assert is_diverse(state, state.effect(drop("ref")), drop("ref"))
+    assert not is_diverse(state, state.effect(keep_only("page")), keep_only("page"), 25)
+    assert is_diverse(state, state.effect(drop("ref")), drop("ref"), 25)
 
 
 def test_one_number_for_another_takes_many_pages() -> None:

@@ -35,6 +35,7 @@ def test_a_word_for_another_is_another_place(source: str, target: str, *, rename
     [
         ("/blame/", "/tree/", True),
         ("=csv$", "=tab", True),
+        ("=1$", "=2", True),
         ("//", "/", False),
         ("%3B", ":", False),
         ("http:", "https:", False),

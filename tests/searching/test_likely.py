@@ -85,6 +85,18 @@ def test_a_parameter_that_matters_is_not_masked() -> None:
     assert [each for each in likely_rules(clusters(sizes), matters=["order"]) if each in masks] == []
 
 
+def test_sizes_say_nothing_of_the_pages_of_lists() -> None:
+    """Short lists are alike on all their pages: ignoring the number is no likelier for it."""
+    sizes: dict[str, int | None] = {
+        f"http://a.test/tags/{n}?page={page}": 4000 + 137 * n for n in range(12) for page in range(3)
+    }
+    some = [each for each in likely_rules(clusters(sizes)) if "page" in each.rule.source]
+    assert some
+    assert all(each.true <= 0.25 for each in some if "page={" in each.rule.source)
+    words = {url.replace("page=", "sort=x"): size for url, size in sizes.items()}
+    assert any(each.true > 0.5 for each in likely_rules(clusters(words)) if "sort={" in each.rule.source)
+
+
 def test_what_names_visits_is_asked_about_wherever_it_stands() -> None:
     """Also if no two URLs of the input are one without it; not after the site has refuted it."""
     sizes: dict[str, int | None] = {f"http://a.test/p/{n}?gclid=Cj0{n}x": 1000 + 37 * n for n in range(9)}

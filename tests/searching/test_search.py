@@ -247,3 +247,15 @@ def test_larger_numbers_must_be_seen_to_do_nothing() -> None:
 def test_forgotten_texts_are_found(edit: Edit, url: str, texts: list[str]) -> None:
     """What an edit forgets in a URL is what it takes and does not write."""
     assert list(texts_forgotten(edit, url)) == texts
+
+
+def test_two_places_that_differ_somewhere_are_two_places() -> None:
+    """What is equal in both of them is so by chance; two places that are equal everywhere are one."""
+    same = {
+        f"http://s.test/{view}/{n}?plain=1": f"plain {n}" for n in range(30) for view in ("blame", "tree")
+    }
+    other = {f"http://s.test/{view}/{n}": f"{view} {n}" for n in range(40) for view in ("blame", "tree")}
+    canonical = rules_of(same | other).compile()
+    assert len({canonical.key(f"http://s.test/{view}/77?plain=1") for view in ("blame", "tree")}) == 2
+    canonical = rules_of(same).compile()
+    assert len({canonical.key(f"http://s.test/{view}/77?plain=1") for view in ("blame", "tree")}) == 1

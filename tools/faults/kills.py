@@ -46,6 +46,9 @@ FRAME = re.compile(r'File "[^"]*/undust/([^"]+)", line \d+, in (\S+)')
 BEFORE_MAIN = {("__init__.py", "<module>"), ("display.py", "<module>"), ("__main__.py", "<module>")}
 """Places in the package that Python passes through before the command can say what Ctrl-C shall do."""
 TWICE = 0.5
+SOONER, LATER = 0.9, 1.02
+"""Signals that come too late make the next ones come sooner, those that end a job make them come later: the
+time that a job takes changes with what else the machine does."""
 
 
 def jobs_for(port: int) -> tuple[Job, ...]:
@@ -135,8 +138,11 @@ class Kills:
         self.fresh = fresh
         self.counts: Counter[str] = Counter()
         self.by_job: Counter[str] = Counter()
+        """Signals that ended a job."""
         self.losses: list[str] = []
         self._number = 0
+        self._pace: dict[str, float] = {}
+        """Of each job what its seconds are multiplied by."""
         self._killed_in: set[Path] = set()
         """Folders in which a run could not clean up; the next one does, if it needs the place."""
 
@@ -172,10 +178,13 @@ class Kills:
     ) -> None:
         number = self.chance.choice(SIGNALS)
         running = self._started(base.job, folder, more, is_fresh=is_fresh)
-        time.sleep(0.001 + self.chance.uniform(0, seconds * 1.05))
+        job = " ".join(base.job.words)
+        pace = self._pace.get(job, 1.0)
+        time.sleep(0.001 + self.chance.uniform(0, pace * seconds * 1.05))
         running.send(number)
         ended = running.ended()
-        self.by_job[base.job.command] += 1
+        self._pace[job] = pace * (LATER if ended.code else SOONER)
+        self.by_job[base.job.command] += bool(ended.code)
         self.counts["fresh" if is_fresh else "forked"] += 1
         self.counts[number.name] += 1
         is_early = is_fresh and number == signal.SIGINT and _is_before_main(ended.said)

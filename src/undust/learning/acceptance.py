@@ -44,7 +44,7 @@ class Acceptance:
         if effect.pages < self.least_pages(rule) or effect.pages_held < self.requirements.held_pages:
             return False
         if effect.target_seen_share < MET.get(rule.learned_by or "", 0.0) or not is_diverse(
-            state, effect, rule
+            state, effect, rule, self.requirements.number_support
         ):
             return False
         if self.pages.has_blocks and not self._are_one(state, effect, rule):

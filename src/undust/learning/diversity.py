@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from undust.privacy import is_random
 from undust.rules import RuleSet
+from undust.searching.forgotten import is_page_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,15 +31,24 @@ PROOFS, _NAMES = 2, 3
 """A parameter is idle with this many proofs; to remove any name takes this many idle ones."""
 _KNOWN = frozenset({"utm_"})
 """How names start that no site has for itself: other sites add them to links, to count visits."""
+_FIRST = frozenset({"0", "1"})
 _DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
 _FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
 _KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
 
 
-def is_diverse(state: State, effect: Effect, rule: Rule) -> bool:
-    """Return whether the proofs of a rule are of all the kinds that it speaks about."""
+def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> bool:
+    """Return whether the proofs of a rule are of all the kinds that it speaks about.
+
+    Args:
+        state: Where the URLs stand.
+        effect: What the rule would do.
+        rule: It removes a parameter, several, or all but some.
+        least_numbers: Proofs that are needed where what is removed may be the page of a list.
+
+    """
     if match := _DROP.fullmatch(rule.source):
-        return _has_several_values(state, effect, match[1])
+        return _has_several_values(state, effect, match[1], least_numbers)
     if match := _FAMILY.fullmatch(rule.source):
         return _has_several_names(state, effect, match[1])
     if match := _KEEP_ONLY.fullmatch(rule.source):
@@ -46,8 +56,12 @@ def is_diverse(state: State, effect: Effect, rule: Rule) -> bool:
     return True
 
 
-def _has_several_values(state: State, effect: Effect, name: str) -> bool:
-    """Return whether a parameter was idle with several values; one alone says nothing about the others."""
+def _has_several_values(state: State, effect: Effect, name: str, least_numbers: int) -> bool:
+    """Return whether a parameter was idle with several values; one alone says nothing about the others.
+
+    Where most values are small numbers, the same on many pages, short lists show one page for all of them,
+    and longer ones do not: larger numbers must have been idle on many pages.
+    """
     proved = Counter(
         parameter
         for url in _proofs(state, effect)
@@ -56,6 +70,10 @@ def _has_several_values(state: State, effect: Effect, name: str) -> bool:
     )
     if is_of_one_visitor(proved):
         return True
+    values = Counter(parameter.partition("=")[2] for parameter in proved.elements())
+    small = sum(count for value, count in values.items() if value in _FIRST or is_page_number(value))
+    if 2 * small > values.total() and 2 * len(values) <= values.total():
+        return sum(count for value, count in values.items() if is_page_number(value)) >= least_numbers
     others = proved.total() - max(proved.values(), default=0)
     return others >= _SEVERAL and others >= _SHARE * proved.total()
 

@@ -21,7 +21,7 @@ class Requirements:
     """The same for a rule that writes a parameter of which it read nothing, such as `page=2`, or the name of
     a folder or a page where it read another."""
     number_support: int = 25
-    """The same for a rule that writes one number for another: numbers count things."""
+    """The same for a rule that writes one number for another, or removes small numbers: they count things."""
     published_support: int = 12
     """The same for what the published learners propose, whose rules say where they hold by names of pages."""
     held_pages: int = 1

@@ -46,9 +46,9 @@ SEARCH_KINDS = tuple(
 """All kinds of edits, by name."""
 GUARDED, IN_OTHER_FOLDERS = " under guards", " in other folders"
 """What is added to the name of a kind: for edits with guards, and for how far one folder tells of others."""
-NUMBER_DROPPED = f"{DROP} {_NUMBER}"
+NUMBER_DROPPED, NUMBER_MASKED = f"{DROP} {_NUMBER}", f"{MASK} {_NUMBER}"
 _MOST, _VARIED, _SHORTEST, _LONG_NUMBER = 0.7, 0.6, 8, 8
-_NAME = re.compile(r"[^\W_]*[^\W\d_][^\W_]*")
+_NAME = re.compile(r"[^\W_]+")
 _SCHEMES = frozenset({"http", "https"})
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_.~+=%-]+|[0-9a-fA-F]+")
 
@@ -65,7 +65,7 @@ def base_kind_of(effect: EditEffect) -> str:
     edit = effect.edit
     name = edit.operation
     if is_renaming(edit) and not _is_on_host(edit):
-        return f"{WRITE} {RENAMED}"
+        return NUMBER_DROPPED if _is_of_numbers(edit) else f"{WRITE} {RENAMED}"
     if name in {DROP, MASK}:
         return f"{name} {_removed(effect)}"
     last = edit.parts[-1] if isinstance(edit, Several) else edit
@@ -96,7 +96,7 @@ def _is_on_host(edit: Edit) -> bool:
 
 
 def is_renaming(edit: Edit) -> bool:
-    """Return whether an edit writes a word where it read another: one place of a site becomes another one.
+    """Return whether an edit writes a word or number where it read another: one place becomes another one.
 
     Two folders, languages or repositories have many pages of the same name. Some of them are equal, and those
     that differ may not be among the pages that were seen.
@@ -108,6 +108,13 @@ def is_renaming(edit: Edit) -> bool:
     stays = _names(last.target.literals()) if isinstance(last, Rewrite) else frozenset()
     read = _names(word for word in edit.literals() if word not in edit.makes_up) - stays
     return bool(written - read) and bool(read - written)
+
+
+def _is_of_numbers(edit: Edit) -> bool:
+    """Return whether an edit writes a number for another."""
+    names = _names(edit.makes_up)
+    read = _names(word for word in edit.literals() if word not in edit.makes_up)
+    return any(name.isdigit() for name in names - read) and any(name.isdigit() for name in read - names)
 
 
 def _names(words: Iterable[str]) -> frozenset[str]:

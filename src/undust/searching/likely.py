@@ -21,7 +21,7 @@ from undust.edits.visits import SESSIONS, TRACKING
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition
 from undust.rules.applying import program_of
-from undust.searching.kinds import kind_of
+from undust.searching.kinds import NUMBER_DROPPED, NUMBER_MASKED, base_kind_of, kind_of
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 from undust.searching.search import Search
 from undust.searching.sized_site import site_of_clusters
@@ -246,10 +246,13 @@ def _true(effect: EditEffect) -> float:
     """Return how likely an edit is true, as sizes tell it, and no likelier than its kind is by so many pages.
 
     Sizes that differ say little where two visits to one page differ in size; a few that are alike say little
-    of a kind that is seldom true, such as ignoring the number of a page.
+    of a kind that is seldom true. Of small numbers they say nothing: the pages of short lists are alike.
     """
     guess = Guess()
-    of_kind = guess.risk.is_true(kind_of(effect), effect.edit.bits, effect.pages, 0.0)
+    kind, pages = kind_of(effect), effect.pages
+    if base_kind_of(effect) in {NUMBER_DROPPED, NUMBER_MASKED}:
+        pages = 0
+    of_kind = guess.risk.is_true(kind, effect.edit.bits, pages, 0.0)
     return min(1.0 - guess.worth(effect).rate, of_kind)
 
 

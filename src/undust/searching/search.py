@@ -14,6 +14,7 @@ from undust.judging.effect import keys_of_lost, keys_without, lost_in, transitio
 from undust.proposing import PROPOSERS, WEIGHED_TOGETHER, SeenSite
 from undust.proposing.parameters import is_plain
 from undust.searching.guards import EXCEPTIONS, Guards
+from undust.searching.kinds import is_renaming
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 from undust.searching.varied import untested_parts
 
@@ -150,8 +151,13 @@ class Search:
         self._asked[stage] = self.state
 
     def _failing(self, judged: Sequence[EditEffect], before: KeyState) -> list[EditEffect]:
-        """Return edits that fail somewhere: those with most pages first, then those that move less."""
+        """Return edits that fail somewhere: those with most pages first, then those that move less.
+
+        Where a renamed place differs from the other, they are two places, and what is equal there is so by
+        chance.
+        """
         some = [effect for effect in judged if effect.lost and effect.pages >= LEAST_NARROWED]
+        some = [effect for effect in some if not is_renaming(effect.edit)]
         some.sort(key=lambda effect: (-effect.pages, effect.edit.text))
         some = some[: 2 * _NARROWED]
         if self.state is not before:
