@@ -106,7 +106,8 @@ def votes_beside_default(effect: EditEffect, supports: float) -> NumberVotes:
         for votes in (ratios >= supports, ratios < 0, (ratios >= 0) & (ratios < supports))
     )
     share = count / len(some) if len(some) else 1.0
-    return NumberVotes(share * right, float(wrong), share * silent)
+    # Of a page with many votes some are among those that were looked at: no page counts twice.
+    return NumberVotes(min(share * right, float(effect.pages)), float(wrong), share * silent)
 
 
 def is_numbered(edit: Edit, url: str) -> bool:

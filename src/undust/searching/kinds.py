@@ -101,20 +101,24 @@ def is_renaming(edit: Edit) -> bool:
     Two folders, languages or repositories have many pages of the same name. Some of them are equal, and those
     that differ may not be among the pages that were seen.
     """
-    if edit.operation not in {SWAP, WRITE}:
-        return False
-    written = _names(edit.makes_up)
-    last = edit.parts[-1] if isinstance(edit, Several) else edit
-    stays = _names(last.target.literals()) if isinstance(last, Rewrite) else frozenset()
-    read = _names(word for word in edit.literals() if word not in edit.makes_up) - stays
-    return bool(written - read) and bool(read - written)
+    read, written = _renamed(edit)
+    return bool(read and written)
 
 
 def _is_of_numbers(edit: Edit) -> bool:
     """Return whether an edit writes a number for another."""
-    names = _names(edit.makes_up)
-    read = _names(word for word in edit.literals() if word not in edit.makes_up)
-    return any(name.isdigit() for name in names - read) and any(name.isdigit() for name in read - names)
+    return all(any(map(str.isdigit, names)) for names in _renamed(edit))
+
+
+def _renamed(edit: Edit) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that an edit reads and does not write, and those that it writes and did not read."""
+    if edit.operation not in {SWAP, WRITE}:
+        return frozenset(), frozenset()
+    written = _names(edit.makes_up)
+    last = edit.parts[-1] if isinstance(edit, Several) else edit
+    stays = _names(last.target.literals()) if isinstance(last, Rewrite) else frozenset()
+    read = _names(word for word in edit.literals() if word not in edit.makes_up) - stays
+    return read - written, written - read
 
 
 def _names(words: Iterable[str]) -> frozenset[str]:
