@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from bench.lost import NORMALIZED, OTHER, UNDISPUTED, lost_among
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -45,3 +47,22 @@ def test_time_is_told_by_stage(repository: Path) -> None:
     assert (run["rows"], run["sites"]) == (900, 3)
     assert abs(sum(run["stages"].values()) - 1) < 0.01
     assert run["stages"]["learning"] > run["stages"]["writing"]
+
+
+def test_lost_pages_are_sorted_by_cause() -> None:
+    """A session that hides a change, two spellings of one URL, and a rule that merges two pages."""
+    pages = {
+        "same key": {
+            "1": ["http://a.test/x", "http://a.test/x?sid=1"],
+            "2": ["http://A.test/x"],
+            "3": ["http://a.test/x?sid=2"],
+            "4": ["http://a.test/x?page=2"],
+        }
+    }
+    normal = {url: url.replace("A.", "a.") for some in pages["same key"].values() for url in some}
+    found = {each.url: each.cause for each in lost_among(pages, {}, normal)}
+    assert found == {
+        "http://A.test/x": NORMALIZED,
+        "http://a.test/x?sid=2": UNDISPUTED,
+        "http://a.test/x?page=2": OTHER,
+    }

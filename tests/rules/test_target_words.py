@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from undust.rules import Rule
-from undust.rules.target_words import language_written, prefers_lesser_form
+from undust.rules.target_words import language_written, name_other_form, prefers_lesser_form
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,19 @@ def test_lesser_forms(text: str, expected: bool) -> None:  # noqa: FBT001 -- a t
 def test_languages(text: str, expected: str | None) -> None:
     """A code of a language that only the right side has; the end of a host is a country."""
     assert language_written(Rule.parse(text, site="a.test")) == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "expected"),
+    [
+        (["da"], ["manual", "en"], True),
+        (["manual", "en"], ["docs"], True),
+        (["print"], ["show"], True),
+        (["fr"], [".html.fr"], False),
+        (["docs", "2.4"], ["manual", "de"], False),
+        ([], ["print", "de"], False),
+    ],
+)
+def test_words_of_other_forms(written: list[str], read: list[str], expected: bool) -> None:  # noqa: FBT001
+    """A printer's form, or a language that nothing read names."""
+    assert name_other_form(written, read) is expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -19,13 +20,20 @@ from undust.searching.forgotten import texts_forgotten
 from undust.searching.kinds import GUARDED, IN_OTHER_FOLDERS, SEARCH_KINDS, look_of_texts
 from undust.searching.risk import RISK
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+
+def table_of(pages: dict[str, str]) -> pa.Table:
+    """Return the pages that URLs show as observations."""
+    return pa.table({"url": list(pages), "cluster": list(pages.values())})
 
 
 def rules_of(pages: dict[str, str]) -> RuleSet:
     """Return what is learned of the pages that URLs show."""
-    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
-    (found,) = undust.find_duplicates(table).sites
+    (found,) = undust.find_duplicates(table_of(pages)).sites
     return RuleSet(learn_site(found).rules)
 
 
@@ -49,8 +57,7 @@ def test_a_parameter_that_does_nothing_is_dropped_everywhere() -> None:
 def test_the_job_learns_with_the_method_that_was_asked_for() -> None:
     """`learn` with this method gives the rules of the search, and not those of another learner."""
     pages = shop()
-    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
-    rules = undust.learn(table, methods="edits")
+    rules = undust.learn(table_of(pages), methods="edits")
     assert list(map(str, rules)) == list(map(str, rules_of(pages)))
     assert {rule.learned_by for rule in rules} == {"edits"}
 
@@ -259,3 +266,44 @@ def test_two_places_that_differ_somewhere_are_two_places() -> None:
     assert len({canonical.key(f"http://s.test/{view}/77?plain=1") for view in ("blame", "tree")}) == 2
     canonical = rules_of(same).compile()
     assert len({canonical.key(f"http://s.test/{view}/77?plain=1") for view in ("blame", "tree")}) == 1
+
+
+def manual(*, translated: bool) -> dict[str, str]:
+    """Return a manual of which nobody translated the reference; the guide beside it perhaps."""
+    names = [f"{one}{two}" for one in ("alpha", "beta", "gamma", "delta") for two in "klmnopqrst"]
+    pages = {f"http://s.test/docs/mod/{name}.html": f"mod {name}" for name in names}
+    pages |= {f"http://s.test/manual/de/mod/{name}.html": f"mod {name}" for name in names}
+    pages |= {f"http://s.test/docs/{name}.html": f"guide {name}" for name in names}
+    german = "guide auf deutsch" if translated else "guide"
+    return pages | {f"http://s.test/manual/de/{name}.html": f"{german} {name}" for name in names}
+
+
+@pytest.mark.parametrize("learned", [rules_of, lambda pages: undust.learn(table_of(pages))])
+def test_what_is_translated_elsewhere_is_a_translation(learned: Callable[[dict[str, str]], RuleSet]) -> None:
+    """A folder where two languages are one shows what was not translated yet."""
+    urls = [f"http://s.test/{place}/mod/omega.html" for place in ("docs", "manual/de")]
+    canonical = learned(manual(translated=True)).compile()
+    assert len({canonical.key(url) for url in urls}) == 2
+    canonical = learned(manual(translated=False)).compile()
+    assert {canonical.key(url) for url in urls} == {urls[0]}
+
+
+@pytest.mark.parametrize("learned", [rules_of, lambda pages: undust.learn(table_of(pages))])
+def test_no_page_is_sent_to_another_language(learned: Callable[[dict[str, str]], RuleSet]) -> None:
+    """Pages that most URLs name with a language are not written with one where a URL names none."""
+    pages = {f"http://s.test/da/{n}": f"page {n}" for n in range(80)}
+    pages |= {f"http://s.test/{n}": f"page {n}" for n in range(30)}
+    canonical = learned(pages).compile()
+    assert canonical("http://s.test/97") == "http://s.test/97"
+
+
+def test_a_site_that_sends_visitors_to_a_language_is_followed() -> None:
+    """Its redirects say which form it prefers."""
+    rows = [{"url": f"http://s.test/da/{n}", "status": 200, "digest": f"page {n}"} for n in range(60)]
+    rows += [
+        {"url": f"http://s.test/{n}", "status": 301, "redirect": f"http://s.test/da/{n}"} for n in range(60)
+    ]
+    names = ("url", "status", "digest", "redirect")
+    table = pa.table({name: [row.get(name) for row in rows] for name in names})
+    canonical = undust.learn(table).compile()
+    assert canonical("http://s.test/97") == "http://s.test/da/97"

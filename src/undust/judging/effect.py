@@ -66,6 +66,8 @@ class EditEffect:
     """All images."""
     defaults: frozenset[str] = frozenset()
     """Parameters of which other edits remove some value."""
+    welcome: int = 0
+    """Images that move to where the site sends others."""
 
     def among(self, votes: Bools) -> EditEffect:
         """Return the same with some of the votes."""
@@ -197,6 +199,7 @@ def _effect(state: KeyState, edit: Edit, moves: _Moves, ratios: Floats) -> EditE
         state.page_of_key[moves.left],
         state.image_texts,
         state.defaults,
+        int(there.sum()),
     )
 
 
@@ -233,6 +236,7 @@ def transition(before: KeyState, after: KeyState, edit: Edit) -> EditEffect:
         before.page_of_key[left],
         before.image_texts,
         before.defaults,
+        int(after.is_preferred[became[moved]].sum()),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.edits.places import whole_places
 from undust.judging.verdict import LEAST_RISK
 from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
 from undust.learning.diversity import is_diverse
@@ -14,6 +15,7 @@ from undust.learning.rule_traits import adds_a_value, makes_up, renames, renumbe
 from undust.learning.unstable_pages import CALM, UnstablePages
 from undust.learning.versions import may_name_versions
 from undust.learning.votes import are_convincing, votes_of
+from undust.rules.target_words import prefers_other_form
 
 if TYPE_CHECKING:
     from undust.learning.requirements import Requirements
@@ -49,14 +51,23 @@ class Acceptance:
             return False
         if self.pages.has_blocks and not self._are_one(state, effect, rule):
             return False
-        if rule.when or rule.unless:
-            return effect.lost == 0 and self._leads_somewhere(state, effect, rule)
-        return self._loses_little(state, effect, rule) and self._leads_somewhere(state, effect, rule)
+        loses_little = (
+            effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
+        )
+        return loses_little and self._leads_somewhere(state, effect, rule) and self._is_one_place(state, rule)
 
     @staticmethod
     def _are_one(state: State, effect: Effect, rule: Rule) -> bool:
         """Return whether the blocks of the pages that come together say that they are one."""
         return are_convincing(votes_of(effect)) and not may_name_versions(state, effect, rule)
+
+    def _is_one_place(self, state: State, rule: Rule) -> bool:
+        """Return whether two places that a rule gives one name are one wherever both were seen."""
+        whole = whole_places(rule) if renames(rule) else None
+        if whole is None:
+            return True
+        effect = state.effect(whole)
+        return effect.lost <= self.requirements.max_fpr * (effect.lost + effect.pages)
 
     def least_pages(self, rule: Rule) -> int:
         """Return for how many pages a rule must hold."""
@@ -91,5 +102,7 @@ class Acceptance:
         """Return whether next to nothing is sent to where the site was seen to have no page."""
         gone = state.leading_nowhere(effect, rule)
         if gone is not None and int(gone.sum()) > self.requirements.max_fpr * effect.moved:
+            return False
+        if prefers_other_form(rule) and state.welcome_share(effect, rule) <= UNFOUNDED:
             return False
         return not makes_up(rule) or state.unseen_target_share(effect, rule) <= UNFOUNDED

@@ -230,6 +230,13 @@ class State:
         moves = zip(self.some_texts(some), targets.to_pylist(), is_served.to_pylist(), strict=True)
         return unseen_target_share(self.pages.statements, moves) / len(some)
 
+    def welcome_share(self, effect: Effect, rule: Rule) -> float:
+        """Return the share of what a rule changes that ends where the site sends others."""
+        images = self.images.take(pa.array(effect.sources))
+        ends = pa.array(program_of([rule]).batch(images)).cast(images.type)
+        preferred = pc.is_in(ends, value_set=self.images.filter(pa.array(self.is_preferred)))
+        return (pc.sum(preferred).as_py() or 0) / max(1, len(images))
+
     def undone(self, effect: Effect, rule: Rule) -> int:
         """Return how many of the images that a rule changes the accepted rules would change back."""
         images = self.images.take(pa.array(effect.sources))

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from undust.rules.language import Rule
 
 _LESSER = re.compile(
@@ -39,6 +41,21 @@ def prefers_lesser_form(rule: Rule) -> bool:
     """
     read, written = (_CAPTURE.sub("/", side or "") for side in (rule.source, rule.target))
     return names_lesser_form(written) and not names_lesser_form(read)
+
+
+def prefers_other_form(rule: Rule) -> bool:
+    """Return whether a rule leads to a lesser form of a page, or to a language that it did not read."""
+    return prefers_lesser_form(rule) or language_written(rule) is not None
+
+
+def name_other_form(written: Iterable[str], read: Iterable[str]) -> bool:
+    """Return whether words name a lesser form of a page, or a language that others do not name.
+
+    >>> name_other_form(["da"], ["manual", "en"]), name_other_form(["2.4"], ["manual", "en"])
+    (True, False)
+    """
+    known = set().union(*map(_languages, read))
+    return any(names_lesser_form(word) or _languages(word) - known for word in written)
 
 
 def language_written(rule: Rule) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from undust.judging.effect import SUPPORTS
-from undust.rules.target_words import names_lesser_form
+from undust.rules.target_words import name_other_form
 from undust.searching.forgotten import Excused, number_votes, votes_beside_default
 from undust.searching.kinds import NUMBER_DROPPED, base_kind_of, kind_of
 from undust.searching.risk import RISK, Risk
@@ -103,8 +103,7 @@ class Objective:
         """Return what an edit is worth if it is worth having, else None."""
         if effect.saved <= self.bit * effect.edit.bits or effect.pages < self.least_pages:
             return None
-        # Nobody wants to be sent to a printer's form, or to one for small screens.
-        if any(map(names_lesser_form, effect.edit.makes_up)) or not self._is_convincing(effect):
+        if not self._is_convincing(effect) or _leads_to_other_form(effect):
             return None
         worth = self.worth(effect, excused)
         if self._is_enough(worth):
@@ -152,3 +151,11 @@ class Objective:
     def _is_convincing(self, effect: EditEffect) -> bool:
         """Return whether the pages that come together are one, in the tail as well."""
         return effect.worst >= self.worst and effect.expected_right >= self.right
+
+
+def _leads_to_other_form(effect: EditEffect) -> bool:
+    """Return whether an edit leads to a printer's form, or to another language, and the site does not."""
+    written = effect.edit.makes_up
+    if not written or 2 * effect.welcome > len(effect.moved):
+        return False
+    return name_other_form(written, [word for word in effect.edit.literals() if word not in written])
