@@ -75,15 +75,51 @@ def test_no_url_is_an_exit_code_of_its_own(data: bytes, flags: tuple[str, ...], 
     assert "there is no URL in the input" in sentence(done, code=4)
 
 
-def test_pages_that_are_all_different_are_no_error(tmp_path: Path) -> None:
-    """They were compared, and there is no rule to learn; without digests nothing could be compared."""
+@pytest.mark.parametrize("flags", ["-q", "--json"])
+def test_no_rule_is_an_exit_code_of_its_own(flags: str, tmp_path: Path) -> None:
+    """Whether pages were compared or none could be; a sentence says which, in silence too."""
     seen = tmp_path / "seen.jsonl"
     rows = [{"url": f"http://a.test/{n}", "digest": str(n)} for n in range(30)]
     seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert run("learn", seen, "-q").code == 0
+    compared = sentence(run("learn", seen, flags), code=4)
     bare = [{"url": row["url"]} for row in rows]
     seen.write_text("".join(json.dumps(row) + "\n" for row in bare), encoding="utf-8")
-    assert run("learn", seen, "-q").code == 4
+    not_compared = sentence(run("learn", seen, flags), code=4)
+    assert compared.startswith("no rule was learned: ")
+    assert not_compared.startswith("no rule was learned: ")
+    assert compared != not_compared
+
+
+def test_the_reason_for_no_rule_is_told_once(tmp_path: Path) -> None:
+    """What was printed with the counts is not repeated at the end."""
+    seen = tmp_path / "seen.jsonl"
+    rows = [{"url": f"http://a.test/{n}", "digest": str(n)} for n in range(30)]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = run("learn", seen, "-o", tmp_path / "rules.json")
+    assert sentence(done, code=4) == "no rule was learned, for the reason above"
+    assert b"no two URLs of the input show one page" in done.out
+
+
+@pytest.mark.parametrize(
+    ("folders", "reason"),
+    [
+        ((), "there is no URL in the input"),
+        (("story",), "the learners that were named propose none"),
+        (("story", "news"), "none held on pages kept apart"),
+    ],
+)
+def test_single_learners_say_why_there_is_no_rule(
+    folders: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
+    """With the same exit code."""
+    seen = tmp_path / "seen.jsonl"
+    rows = [
+        {"url": f"http://a.test/{name}/{n}", "digest": f"{name if n % 2 else ''}{n}"}
+        for name in folders
+        for n in range(60)
+    ]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert reason in sentence(run("learn", seen, "-q", "--method", "substring"), code=4)
 
 
 def test_active_rules_are_not_replaced_by_likely_ones(log: Path, tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely
+from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely, refute_further
+from undust.asking.made_urls import made_urls, number_place
 from undust.asking.outcome import RuleOutcome, is_tried
 from undust.asking.samples import SampleTrial, class_of
 from undust.asking.sampling import decide
@@ -231,6 +232,8 @@ class SiteProof:
             return said
 
         sampled = self._sampled(rule, judge, reasons, held)
+        if self.how == "live" and is_proposed(rule) and sampled.found == "undecided":
+            sampled = refute_further(sampled, self._telling(rule, right, against), judge, self.sampling)
         reason = _reason(sampled, reasons, against)
         if sampled.found == "valid" and len(set(right.values())) == 1:
             # One form to log in is shown for any number of URLs.
@@ -248,13 +251,33 @@ class SiteProof:
         outcome = found.with_evidence(self.how, self.judge.time)
         return TriedRule(rule, outcome, sampled, list(right), against)
 
+    def _telling(
+        self, rule: Rule, right: Mapping[str, str], against: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield more URLs of a rule that removes a number: beside one that contradicts it, and made ones.
+
+        They are made of what was compared, since other URLs may show nothing.
+        """
+        pairs = [*against, *sorted(right.items(), key=lambda pair: (len(pair[0]), pair))]
+        if not any(number_place(*pair) for pair in pairs):
+            return
+        targets = {target for _, target in against}
+        known = {url for url, _ in pairs}
+        for pair in self.samples.pairs(rule, len(self.samples.urls)):
+            if pair[1] in targets and pair[0] not in known:
+                yield pair
+        step = RuleSet([rule.with_status("active")]).compile().program.step
+        yield from made_urls(pairs, self.samples.urls, step)
+
     def _sampled(self, rule: Rule, judge: Judge, reasons: Counter[str], held: Sequence[Rule]) -> Sampled:
         candidate = Candidate((rule,), 0, "pairs")
         if not is_proposed(rule):
             pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
             return decide(candidate, pairs, judge, self.sampling)
-        known = [SampleTrial(*pair, class_of(pair[0]), 1) for pair in self._merged(rule, held)]
-        trials = chain(known[:MOST_APART], self.samples.trials(rule, MOST_TRIES))
+        merged = list(islice(self._merged(rule, held), MOST_APART))
+        known = (SampleTrial(*pair, class_of(pair[0]), 1) for pair in merged)
+        others = self.samples.trials(rule, MOST_TRIES)
+        trials = chain(known, (each for each in others if (each.url, each.target) not in merged))
         belief = belief_in(rule.extra.get(LIKELY), self.beforehand.true(rule))
         return decide_likely(candidate, trials, judge, self.sampling, belief)
 

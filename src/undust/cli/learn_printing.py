@@ -39,6 +39,9 @@ _FATES = {
 }
 
 
+_NO_URL = "there is no URL in the input; give a crawl, a log or an index, or name its --format"
+
+
 def told(outcome: Outcome) -> list[str]:
     """Return what learning gave, in lines."""
     counts = outcome.as_json()
@@ -111,7 +114,7 @@ def why_nothing(outcome: Outcome) -> str | None:
     """Return why there was nothing to learn from, and what would help; None if there was something."""
     sites, urls, pages = outcome.site_counts
     if not sites:
-        return "there is no URL in the input; give a crawl, a log or an index, or name its --format"
+        return _NO_URL
     if not urls:
         return "no URL of the input was answered with a page, so there is nothing to learn from"
     if not outcome.has_evidence:
@@ -121,6 +124,37 @@ def why_nothing(outcome: Outcome) -> str | None:
     if pages == sites:
         return "all URLs of a site show one page, and one page proves nothing; give more of the site"
     return None
+
+
+def without_rules(
+    found: Outcome | MethodOutcome, proof: Validation | None = None, *, is_silent: bool = True
+) -> str:
+    """Return that there is no rule, and why; the reason is not repeated if it was printed before."""
+    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if proof is not None and proof.count("refuted"):
+        return "no rule was learned: the sites confirmed none of those that were likely"
+    if not isinstance(found, Outcome):
+        return _without_candidates(found)
+    if found.drift is not None and found.drift.fates:
+        return "no rule is in effect: those from before do not hold, and no new one was proved"
+    reason = why_nothing(found)
+    if reason is None:
+        return "no rule was learned: pages were compared, and what they show proves none"
+    if not found.site_counts[0]:
+        return reason
+    return f"no rule was learned: {reason}" if is_silent else "no rule was learned, for the reason above"
+
+
+def _without_candidates(found: MethodOutcome) -> str:
+    """Return that single learners found no rule, and why."""
+    if not found.proposals:
+        return _NO_URL
+    if not found.candidates:
+        return "no rule was learned: the learners that were named propose none from this input"
+    if found.unproved == found.candidates:
+        return "no rule was learned: of no candidate could pages be compared"
+    return f"no rule was learned: of {how_many(found.candidates, 'candidate')} none held on pages kept apart"
 
 
 def _without_evidence(doubts: Sequence[str]) -> str:
