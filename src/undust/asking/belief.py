@@ -39,7 +39,7 @@ LEAST_ELSEWHERE = 6
 MOST_TRIES = 60
 _AFTER_WRONG = 20
 """URLs that are tried after an answer against a rule: no more can make up for it, and another refutes it."""
-MOST_FURTHER = 12
+MOST_FURTHER = 20
 """URLs that are tried of a rule that is still undecided, where they are most likely to contradict it."""
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import pyarrow as pa
 
 from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely, refute_further
-from undust.asking.made_urls import made_urls, number_place
+from undust.asking.further_urls import like_those, made_urls
 from undust.asking.outcome import RuleOutcome, is_tried
 from undust.asking.samples import SampleTrial, class_of
 from undust.asking.sampling import decide
@@ -40,6 +40,10 @@ LEAST_HELD = 3
 """URLs on which a rule was right, without which no class of URLs is looked for in which it fails."""
 LEAST_INSIDE, MOST_INSIDE = 3, 6
 """Answers against a rule in a class of URLs without which it may be right there; and URLs asked about."""
+MOST_SORTED = 1_000
+"""URLs of a rule among which those are looked for that may contradict it."""
+MOST_BESIDE = 6
+"""URLs that are asked about because they are like one that contradicts a rule."""
 _LOOKED_AT = 3
 """Results of a rule that was turned round, of which none may be changed by it once more."""
 HOPELESS = 30
@@ -254,20 +258,20 @@ class SiteProof:
     def _telling(
         self, rule: Rule, right: Mapping[str, str], against: Sequence[tuple[str, str]]
     ) -> Iterator[tuple[str, str]]:
-        """Yield more URLs of a rule that removes a number: beside one that contradicts it, and made ones.
+        """Yield more URLs of a rule: like those that contradict it, made ones, and unlike those that agree.
 
         They are made of what was compared, since other URLs may show nothing.
         """
-        pairs = [*against, *sorted(right.items(), key=lambda pair: (len(pair[0]), pair))]
-        if not any(number_place(*pair) for pair in pairs):
-            return
-        targets = {target for _, target in against}
-        known = {url for url, _ in pairs}
-        for pair in self.samples.pairs(rule, len(self.samples.urls)):
-            if pair[1] in targets and pair[0] not in known:
-                yield pair
+        held = sorted(right.items(), key=lambda pair: (len(pair[0]), pair))
+        known = {url for url, _ in (*against, *held)}
+        every = self.samples.pairs(rule, MOST_SORTED) if against else ()
+        others = [pair for pair in every if pair[0] not in known]
+        beside = like_those([url for url, _ in against], others)[:MOST_BESIDE]
+        yield from beside
         step = RuleSet([rule.with_status("active")]).compile().program.step
-        yield from made_urls(pairs, self.samples.urls, step)
+        yield from made_urls(list(against), held, self.samples.urls, step)
+        unlike = reversed(like_those([url for url, _ in held], others))
+        yield from (pair for pair in unlike if pair not in beside)
 
     def _sampled(self, rule: Rule, judge: Judge, reasons: Counter[str], held: Sequence[Rule]) -> Sampled:
         candidate = Candidate((rule,), 0, "pairs")
