@@ -57,6 +57,36 @@ def test_a_log_gives_likely_rules_with_the_next_command(log: Path, tmp_path: Pat
     assert {rule.status for rule in undust.load(path)} == {"proposed"}
 
 
+def test_the_next_command_names_the_one_site_that_the_input_has(tmp_path: Path) -> None:
+    """Where the URLs name it; of several, a person has to choose."""
+    seen, path = tmp_path / "my urls.txt", tmp_path / "rules.json"
+    urls = [
+        f"http://www.{name}.test/p/{n}{more}" for name in "ab" for n in range(40) for more in ("", "?sid=x1")
+    ]
+    seen.write_text("".join(f"{url}\n" for url in urls[:80]), encoding="utf-8")
+    one = run("learn", seen, "-o", path).out.decode()
+    assert f"undust learn '{seen}' --ask --ask-host a.test --ask-host '*.a.test' --contact" in one
+    seen.write_text("".join(f"{url}\n" for url in urls), encoding="utf-8")
+    assert "--ask --ask-host www.your.site --contact" in run("learn", seen, "-o", path).out.decode()
+
+
+def test_digests_that_prove_no_rule_are_not_called_missing(tmp_path: Path) -> None:
+    """A few pages are known, and most URLs only by their sizes."""
+    seen = tmp_path / "seen.jsonl"
+    rows: list[dict[str, object]] = [
+        {"url": f"http://a.test/p/{n}{more}", "size": 5000 + 61 * n}
+        for n in range(60)
+        for more in ("", f"?sid={n:04x}f", f"?sid={n:04x}e")
+    ]
+    rows += [{"url": f"http://a.test/q/{n}", "digest": str(n), "size": 700 + n} for n in range(60)]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = run("learn", seen, "-o", tmp_path / "rules.json")
+    told = " ".join(done.out.decode().split())
+    assert done.code == 3, told
+    assert "what the input has of their content proves no rule: 1 rule is likely" in told
+    assert "not their content" not in told
+
+
 def test_machines_read_how_many_are_active_and_proposed(log: Path, tmp_path: Path) -> None:
     """As counts beside the rules themselves."""
     done = run("learn", log, "-o", tmp_path / "rules.json", "--json")

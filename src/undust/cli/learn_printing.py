@@ -246,7 +246,9 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
     said = [""]
     said += told(found) if isinstance(found, Outcome) else told_of_learners(found)
     said += told_of_asking(proof) if proof is not None else []
-    said += told_of_proposed(likely, has_active=not exit_code(rules)) if likely else []
+    is_compared = found.has_evidence if isinstance(found, Outcome) else bool(found.evidence)
+    known = {"has_active": not exit_code(rules), "is_compared": is_compared}
+    said += told_of_proposed(likely, **known) if likely else []
     said += [f"{seconds:.1f} s"]
     if len(rules) and output is None:
         said += ["", "Nothing was written; name a file with -o rules.json."]
@@ -261,7 +263,7 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
 def _next(rules: RuleSet, output: str | None, inputs: Inputs, *, is_asked: bool) -> list[str]:
     code = exit_code(rules)
     if code == ONLY_PROPOSED and not is_asked:
-        return [next_question(inputs, output)]
+        return [next_question(inputs, output, rules)]
     if code or output is None:
         return []
     return [
