@@ -263,6 +263,15 @@ def test_asking_makes_likely_rules_active(asked: Asked) -> None:
     assert asked.path.with_name("asked.json.asked").exists()
 
 
+def test_what_was_confirmed_is_not_counted_as_no_rules(log: Path, tmp_path: Path) -> None:
+    """A person reads what the site said, and no count from before it was asked."""
+    with serving(FORUM) as server:
+        told = " ".join(Asked.by(server, log, tmp_path / "rules.json").ended.out.decode().split())
+    assert "asked about what was likely: " in told
+    assert " confirmed, " in told
+    assert "0 rules" not in told
+
+
 def test_asking_goes_on_after_a_kill(asked: Asked, log: Path, tmp_path: Path) -> None:
     """With --resume: the same verdicts, and nothing asked again but what was on its way."""
     path = tmp_path / "rules.json"

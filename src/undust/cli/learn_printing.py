@@ -42,12 +42,14 @@ _FATES = {
 _NO_URL = "there is no URL in the input; give a crawl, a log or an index, or name its --format"
 
 
-def told(outcome: Outcome) -> list[str]:
-    """Return what learning gave, in lines."""
+def told(outcome: Outcome, *, is_asked: bool = False) -> list[str]:
+    """Return what learning gave, in lines; after asking, rules are active that its counts do not know."""
     counts = outcome.as_json()
     for_all = counts["rules_for_all_sites"]
     own = counts["rules"] - (0 if outcome.is_by_all else for_all)
     said = outcome.all_totals.sentences(counts["sites"], own)
+    if is_asked and not outcome.has_evidence:
+        said = said[:1]
     said += _of_checked(outcome)
     if for_all:
         counted = "" if outcome.is_by_all else "; what they remove is not counted above"
@@ -244,7 +246,8 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
     if likely:
         show_lines(lambda width, styled: proposed_lines(likely, width, styled))
     said = [""]
-    said += told(found) if isinstance(found, Outcome) else told_of_learners(found)
+    is_asked = proof is not None
+    said += told(found, is_asked=is_asked) if isinstance(found, Outcome) else told_of_learners(found)
     said += told_of_asking(proof) if proof is not None else []
     is_compared = found.has_evidence if isinstance(found, Outcome) else bool(found.evidence)
     known = {"has_active": not exit_code(rules), "is_compared": is_compared}
@@ -253,7 +256,7 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
     if len(rules) and output is None:
         said += ["", "Nothing was written; name a file with -o rules.json."]
     show(Text("\n".join(said)))
-    commands = [f"undust {line}" for line in _next(rules, output, inputs, is_asked=proof is not None)]
+    commands = [f"undust {line}" for line in _next(rules, output, inputs, is_asked=is_asked)]
     if commands:
         # A command that is broken over two lines cannot be copied.
         lines = "\n".join(f"  {command}" for command in commands)
