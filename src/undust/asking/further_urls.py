@@ -95,8 +95,9 @@ def like_those(wrong: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[t
 
     A part that few URLs have counts more: the name of a list, and not that of its order.
 
-    >>> like_those(["/q?list=b&order=1"], [("/q?list=a&order=1", ""), ("/q?list=b&order=2", "")])
-    [('/q?list=b&order=2', ''), ('/q?list=a&order=1', '')]
+    >>> pairs = [(f"/q?list={name}&order={n}", "") for name, n in (("a", 1), ("c", 1), ("b", 2))]
+    >>> like_those(["/q?list=b&order=1"], pairs)[0]
+    ('/q?list=b&order=2', '')
     """
     parts = [set(parts_of(url)) for url, _ in pairs]
     counts = Counter(part for some in parts for part in some)
