@@ -6,8 +6,9 @@ python -m bench.asking --logs DATA       what is proposed from the logs, lists a
 python -m bench.asking --json
 
 Every request goes over HTTP on loopback. It fails if rules from a log remove less than nine tenths of what
-`learn` removes that has all pages, if a false rule becomes active, if a confirmed rule takes more than thirty
-requests on the mean, or a site more than three thousand.
+`learn` removes that has all pages, if a false rule becomes active, if a tempting one is not refuted though
+its URLs show two contents, if a confirmed rule takes more than thirty requests on the mean, or all sites take
+more than three thousand.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ def main() -> None:
     }
     mean = total["fetches"] / max(1, total["confirmed"])
     total["a rule"] = round(mean, 1)
+    if total["fetches"] > MOST_FETCHES:
+        problems.append(f"all sites together take {total['fetches']:,} requests, not {MOST_FETCHES:,}")
     if mean > FETCHES:
         problems.append(f"a confirmed rule takes {mean:.1f} requests on the mean, not {FETCHES}")
     if told.json:
@@ -116,11 +119,14 @@ def measured(made: Site) -> dict[str, Any]:
     hidden = [each for each in left if not is_shown(each.rule, every)]
     problems = [f"{made.domain}: active and false: {rule}" for rule in wrong]
     problems += [f"{made.domain}: tempting, and confirmed: {rule}" for rule in held]
+    problems += [
+        f"{made.domain}: tempting, and undecided: {each.rule}"
+        for each in left
+        if each.verdict == "undecided" and each not in hidden and is_false(each.rule, pages)
+    ]
     share = asked.removed / whole.removed if whole.removed else 1.0
     if share < SHARE:
         problems.append(f"{made.domain}: {asked.removed:.1%} removed, {whole.removed:.1%} from all pages")
-    if requests > MOST_FETCHES:
-        problems.append(f"{made.domain}: {requests} requests")
     confirmed = done.count("confirmed")
     return {
         "kind": made.kind.name,
