@@ -6,8 +6,9 @@ python -m bench.asking --logs DATA       what is proposed from the logs, lists a
 python -m bench.asking --json
 
 Every request goes over HTTP on loopback. It fails if rules from a log remove less than nine tenths of what
-`learn` removes that has all pages, if a false rule becomes active, if a confirmed rule takes more than thirty
-requests on the mean, or a site more than three thousand.
+`learn` removes that has all pages, if a false rule becomes active, if a tempting one is not refuted though
+its URLs show two contents, if a confirmed rule takes more than thirty requests on the mean, or all sites take
+more than three thousand.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import hashlib
 import json
 import sys
 from collections import Counter, defaultdict
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import undust
 from bench.asking_logs import logs
@@ -74,6 +77,8 @@ def main() -> None:
     }
     mean = total["fetches"] / max(1, total["confirmed"])
     total["a rule"] = round(mean, 1)
+    if total["fetches"] > MOST_FETCHES:
+        problems.append(f"all sites together take {total['fetches']:,} requests, not {MOST_FETCHES:,}")
     if mean > FETCHES:
         problems.append(f"a confirmed rule takes {mean:.1f} requests on the mean, not {FETCHES}")
     if told.json:
@@ -110,13 +115,18 @@ def measured(made: Site) -> dict[str, Any]:
     given = {rule.id for rule in tempting}
     told = [each for each in false.outcomes if each.rule.id in given]
     held = [each.rule for each in told if each.verdict == "confirmed" and is_false(each.rule, pages)]
+    left = [each for each in told if each.verdict != "refuted"]
+    hidden = [each for each in left if not is_shown(each.rule, every)]
     problems = [f"{made.domain}: active and false: {rule}" for rule in wrong]
     problems += [f"{made.domain}: tempting, and confirmed: {rule}" for rule in held]
+    problems += [
+        f"{made.domain}: tempting, and undecided: {each.rule}"
+        for each in left
+        if each.verdict == "undecided" and each not in hidden and is_false(each.rule, pages)
+    ]
     share = asked.removed / whole.removed if whole.removed else 1.0
     if share < SHARE:
         problems.append(f"{made.domain}: {asked.removed:.1%} removed, {whole.removed:.1%} from all pages")
-    if requests > MOST_FETCHES:
-        problems.append(f"{made.domain}: {requests} requests")
     confirmed = done.count("confirmed")
     return {
         "kind": made.kind.name,
@@ -131,18 +141,35 @@ def measured(made: Site) -> dict[str, Any]:
         "false active": len(wrong),
         "tempting refuted": sum(each.verdict == "refuted" for each in told),
         "tempting": len(tempting),
+        "hidden": len(hidden),
         "fetches": requests,
         "a rule": round(requests / max(1, confirmed), 1),
         "problems": problems,
-        "not refuted": [f"{made.domain}: {_why(each, pages)}" for each in told if each.verdict != "refuted"],
+        "not refuted": [f"{made.domain}: {_why(each, pages, is_hidden=each in hidden)}" for each in left],
     }
 
 
-def _why(each: RuleOutcome, pages: dict[str, str]) -> str:
+def _why(each: RuleOutcome, pages: dict[str, str], *, is_hidden: bool) -> str:
     """Return why a tempting rule is not refuted."""
+    if is_hidden and each.verdict != "confirmed":
+        return f"tempting, and all its URLs show one content to whoever asks: {each.rule}"
     if not is_false(each.rule, pages):
         return f"tempting, but not false on the URLs of the site: {each.rule}"
     return f"tempting, and {each.verdict} ({each.positives} answers for it; {each.reason}): {each.rule}"
+
+
+def is_shown(rule: undust.Rule, every: pa.Table) -> bool:
+    """Return whether a visitor sees two contents among all URLs that a rule is about.
+
+    If all of them show one form to log in, no answer can speak against it.
+    """
+    shown = every.filter(pc.equal(every.column("status"), HTTPStatus.OK))
+    urls = shown.column("url").combine_chunks()
+    compiled = undust.RuleSet([rule.with_status("active")]).compile()
+    keys = compiled.batch(urls, keys=True).to_pylist()
+    about = {keys[row] for row in compiled.touched(urls)[0].to_pylist()}
+    digests = zip(keys, shown.column("digest").to_pylist(), strict=True)
+    return len({digest for key, digest in digests if key in about}) > 1
 
 
 def is_in_log(url: str) -> bool:

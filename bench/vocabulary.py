@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.common import machine
+from undust.cli.learn_asking import NO_RULES, ONLY_PROPOSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -208,7 +209,7 @@ def learned(path: Path, most_seconds: int = MOST_SECONDS) -> Cost:
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = sum(now - then for now, then in zip(after[:2], before[:2], strict=True))
-    if done.returncode:
+    if done.returncode not in {0, ONLY_PROPOSED, NO_RULES}:
         return Cost(seconds, 0, 0, is_done=False)
     found = json.loads(done.stdout)
     return Cost(seconds, found["peak_memory_bytes"], found["rules"], is_done=True)

@@ -11,14 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from undust.asking.belief import HOPELESS_LIKELY, Belief, belief_in, decide_likely
+from undust.asking.belief import (
+    HOPELESS_LIKELY,
+    MOST_FURTHER,
+    Belief,
+    belief_in,
+    decide_likely,
+    refute_further,
+)
 from undust.asking.samples import SampleTrial, class_of, removed_by, samples_from
-from undust.asking.sampling import Sampling
+from undust.asking.sampling import Sampled, Sampling
 from undust.jobs.beforehand import BEFOREHAND
 from undust.judging.candidates import Candidate
 
 if TYPE_CHECKING:
-    from undust.asking.sampling import Answer, Sampled
+    from undust.asking.sampling import Answer
 
 RULE = undust.Rule.parse("rewrite {s}://{h}/{p**}?{**:x}&{rest**} -> {s}://{h}/{p}?{rest}", site="a.test")
 
@@ -173,3 +180,25 @@ def test_what_the_log_contradicts_in_other_forms_is_tried_first() -> None:
     assert first.url == "http://a.test/c/17?x=00000011"
     alone = replace(seen, rules=(RULE,))
     assert [trial.url for trial in alone.trials(RULE, 3)] == [trial.url for trial in plain.trials(RULE, 3)]
+
+
+ANSWERS = st.sampled_from(["same", "different", "unknown"])
+
+
+@given(right=st.integers(0, 60), wrong=st.integers(0, 1), said=st.lists(ANSWERS, max_size=2 * MOST_FURTHER))
+def test_asking_further_refutes_and_never_confirms(right: int, wrong: int, said: list[Answer]) -> None:
+    """Two answers against a rule and a twentieth of all; what agrees is not counted for the rule."""
+    before = Sampled(Candidate((RULE,), 0, "pairs"), "undecided", right, wrong, 0)
+    asked: list[Answer] = []
+
+    def judged(*_: str) -> Answer:
+        asked.append(said[len(asked)])
+        return asked[-1]
+
+    pairs = [(f"http://a.test/{n}?x", f"http://a.test/{n}") for n in range(len(said))]
+    after = refute_further(before, pairs, judged, Sampling())
+    against = wrong + asked.count("different")
+    decided = right + against + asked.count("same")
+    assert after.found == ("refuted" if against >= 2 and against >= 0.05 * decided else "undecided")
+    assert after.found == "refuted" or (after.positive, after.negative) == (right, against)
+    assert len(asked) <= MOST_FURTHER

@@ -118,3 +118,62 @@ def test_a_class_in_which_a_rule_is_right_somewhere_is_not_left_out() -> None:
 
     found = outcomes(ENDING, pages_with_index(12), judged)
     assert "confirmed" not in {each.verdict for each in found}
+
+
+MEMBER = undust.Rule.parse(
+    "rewrite {s}://{h}/member?u={*:int}&{rest**} -> {s}://{h}/member?u=1&{rest}", site="a.test"
+)
+PAGED = undust.Rule.parse(
+    "rewrite {s}://{h}/thread?page={*:int}&{rest**} -> {s}://{h}/thread?{rest}", site="a.test"
+)
+BOARDS = [f"http://a.test/board?f={n}" for n in range(1, 9)]
+
+
+def test_a_rule_of_few_urls_is_asked_about_with_numbers_that_were_seen_elsewhere() -> None:
+    """Two members show the form of the first one; others that nobody linked do not."""
+    asked: list[str] = []
+
+    def judged(left: str, _: str) -> Answer:
+        asked.append(left)
+        return "same" if left.endswith(("u=2", "u=5")) else "different"
+
+    urls = [*BOARDS, "http://a.test/member?u=2", "http://a.test/member?u=5"]
+    (found,) = outcomes(MEMBER, urls, judged)
+    assert (found.verdict, found.negatives) == ("refuted", 2)
+    assert set(asked) - set(urls) <= {f"http://a.test/member?u={n}" for n in range(1, 9)}
+
+
+def test_numbers_that_nobody_used_confirm_nothing() -> None:
+    """Answers for a rule are not counted there, however many they are."""
+    urls = [*BOARDS, "http://a.test/member?u=2", "http://a.test/member?u=5"]
+    (found,) = outcomes(MEMBER, urls, lambda *_: "same")
+    assert (found.verdict, found.positives, found.rule.status) == ("undecided", 2, "proposed")
+
+
+def test_beside_a_url_that_contradicts_a_rule_its_other_numbers_are_asked() -> None:
+    """Most threads have one page; the one that has more has all the answers against the rule."""
+    urls = [f"http://a.test/thread?id={n}&page={page}" for n in range(60) for page in (1, 2)]
+    urls += [f"http://a.test/thread?id=61&page={page}" for page in (2, 3)]
+    asked: list[str] = []
+
+    def judged(left: str, _: str) -> Answer:
+        asked.append(left)
+        return "different" if "id=61&" in left else "same"
+
+    apart = [("http://a.test/thread?id=61&page=3", "http://a.test/thread?id=61")]
+    (found,) = outcomes(PAGED, urls, judged, apart)
+    assert (found.verdict, found.negatives) == ("refuted", 2)
+    assert asked[-1] == "http://a.test/thread?id=61&page=2"
+
+
+def test_a_rule_that_removes_no_number_is_not_asked_about_with_made_urls() -> None:
+    """A word may name a visitor, and nobody asks for what another one sees."""
+    urls = [f"http://a.test/{n}?place=west" for n in range(2)] + ["http://a.test/9?place=9f86d081884c"]
+    asked: list[str] = []
+
+    def judged(left: str, _: str) -> Answer:
+        asked.append(left)
+        return "same"
+
+    outcomes(PLACE, urls, judged)
+    assert set(asked) <= set(urls)

@@ -57,6 +57,36 @@ def test_a_log_gives_likely_rules_with_the_next_command(log: Path, tmp_path: Pat
     assert {rule.status for rule in undust.load(path)} == {"proposed"}
 
 
+def test_the_next_command_names_the_one_site_that_the_input_has(tmp_path: Path) -> None:
+    """Where the URLs name it; of several, a person has to choose."""
+    seen, path = tmp_path / "my urls.txt", tmp_path / "rules.json"
+    urls = [
+        f"http://www.{name}.test/p/{n}{more}" for name in "ab" for n in range(40) for more in ("", "?sid=x1")
+    ]
+    seen.write_text("".join(f"{url}\n" for url in urls[:80]), encoding="utf-8")
+    one = run("learn", seen, "-o", path).out.decode()
+    assert f"undust learn '{seen}' --ask --ask-host a.test --ask-host '*.a.test' --contact" in one
+    seen.write_text("".join(f"{url}\n" for url in urls), encoding="utf-8")
+    assert "--ask --ask-host www.your.site --contact" in run("learn", seen, "-o", path).out.decode()
+
+
+def test_digests_that_prove_no_rule_are_not_called_missing(tmp_path: Path) -> None:
+    """A few pages are known, and most URLs only by their sizes."""
+    seen = tmp_path / "seen.jsonl"
+    rows: list[dict[str, object]] = [
+        {"url": f"http://a.test/p/{n}{more}", "size": 5000 + 61 * n}
+        for n in range(60)
+        for more in ("", f"?sid={n:04x}f", f"?sid={n:04x}e")
+    ]
+    rows += [{"url": f"http://a.test/q/{n}", "digest": str(n), "size": 700 + n} for n in range(60)]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = run("learn", seen, "-o", tmp_path / "rules.json")
+    told = " ".join(done.out.decode().split())
+    assert done.code == 3, told
+    assert "what the input has of their content proves no rule: 1 rule is likely" in told
+    assert "not their content" not in told
+
+
 def test_machines_read_how_many_are_active_and_proposed(log: Path, tmp_path: Path) -> None:
     """As counts beside the rules themselves."""
     done = run("learn", log, "-o", tmp_path / "rules.json", "--json")
@@ -75,15 +105,51 @@ def test_no_url_is_an_exit_code_of_its_own(data: bytes, flags: tuple[str, ...], 
     assert "there is no URL in the input" in sentence(done, code=4)
 
 
-def test_pages_that_are_all_different_are_no_error(tmp_path: Path) -> None:
-    """They were compared, and there is no rule to learn; without digests nothing could be compared."""
+@pytest.mark.parametrize("flags", ["-q", "--json"])
+def test_no_rule_is_an_exit_code_of_its_own(flags: str, tmp_path: Path) -> None:
+    """Whether pages were compared or none could be; a sentence says which, in silence too."""
     seen = tmp_path / "seen.jsonl"
     rows = [{"url": f"http://a.test/{n}", "digest": str(n)} for n in range(30)]
     seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert run("learn", seen, "-q").code == 0
+    compared = sentence(run("learn", seen, flags), code=4)
     bare = [{"url": row["url"]} for row in rows]
     seen.write_text("".join(json.dumps(row) + "\n" for row in bare), encoding="utf-8")
-    assert run("learn", seen, "-q").code == 4
+    not_compared = sentence(run("learn", seen, flags), code=4)
+    assert compared.startswith("no rule was learned: ")
+    assert not_compared.startswith("no rule was learned: ")
+    assert compared != not_compared
+
+
+def test_the_reason_for_no_rule_is_told_once(tmp_path: Path) -> None:
+    """What was printed with the counts is not repeated at the end."""
+    seen = tmp_path / "seen.jsonl"
+    rows = [{"url": f"http://a.test/{n}", "digest": str(n)} for n in range(30)]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    done = run("learn", seen, "-o", tmp_path / "rules.json")
+    assert sentence(done, code=4) == "no rule was learned, for the reason above"
+    assert b"no two URLs of the input show one page" in done.out
+
+
+@pytest.mark.parametrize(
+    ("folders", "reason"),
+    [
+        ((), "there is no URL in the input"),
+        (("story",), "the learners that were named propose none"),
+        (("story", "news"), "none held on pages kept apart"),
+    ],
+)
+def test_single_learners_say_why_there_is_no_rule(
+    folders: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
+    """With the same exit code."""
+    seen = tmp_path / "seen.jsonl"
+    rows = [
+        {"url": f"http://a.test/{name}/{n}", "digest": f"{name if n % 2 else ''}{n}"}
+        for name in folders
+        for n in range(60)
+    ]
+    seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert reason in sentence(run("learn", seen, "-q", "--method", "substring"), code=4)
 
 
 def test_active_rules_are_not_replaced_by_likely_ones(log: Path, tmp_path: Path) -> None:
@@ -195,6 +261,15 @@ def test_asking_makes_likely_rules_active(asked: Asked) -> None:
     for rule in rules:
         assert rule.status != "disabled" or rule.validated or "retired" in rule.extra
     assert asked.path.with_name("asked.json.asked").exists()
+
+
+def test_what_was_confirmed_is_not_counted_as_no_rules(log: Path, tmp_path: Path) -> None:
+    """A person reads what the site said, and no count from before it was asked."""
+    with serving(FORUM) as server:
+        told = " ".join(Asked.by(server, log, tmp_path / "rules.json").ended.out.decode().split())
+    assert "asked about what was likely: " in told
+    assert " confirmed, " in told
+    assert "0 rules" not in told
 
 
 def test_asking_goes_on_after_a_kill(asked: Asked, log: Path, tmp_path: Path) -> None:

@@ -145,7 +145,8 @@ def test_a_person_is_asked(flipped: Path, rules: Path, answer: str, status: str)
     os.close(ours)
     assert "retired: a.test: rewrite" in text
     assert "Retire them?" in text
-    assert process.returncode == (130 if answer == "n" else 0)
+    assert process.returncode == (130 if answer == "n" else 4)
+    assert ("undust: no rule is in effect: those from before do not hold" in text) == (answer == "y")
     assert {rule.status for rule in undust.load(rules)} == {status}
 
 

@@ -98,6 +98,12 @@ def test_a_terminal_reads_it_too(log: Path) -> None:
     assert "Googlebot" in told
 
 
+def test_nothing_of_the_evidence_is_cut_off(log: Path) -> None:
+    """Who asks stands behind it, on lines of its own where there is no room."""
+    told = " ".join(run("params", log, "--base", "https://shop.test").out.decode().split())
+    assert "have the same size whatever it is; Googlebot 80" in told
+
+
 def test_no_url_is_told(tmp_path: Path) -> None:
     """In one sentence."""
     path = tmp_path / "urls.txt"

@@ -17,6 +17,7 @@ from undust.searching.likely import (
     likely_of,
     likely_rules,
     of_visits,
+    with_plain_names,
 )
 from undust.searching.sized_site import clusters_by_size, has_raw_digests
 
@@ -71,6 +72,22 @@ def test_no_two_rules_undo_each_other() -> None:
     pairs = {(rule.rule.source, rule.rule.target) for rule in found}
     assert pairs
     assert not any((target, source) in pairs for source, target in pairs)
+
+
+def test_rules_that_differ_in_names_alone_are_one() -> None:
+    """One of them is proposed, and asked about."""
+    sizes: dict[str, int | None] = {
+        f"http://a.test/{folder}/{n}/x{n}": 4000 + 137 * n for n in range(30) for folder in ("old", "new")
+    }
+    texts = [
+        f"rewrite {{s}}://{{h}}/old/{a}/{b} → {{s}}://{{h}}/new/{a}/{b}"
+        for a, b in (("{a}", "{b}"), ("{b}", "{a}"))
+    ]
+    rules = [Rule.parse(text, site=SITE) for text in texts]
+    assert len({rule.id for rule in rules}) == 2
+    assert [each.rule for each in likely_of(clusters(sizes), rules)] == rules[:1]
+    named = [with_plain_names(str(each.rule)) for each in likely_rules(clusters(sizes))]
+    assert len(named) == len(set(named)) > 0
 
 
 def test_a_parameter_that_matters_is_not_masked() -> None:

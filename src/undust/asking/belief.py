@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ LEAST_ELSEWHERE = 6
 MOST_TRIES = 60
 _AFTER_WRONG = 20
 """URLs that are tried after an answer against a rule: no more can make up for it, and another refutes it."""
+MOST_FURTHER = 20
+"""URLs that are tried of a rule that is still undecided, where they are most likely to contradict it."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,10 @@ def _is_sure(belief: Belief, right: int, wrong: int, max_fpr: float) -> bool:
     return wrong <= max_fpr * (right + wrong) and belief.wrong_share(right, wrong) <= max_fpr
 
 
+def _is_refuted(right: int, wrong: int, bounds: Sampling) -> bool:
+    return wrong >= LEAST_AGAINST and wrong >= bounds.epsilon * (right + wrong)
+
+
 def decide_likely(
     candidate: Candidate,
     trials: Iterable[SampleTrial],
@@ -103,7 +110,7 @@ def decide_likely(
         belief = replace(belief, is_choice=trial.is_choice)
         without = spent if right >= LEAST_ELSEWHERE else set()
         is_seen = len(seen | without) >= trial.classes or said.total() >= 3 * trial.classes
-        if wrong >= LEAST_AGAINST and wrong >= bounds.epsilon * (right + wrong):
+        if _is_refuted(right, wrong, bounds):
             found = "refuted"
         elif right >= bounds.least and is_seen and _is_sure(belief, right, wrong, bounds.max_fpr):
             found = "valid"
@@ -113,3 +120,22 @@ def decide_likely(
         if found != "undecided" or is_hopeless or right + wrong >= bounds.samples:
             break
     return Sampled(candidate, found, said["same"], said["different"], said["unknown"])
+
+
+def refute_further(
+    sampled: Sampled, pairs: Iterable[tuple[str, str]], judge: Judge, bounds: Sampling
+) -> Sampled:
+    """Ask on where a rule is most likely to fail; it may be refuted by the answers, and never confirmed.
+
+    Answers that support it there are not counted: such URLs were chosen, and some were made.
+    """
+    right, wrong, unknown = sampled.positive, sampled.negative, sampled.unknown
+    alike = 0
+    for pair in islice(pairs, MOST_FURTHER):
+        answer = judge(*pair)
+        alike += answer == "same"
+        wrong += answer == "different"
+        unknown += answer == "unknown"
+        if _is_refuted(right + alike, wrong, bounds):
+            return Sampled(sampled.candidate, "refuted", right + alike, wrong, unknown)
+    return Sampled(sampled.candidate, "undecided", right, wrong, unknown)

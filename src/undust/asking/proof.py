@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely
+from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely, refute_further
+from undust.asking.further_urls import like_those, made_urls
 from undust.asking.outcome import RuleOutcome, is_tried
 from undust.asking.samples import SampleTrial, class_of
 from undust.asking.sampling import decide
@@ -39,6 +40,10 @@ LEAST_HELD = 3
 """URLs on which a rule was right, without which no class of URLs is looked for in which it fails."""
 LEAST_INSIDE, MOST_INSIDE = 3, 6
 """Answers against a rule in a class of URLs without which it may be right there; and URLs asked about."""
+MOST_SORTED = 1_000
+"""URLs of a rule among which those are looked for that may contradict it."""
+MOST_BESIDE = 6
+"""URLs that are asked about because they are like one that contradicts a rule."""
 _LOOKED_AT = 3
 """Results of a rule that was turned round, of which none may be changed by it once more."""
 HOPELESS = 30
@@ -231,6 +236,8 @@ class SiteProof:
             return said
 
         sampled = self._sampled(rule, judge, reasons, held)
+        if self.how == "live" and is_proposed(rule) and sampled.found == "undecided":
+            sampled = refute_further(sampled, self._telling(rule, right, against), judge, self.sampling)
         reason = _reason(sampled, reasons, against)
         if sampled.found == "valid" and len(set(right.values())) == 1:
             # One form to log in is shown for any number of URLs.
@@ -248,13 +255,33 @@ class SiteProof:
         outcome = found.with_evidence(self.how, self.judge.time)
         return TriedRule(rule, outcome, sampled, list(right), against)
 
+    def _telling(
+        self, rule: Rule, right: Mapping[str, str], against: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield more URLs of a rule: like those that contradict it, made ones, and unlike those that agree.
+
+        They are made of what was compared, since other URLs may show nothing.
+        """
+        held = sorted(right.items(), key=lambda pair: (len(pair[0]), pair))
+        known = {url for url, _ in (*against, *held)}
+        every = self.samples.pairs(rule, MOST_SORTED) if against else ()
+        others = [pair for pair in every if pair[0] not in known]
+        beside = like_those([url for url, _ in against], others)[:MOST_BESIDE]
+        yield from beside
+        step = RuleSet([rule.with_status("active")]).compile().program.step
+        yield from made_urls(list(against), held, self.samples.urls, step)
+        unlike = reversed(like_those([url for url, _ in held], others))
+        yield from (pair for pair in unlike if pair not in beside)
+
     def _sampled(self, rule: Rule, judge: Judge, reasons: Counter[str], held: Sequence[Rule]) -> Sampled:
         candidate = Candidate((rule,), 0, "pairs")
         if not is_proposed(rule):
             pairs = _while_hopeful(self.samples.pairs(rule, self.sampling.attempts), reasons)
             return decide(candidate, pairs, judge, self.sampling)
-        known = [SampleTrial(*pair, class_of(pair[0]), 1) for pair in self._merged(rule, held)]
-        trials = chain(known[:MOST_APART], self.samples.trials(rule, MOST_TRIES))
+        merged = list(islice(self._merged(rule, held), MOST_APART))
+        known = (SampleTrial(*pair, class_of(pair[0]), 1) for pair in merged)
+        others = self.samples.trials(rule, MOST_TRIES)
+        trials = chain(known, (each for each in others if (each.url, each.target) not in merged))
         belief = belief_in(rule.extra.get(LIKELY), self.beforehand.true(rule))
         return decide_likely(candidate, trials, judge, self.sampling, belief)
 

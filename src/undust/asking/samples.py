@@ -216,11 +216,12 @@ def removed_by(url: str, target: str) -> tuple[str, ...]:
     >>> removed_by("http://a.test/c/17?sort=price&page=2", "http://a.test/c/17?page=2")
     ('sort=price',)
     """
-    left = Counter(_parts(url)) - Counter(_parts(target))
+    left = Counter(parts_of(url)) - Counter(parts_of(target))
     return tuple(sorted(left))
 
 
-def _parts(url: str) -> list[str]:
+def parts_of(url: str) -> list[str]:
+    """Return the host, the segments and the parameters of a URL."""
     return [part for part in re.split(r"[/?&;#]", url) if part]
 
 

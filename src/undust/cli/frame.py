@@ -2,7 +2,8 @@
 
 Every problem that a person can have ends here, in `one_sentence`. The exit codes are 0 done (also when the
 reader of a pipe has seen enough), 1 a named problem with the data, 2 wrong usage, and 128 plus the number of
-the signal that ended it. What is still a traceback is a bug of undust.
+the signal that ended it; `learn` has two more, if no rule is active. What is still a traceback is a bug of
+undust.
 
 Nine commands read crawls and have the same twelve options for it. The help of each command shows its own
 options first, then "Input options". Options that few people ever need are listed by `--help-all` only; they

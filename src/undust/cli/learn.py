@@ -14,7 +14,7 @@ from undust.cli.frame import PROBLEM, fail
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.learn_asking import NO_RULES, AskRequest, exit_code
 from undust.cli.learn_job import LearnRequest, counted_by, kept_as_it_is, learned, save
-from undust.cli.learn_printing import drifted, figures_of, print_learned, why_nothing
+from undust.cli.learn_printing import drifted, figures_of, print_learned, without_rules
 from undust.cli.rule_options import measured_change, sample_option
 from undust.cli.terminal import say_json
 from undust.errors import UndustError
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from undust.cli.asking_options import AskingChoice
     from undust.cli.inputs import Inputs
     from undust.cli.learn_job import CommandResult
-    from undust.learning import Drift, Outcome
-    from undust.learning.single import MethodOutcome
+    from undust.learning import Drift
 
-CRAWLS = {"arc", "csv", "json", "jsonl", "parquet", "tsv", "warc"}
-"""Formats of what was fetched. Logs, lists, sitemaps and indexes name URLs, of which more can be asked."""
 FLIPPED = 3
 """Sites that are named in the question whether their rules are retired."""
 
@@ -146,8 +143,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     A log, a list or an index has no pages and proves nothing. Of such input the likely rules are
     written as proposed, which nothing applies; with --ask the site itself confirms or refutes them.
 
-    Exit codes: 0 at least one active rule, 3 only proposed ones, 4 no URL, or no rule
-    because no page could be compared. A crawl whose pages were compared is exit code 0.
+    Exit codes: 0 at least one active rule, 3 only proposed ones, 4 no rule, or no URL in the
+    input; a sentence says why.
 
     \b
     Examples:
@@ -226,7 +223,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         print_learned(result, found.rules, seconds, written, inputs, found.proof)
         if report is not None:
             click.echo(f"\n{report}: a page about them, for a browser")
-    _end(found, kept)
+    _end(found, kept, is_silent=is_silent)
 
 
 def _question(
@@ -245,33 +242,18 @@ def _question(
     return AskRequest(choice, archives, asking_options.require_hosts(choice, base), *told)
 
 
-def _end(found: CommandResult, kept: str | None) -> None:
+def _end(found: CommandResult, kept: str | None, *, is_silent: bool) -> None:
     """End with the exit code of the result."""
-    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
-
     if kept:
         fail(kept, PROBLEM)
     if found.failed:
         mend = "; --resume tries again" if found.journal else ""
         fail(f"rules are missing, for some sites failed: {found.why}{mend}", PROBLEM)
-    if isinstance(found.result, Outcome) and not found.result.site_counts[0]:
-        fail(str(why_nothing(found.result)), NO_RULES)
     code = exit_code(found.rules)
-    if code and not (_has_judged(found.result) and (code == NO_RULES or _is_crawl(found.seen))):
+    if code == NO_RULES:
+        fail(without_rules(found.result, found.proof, is_silent=is_silent), NO_RULES)
+    if code:
         raise click.exceptions.Exit(code)
-
-
-def _is_crawl(seen: object) -> bool:
-    """Return whether all input is of formats that hold what was fetched: tables and web archives."""
-    formats = {file.format for file in getattr(seen, "files", ())}
-    return bool(formats) and formats <= CRAWLS
-
-
-def _has_judged(result: Outcome | MethodOutcome) -> bool:
-    """Return whether pages could be compared: then no rule is a result, and not a lack of evidence."""
-    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
-
-    return result.all_totals.judged > 0 if isinstance(result, Outcome) else bool(result.evidence)
 
 
 def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:

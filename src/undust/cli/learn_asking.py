@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,19 +109,26 @@ def proposed_lines(rules: Sequence[Rule], width: int, styled: Callable[[str, str
     )
 
 
-def told_of_proposed(rules: Sequence[Rule], *, has_active: bool) -> list[str]:
-    """Return in a sentence what proposed rules are."""
+def told_of_proposed(rules: Sequence[Rule], *, has_active: bool, is_compared: bool) -> list[str]:
+    """Return in a sentence what proposed rules are, and why they are no more."""
     count = how_many(len(rules), "rule")
     are = "is" if len(rules) == 1 else "are"
     beside = "besides, " if has_active else ""
-    why = "" if has_active else "the input has URLs but not their content, so nothing is proved: "
+    content = "what the input has of their content proves no rule"
+    missing = content if is_compared else "the input has URLs but not their content, so nothing is proved"
+    why = "" if has_active else f"{missing}: "
     return [f"{why}{beside}{count} {are} likely and written as proposed"]
 
 
-def next_question(inputs: Inputs, output: str | None) -> str:
-    """Return the command that proves what is proposed."""
-    files = " ".join(inputs.paths)
-    named = f"--base {inputs.base}" if inputs.base else "--ask-host www.your.site"
+def next_question(inputs: Inputs, output: str | None, rules: Sequence[Rule]) -> str:
+    """Return the command that proves what is proposed; of several sites, a person says which to ask."""
+    from undust.rules.language import ANY_SITE  # noqa: PLC0415 -- slow to load, and not for --help
+
+    files = " ".join(map(shlex.quote, inputs.paths))
+    sites = {rule.site for rule in rules} - {ANY_SITE}
+    hosts = [name for site in sites for name in (site, f"*.{site}")] if len(sites) == 1 else ["www.your.site"]
+    asked = " ".join(f"--ask-host {shlex.quote(host)}" for host in hosts)
+    named = f"--base {inputs.base}" if inputs.base else asked
     return f"learn {files} --ask {named} --contact you@example.org -o {output or 'rules.json'}"
 
 

@@ -39,12 +39,17 @@ _FATES = {
 }
 
 
-def told(outcome: Outcome) -> list[str]:
-    """Return what learning gave, in lines."""
+_NO_URL = "there is no URL in the input; give a crawl, a log or an index, or name its --format"
+
+
+def told(outcome: Outcome, *, is_asked: bool = False) -> list[str]:
+    """Return what learning gave, in lines; after asking, rules are active that its counts do not know."""
     counts = outcome.as_json()
     for_all = counts["rules_for_all_sites"]
     own = counts["rules"] - (0 if outcome.is_by_all else for_all)
     said = outcome.all_totals.sentences(counts["sites"], own)
+    if is_asked and not outcome.has_evidence:
+        said = said[:1]
     said += _of_checked(outcome)
     if for_all:
         counted = "" if outcome.is_by_all else "; what they remove is not counted above"
@@ -111,7 +116,7 @@ def why_nothing(outcome: Outcome) -> str | None:
     """Return why there was nothing to learn from, and what would help; None if there was something."""
     sites, urls, pages = outcome.site_counts
     if not sites:
-        return "there is no URL in the input; give a crawl, a log or an index, or name its --format"
+        return _NO_URL
     if not urls:
         return "no URL of the input was answered with a page, so there is nothing to learn from"
     if not outcome.has_evidence:
@@ -121,6 +126,37 @@ def why_nothing(outcome: Outcome) -> str | None:
     if pages == sites:
         return "all URLs of a site show one page, and one page proves nothing; give more of the site"
     return None
+
+
+def without_rules(
+    found: Outcome | MethodOutcome, proof: Validation | None = None, *, is_silent: bool = True
+) -> str:
+    """Return that there is no rule, and why; the reason is not repeated if it was printed before."""
+    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if proof is not None and proof.count("refuted"):
+        return "no rule was learned: the sites confirmed none of those that were likely"
+    if not isinstance(found, Outcome):
+        return _without_candidates(found)
+    if found.drift is not None and found.drift.fates:
+        return "no rule is in effect: those from before do not hold, and no new one was proved"
+    reason = why_nothing(found)
+    if reason is None:
+        return "no rule was learned: pages were compared, and what they show proves none"
+    if not found.site_counts[0]:
+        return reason
+    return f"no rule was learned: {reason}" if is_silent else "no rule was learned, for the reason above"
+
+
+def _without_candidates(found: MethodOutcome) -> str:
+    """Return that single learners found no rule, and why."""
+    if not found.proposals:
+        return _NO_URL
+    if not found.candidates:
+        return "no rule was learned: the learners that were named propose none from this input"
+    if found.unproved == found.candidates:
+        return "no rule was learned: of no candidate could pages be compared"
+    return f"no rule was learned: of {how_many(found.candidates, 'candidate')} none held on pages kept apart"
 
 
 def _without_evidence(doubts: Sequence[str]) -> str:
@@ -210,14 +246,17 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
     if likely:
         show_lines(lambda width, styled: proposed_lines(likely, width, styled))
     said = [""]
-    said += told(found) if isinstance(found, Outcome) else told_of_learners(found)
+    is_asked = proof is not None
+    said += told(found, is_asked=is_asked) if isinstance(found, Outcome) else told_of_learners(found)
     said += told_of_asking(proof) if proof is not None else []
-    said += told_of_proposed(likely, has_active=not exit_code(rules)) if likely else []
+    is_compared = found.has_evidence if isinstance(found, Outcome) else bool(found.evidence)
+    known = {"has_active": not exit_code(rules), "is_compared": is_compared}
+    said += told_of_proposed(likely, **known) if likely else []
     said += [f"{seconds:.1f} s"]
     if len(rules) and output is None:
         said += ["", "Nothing was written; name a file with -o rules.json."]
     show(Text("\n".join(said)))
-    commands = [f"undust {line}" for line in _next(rules, output, inputs, is_asked=proof is not None)]
+    commands = [f"undust {line}" for line in _next(rules, output, inputs, is_asked=is_asked)]
     if commands:
         # A command that is broken over two lines cannot be copied.
         lines = "\n".join(f"  {command}" for command in commands)
@@ -227,7 +266,7 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
 def _next(rules: RuleSet, output: str | None, inputs: Inputs, *, is_asked: bool) -> list[str]:
     code = exit_code(rules)
     if code == ONLY_PROPOSED and not is_asked:
-        return [next_question(inputs, output)]
+        return [next_question(inputs, output, rules)]
     if code or output is None:
         return []
     return [

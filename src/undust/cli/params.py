@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 SHOWN_CRAWLERS = 3
 """Of a row, those that ask most."""
+LEAST_WIDTH = 20
+"""Columns for what is known of a parameter, on the smallest terminal."""
 
 
 @click.command("params")
@@ -120,11 +123,9 @@ def _lines(rows: Sequence[ParameterRow], width: int, styled: Callable[[str, str]
         yield (left + f"{verdict:13}  " + printable(f"{name}{default}"))[:width]
         details = [row.evidence] if row.kind == "parameter" else []
         details += [f"{who} {count:,}" for who, count in _ranked(row.by_crawler)[:SHOWN_CRAWLERS]]
-        if details:
-            yield styled(
-                " " * (len(head) + 15) + printable("; ".join(details))[: max(8, width - len(head) - 15)],
-                "dim",
-            )
+        indent = len(head) + 15
+        for line in textwrap.wrap(printable("; ".join(details)), max(LEAST_WIDTH, width - indent)):
+            yield styled(" " * indent + line, "dim")
 
 
 def _share(share: float | None) -> str:

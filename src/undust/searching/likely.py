@@ -44,6 +44,7 @@ LEAST_SAVED = 3
 """URLs that a rule must make needless to be worth asking about."""
 MOST_EXAMPLES = 3
 _CAPTURE, _DIGITS = re.compile(r"\{[^{}]*\}"), re.compile(r"[0-9]+")
+_NAME = re.compile(r"\{\w+")
 _GUARD = re.compile(" (?:when|unless) ")
 _SURE, _DOUBTFUL = 0.95, 0.2
 """How likely a rule is said to be, at most and at least: sizes prove nothing, and refute nothing."""
@@ -179,8 +180,21 @@ def likely_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         rules += _guessed(bare, state, effect, origin.text, open_effect if is_open else effect)
     found_rules: dict[str, LikelyRule] = {}
     for each in sorted(rules, key=lambda each: (-each.urls, str(each.rule))):
-        found_rules.setdefault(each.rule.id, each)
+        found_rules.setdefault(with_plain_names(str(each.rule)), each)
     return list(found_rules.values())[:MOST_LIKELY]
+
+
+def with_plain_names(text: str) -> str:
+    """Return a rule with its captures named in their order: what differs in names alone is one rule.
+
+    >>> one, other = "rewrite /{b}/{a:int} → /{a}", "rewrite /{a}/{b:int} → /{b}"
+    >>> with_plain_names(one)
+    'rewrite /{c0}/{c1:int} → /{c1}'
+    >>> with_plain_names(one) == with_plain_names(other)
+    True
+    """
+    names: dict[str, str] = {}
+    return _NAME.sub(lambda found: names.setdefault(found[0], f"{{c{len(names)}"), text)
 
 
 def forgotten_by(rule: Rule) -> frozenset[str]:
@@ -287,7 +301,10 @@ def likely_of(
     site = site_of_clusters(found, seed=seed)
     if len(site.urls) < LEAST_URLS:
         return []
-    tried = list({rule.id: rule for rule in rules}.values())[:MOST_JUDGED]
+    named: dict[str, Rule] = {}
+    for rule in rules:
+        named.setdefault(with_plain_names(str(rule)), rule)
+    tried = list(named.values())[:MOST_JUDGED]
     judged = [judged for rule in tried if (judged := _judged(site, rule)) is not None]
     judged.sort(key=lambda each: (-each.alike if each.alike else 0, -each.urls, str(each.rule)))
     chosen: list[LikelyRule] = []
