@@ -145,6 +145,8 @@ def _conflict(trial: Trial, tested: NumberedRule, run: UrlRun) -> Iterator[Findi
     for before in dict.fromkeys(step.by for step in run.steps):
         if not trial.stands_before(before, tested):
             return
+        if trial.is_special_case(before, tested):
+            continue
         swapped = [order.explain(run.url) for order in trial.swapped(before, tested)]
         if all((each.canonical, each.key) != (run.canonical, run.key) for each in swapped):
             message = (
