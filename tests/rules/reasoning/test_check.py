@@ -125,6 +125,16 @@ def test_a_special_case_before_the_general_rule_is_not_a_conflict(lines: tuple[s
     assert checked(*reversed(lines))
 
 
+def test_a_keep_between_two_rules_is_not_their_conflict() -> None:
+    """The keep is there to stop the second; the first may act before it."""
+    lines = (
+        "rewrite {s}://{h}/{p**}/?{r**} → {s}://{h}/{p}/index.php?{r}",
+        "keep {s}://{h}/{p**}?action=stats&{r**}",
+        "rewrite {s}://{h}/{p**}?sid={**}&{r**} → {s}://{h}/{p}?{r}",
+    )
+    assert checked(*lines) == {}
+
+
 @settings(max_examples=40)
 @given(rule_sets())
 def test_a_conflict_is_one_of_order(data: list[RuleFields]) -> None:
