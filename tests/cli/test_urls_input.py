@@ -54,6 +54,14 @@ def test_rows_without_a_header_are_not_urls(row: bytes, delimiter: bytes, rules:
     assert run("normalize", "--format", "lines", data=data).code == 0
 
 
+def test_a_header_behind_other_lines_is_an_error(rules: str) -> None:
+    """As in exports that begin with a comment: the rows are not URLs, however many there are."""
+    rows = b"".join(b"http://shop.test/%d?sid=1,7\n" % n for n in range(9))
+    for before in (b"# made by a tool\n", b"Export of Monday\n\n"):
+        told = sentence(run("apply", rules, data=before + b'"URL",count\n' + rows))
+        assert told.endswith("lines precede the one that names its columns; remove them")
+
+
 @pytest.mark.parametrize(
     "urls",
     [

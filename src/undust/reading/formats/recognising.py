@@ -168,20 +168,35 @@ def urls(head: bytes, name: str) -> int:  # noqa: ARG001
     """Return how sure it is that these are the first bytes of a list of URLs."""
     lines = [line for line in head_lines(head) if not line.startswith(b"#")]
     found = sum(URL_LINE.match(line) is not None for line in lines)
-    if not lines or found * 2 < len(lines) or row_delimiter(lines):
+    if not lines or found * 2 < len(lines) or row_delimiter(lines) or late_header(lines):
         return 0
     # A table of one row has a header and a row with a URL.
     return 60 if found * 2 > len(lines) else 10
 
 
 def row_delimiter(lines: list[bytes]) -> bytes | None:
-    """Return what separates the values if all lines are a URL and more values: a table without a header.
+    """Return what separates the values if URLs are all followed by more values: a table without a header.
 
     >>> row_delimiter([b"http://a.test/x,200", b"http://a.test/y,404"])
     b','
     >>> row_delimiter([b"http://a.test/1,17.html", b"http://a.test/2,200"])
     """
-    return next((mark for mark in DELIMITERS if lines and all(_is_row(line, mark) for line in lines)), None)
+    begun = [line for line in lines if URL_START.match(line)]
+    return next((mark for mark in DELIMITERS if begun and all(_is_row(line, mark) for line in begun)), None)
+
+
+def late_header(lines: list[bytes]) -> bytes | None:
+    """Return a line that names columns, one of them like a URL; in a list there is none.
+
+    >>> late_header([b"made by a tool", b"url,title", b"http://a.test/,A"])
+    b'url,title'
+    """
+    for line in lines:
+        if any(mark in line for mark in (*DELIMITERS, TAB)) and not URL_START.match(line):
+            names = re.split(rb"[,;|\t]", line.lower().replace(b'"', b""))
+            if any(name.strip().decode("latin-1") in URL_NAMES for name in names):
+                return line
+    return None
 
 
 def _is_row(line: bytes, delimiter: bytes) -> bool:
@@ -241,6 +256,7 @@ def what_it_is(head: bytes) -> str:
         "its lines end with a carriage return alone; convert it with \"tr '\\r' '\\n'\"": (
             _is_most(lines, lambda line: b"\r" in line)
         ),
+        "lines precede the one that names its columns; remove them": late_header(lines[1:]),
         f"its lines are a URL and more values behind '{delimiter}', and its first line names no columns ("
         "with a header line it is CSV); give --format lines if each line is one URL": delimiter,
         "it is a log in the W3C format of IIS; make it a table with the columns method, url and status": (
