@@ -80,9 +80,9 @@ def many(kind: str, count: int) -> RuleSet:
         "rename a folder": "rewrite {{s}}://{{h}}/old{}/{{p**}} → {{s}}://{{h}}/new{0}/{{p}}",
         "keep a folder": "keep {{s}}://{{h}}/{}/{{p**}}?{{rest**}}",
         "drop in a folder": (
-            "rewrite {{s}}://{{h}}/{}/{{p**}}?sid={{**}}&{{rest**}} → {{s}}://{{h}}/{0}/{{p}}?{{rest}}"
+            "rewrite {{s}}://{{h}}/{0}/{{p**}}?sid={{**}}&{{rest**}} → {{s}}://{{h}}/{0}/{{p}}?{{rest}}"
         ),
-        "leave a host": "rewrite {{s}}://{}.shop.test/{{p**}} → {{s}}://shop.test/of/{0}/{{p}}",
+        "leave a host": "rewrite {{s}}://{0}.shop.test/{{p**}} → {{s}}://shop.test/of/{0}/{{p}}",
     }
     return shop.rules_of(*(texts[kind].format(f"x{number}", number) for number in range(count)))
 
