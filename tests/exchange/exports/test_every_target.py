@@ -82,6 +82,7 @@ def many(kind: str, count: int) -> RuleSet:
         "drop in a folder": (
             "rewrite {{s}}://{{h}}/{0}/{{p**}}?sid={{**}}&{{rest**}} → {{s}}://{{h}}/{0}/{{p}}?{{rest}}"
         ),
+        "drop a slug": "rewrite {{s}}://{{h}}/{0}/{{*}}/{{id:int}} → {{s}}://{{h}}/{0}/{{id}}",
         "leave a host": "rewrite {{s}}://{0}.shop.test/{{p**}} → {{s}}://shop.test/of/{0}/{{p}}",
     }
     return shop.rules_of(*(texts[kind].format(f"x{number}", number) for number in range(count)))
@@ -89,7 +90,15 @@ def many(kind: str, count: int) -> RuleSet:
 
 @pytest.mark.parametrize("target", ["nginx", "nutch", "sql", "clean-param", "pywb"])
 @pytest.mark.parametrize(
-    "kind", ["of three shapes", "drop a parameter", "keep a folder", "drop in a folder", "leave a host"]
+    "kind",
+    [
+        "of three shapes",
+        "drop a parameter",
+        "keep a folder",
+        "drop in a folder",
+        "drop a slug",
+        "leave a host",
+    ],
 )
 def test_time_grows_with_the_number_of_rules(kind: str, target: str) -> None:
     """Four times the rules take less than eight times as long: far from the sixteen of all pairs."""

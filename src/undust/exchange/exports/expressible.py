@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
 _FEW = 20
-"""So many rules are compared without asking an index."""
+"""At most this many rules are compared without asking an index."""
 _BETWEEN = "rule {} may act on a URL that is half done"
 
 

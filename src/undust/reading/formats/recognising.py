@@ -186,7 +186,7 @@ def row_delimiter(lines: list[bytes]) -> bytes | None:
 
 
 def late_header(lines: list[bytes]) -> bytes | None:
-    """Return a line that names columns, one of them like a URL; in a list there is none.
+    """Return a line that names columns, one of them like a URL; a list has no such line.
 
     >>> late_header([b"made by a tool", b"url,title", b"http://a.test/,A"])
     b'url,title'
