@@ -164,6 +164,25 @@ def test_without_a_sample_the_effect_when_learned_is_told(tmp_path: Path) -> Non
     assert run("export", path, "--to", "nginx").err.splitlines()[-1].startswith("no rule is left out")
 
 
+def test_a_file_without_a_rule_in_effect_is_told(tmp_path: Path) -> None:
+    """Rules that are off, proposed, or that need one that is off are not "left out"; the exit code is 1."""
+    path, sample = tmp_path / "rules.json", tmp_path / "sample.csv"
+    sample.write_text(SEEN, encoding="utf-8")
+    drop, other = shop.rules_of(DROP, shop.MORE[3])
+    for rules in (
+        (),
+        (replace(drop, status="disabled"), replace(other, status="proposed")),
+        (replace(drop, status="disabled"), replace(other, needs=(drop.id,))),
+    ):
+        RuleSet(rules).save(path)
+        for words in (list[str](), ["--sample", str(sample)]):
+            done = run("export", path, "--to", "nginx", *words)
+            assert done.code == 1
+            assert done.err.splitlines()[-1].startswith(
+                "no rule of the file is in effect, so nothing is exported"
+            )
+
+
 def test_a_sample_of_other_sites_is_a_problem(rules: Path, tmp_path: Path) -> None:
     """A sample that says nothing about the rules is an error, and nothing is written."""
     sample = tmp_path / "sample.csv"

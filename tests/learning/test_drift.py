@@ -68,6 +68,24 @@ def test_what_holds_gets_new_figures() -> None:
     assert again[2][1] == other
 
 
+def test_a_rule_whose_urls_others_would_change_is_put_to_the_test() -> None:
+    """Without it the general rule leaves forms that it does not match; its URLs speak for it all the same."""
+    joint = rule("{s}://{h}/{p**}?ref={**}&sid={**}&{rest**} → {s}://{h}/{p}?{rest}")
+
+    def forms(n: int) -> list[str]:
+        page = f"http://a.test/p/{n}"
+        return [page, f"{page}?sid={n * 7919}", f"{page}?ref={n % 7}&sid=x{n}"]
+
+    (site,) = undust.find_duplicates(table_of(labelled(forms)))
+    again = proved_again(site, [joint, SID], Requirements(), DAY)
+    assert [(fate, each.saves, each.support) for fate, each in again] == [
+        ("holds", 60, 2 * 60),
+        ("holds", 60, 2 * 60),
+    ]
+    later = table_of([(url, f"{n} {url.partition('ref=')[2]}") for n in range(60) for url in forms(n)])
+    assert fates([joint, SID], later)[str(joint)] == "retired"
+
+
 def test_what_fails_is_retired_with_reason_and_day() -> None:
     """It is off, it stays in the file, and it says why."""
     rules = undust.learn(table_of(labelled(both)))

@@ -52,6 +52,12 @@ MASKED = {
     "/?next=%2Freset%3Ftoken%3Dab12cd34": "/?next=%2Freset%3Ftoken%3D***1",
     f"/commit?token={HEX}": "/commit?token=***1",
     "/?password=hunter&user=joe": "/?password=***1&user=joe",
+    "/?user%5Bpassword%5D=hunter22": "/?user%5Bpassword%5D=***1",
+    "/?user[password][]=hunter22": "/?user[password][]=***1",
+    "/?password[0]=hunter22&a[0]=x": "/?password[0]=***1&a[0]=x",
+    "/?form%5BapiToken%5D=ab12cd34": "/?form%5BapiToken%5D=***1",
+    "/?c%5Bphone%5D=030-1234567": "/?c%5Bphone%5D=***1",
+    "/pay/DE89370400440532013000": "/pay/***1",
     "/?user_passwd=correct%20horse": "/?user_passwd=***1%20***2",
     # announced by the path
     "/account/reset/k3j9x0": "/account/reset/***1",

@@ -15,7 +15,7 @@ from undust.cli.mapping import Canonicalizing, Surting
 from undust.cli.options import require_held
 from undust.cli.rule_options import rules_of, sites_option
 from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
-from undust.cli.urls_input import UrlsInput, output_options, reading_options
+from undust.cli.urls_input import UrlsInput, named_files, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
 from undust.rules.parts import readable
 
@@ -88,9 +88,11 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust apply rules.json access.log --base https://shop.test
       undust apply rules.json urls.txt --only-changed --output-format csv
     """  # noqa: D301 -- click keeps the lines after a \b
-    paths = files or (STANDARD,)
-    _require_sense(rules, (*paths, *([sites_file] if sites_file else [])), output, as_json=as_json)
-    require_readable((readable(rules), *paths, *([sites_file] if sites_file else [])))
+    _require_sense(
+        rules, (*(files or (STANDARD,)), *([sites_file] if sites_file else [])), output, as_json=as_json
+    )
+    require_readable((readable(rules), *([sites_file] if sites_file else [])))
+    paths = named_files(files or (STANDARD,))
     canonicalizer = rules_of(rules, sites_file).compile()
     job = Application(
         Surting(canonicalizer, threads, stats)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from undust.cli.application import Application
 from undust.cli.mapping import Added
 from undust.cli.printing import show
 from undust.cli.terminal import say, say_json
-from undust.cli.urls_input import UrlsInput, reading_options
+from undust.cli.urls_input import UrlsInput, named_files, reading_options
 from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.reading.formats.recognising import URL_START
@@ -65,8 +66,8 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust explain --json rules.json http://shop.test/a http://shop.test/b
       undust explain rules.json urls.txt | less
     """  # noqa: D301 -- click keeps the lines after a \b
-    files = {url for url in urls if _is_file(url)}
-    require_readable([readable(rules), *sorted(files)])
+    require_readable([readable(rules)])
+    files = {url: named_files([url]) for url in urls if _is_file(url)}
     if (rules, *urls).count(STANDARD) > 1:
         message = "stdin can be read once, so name a file for the rules or for the URLs"
         raise click.UsageError(message)
@@ -80,16 +81,19 @@ def command(  # noqa: PLR0913 -- one argument per option
     for url in urls:
         if url in files:
             # Each URL of a file is explained while it is read; the file itself is not written again.
-            job.run([url], len)
+            for path in files[url]:
+                job.run([path], len)
         else:
             explaining.explain(url)
 
 
 def _is_file(argument: str) -> bool:
-    """Return whether an argument is not a URL and there is such a file."""
-    if argument == STANDARD:
+    """Return whether an argument is not a URL and there is such a file, or a file that fits the pattern."""
+    if URL_START.match(argument.encode("utf-8", "surrogateescape")):
+        return False
+    if "*" in argument and glob(argument):  # noqa: PTH207 -- also takes absolute patterns
         return True
-    return not URL_START.match(argument.encode("utf-8", "surrogateescape")) and Path(argument).exists()
+    return argument == STANDARD or Path(argument).exists()
 
 
 class Explaining:

@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         rules_told = how_many(len(exported.rules), "rule")
         click.echo(f"{rules_told} for {to}, exact for {exported.exact_for}", err=True)
         click.echo(str(exported.effect), err=True)
-    if exported.refused and not exported.rules:
+    if not exported.rules:
         ctx.exit(1)
 
 

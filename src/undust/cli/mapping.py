@@ -72,16 +72,17 @@ def map_lines(  # noqa: PLR0913 -- one for each thing that differs between the c
 def keeping_rows(ask: Lines, data: bytes) -> tuple[bytes, int, Happened]:
     r"""Return what `ask` makes of lines; a line with a tab inside is not a URL, and stays as it is.
 
-    By the standard a URL loses its tabs, which would glue the fields of a table together.
+    By the standard a URL loses its tabs, which would glue the fields of a table together; and its carriage
+    returns, which would glue lines together.
 
     >>> from undust.cli.mapping import Normalizing
     >>> keeping_rows(Normalizing().lines, b"HTTP://a.test\nhttp://a.test/x\t200\n")[:2]
     (b'http://a.test/\nhttp://a.test/x\t200\n', 2)
     """
-    if b"\t" not in data:
+    if b"\t" not in data and (b"\r" not in data or data.count(b"\r") == data.count(b"\r\n")):
         return ask(data)
     lines = data.split(b"\n")
-    rows = [place for place, line in enumerate(lines) if b"\t" in line.strip()]
+    rows = [place for place, line in enumerate(lines) if is_several(line.strip())]
     if not rows:
         return ask(data)
     for place in rows:
@@ -91,6 +92,11 @@ def keeping_rows(ask: Lines, data: bytes) -> tuple[bytes, int, Happened]:
     for place in rows:
         lines[place] = lines[place].removeprefix(_NO_URL)
     return b"\n".join(lines), count, happened
+
+
+def is_several(line: bytes) -> bool:
+    """Return whether a line holds what separates fields or lines."""
+    return b"\t" in line or b"\r" in line
 
 
 class Canonicalizing(NamedTuple):

@@ -14,8 +14,8 @@ from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Normalizing
 from undust.cli.options import require_held
 from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
-from undust.cli.urls_input import UrlsInput, output_options, reading_options
-from undust.files.streams import STANDARD, require_readable
+from undust.cli.urls_input import UrlsInput, named_files, output_options, reading_options
+from undust.files.streams import STANDARD
 from undust.urls import STEPS
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust normalize crawl.csv --column link --into link -o normal.csv
     """  # noqa: D301 -- click keeps the lines after a \b
     require_stdout_for_one(output, as_json=as_json)
-    paths = files or (STANDARD,)
-    require_readable(paths)
+    paths = named_files(files or (STANDARD,))
     require_held(memory, "undust itself")
     is_talking = not quiet and sys.stderr is not None and sys.stderr.isatty()
     if is_talking and STANDARD in paths and sys.stdin is not None and sys.stdin.isatty():

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from undust.errors import SourceError, UndustError, UnknownFormat
-from undust.files.streams import STANDARD
+from undust.files.streams import STANDARD, require_readable
 from undust.reading.formats import OTHER_NAMES, SOURCES, format_of, named_format, recognising
-from undust.reading.formats.files import LookedInto, look_into
+from undust.reading.formats.files import LookedInto, find_files, look_into
 from undust.reading.formats.naming import url_column
 
 if TYPE_CHECKING:
@@ -119,6 +119,16 @@ class UrlsInput(NamedTuple):
         return "say what it is with --format"
 
 
+def named_files(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the files that a person means, in the order given: folders and patterns mean those in them."""
+    files = tuple(file.path for path in paths for file in find_files([path]))
+    if not files:
+        message = f"{paths[0]}: there is no file in this folder; name one"
+        raise SourceError(message)
+    require_readable(files)
+    return files
+
+
 def _has_line(head: bytes) -> bool:
     return b"\n" in head
 
@@ -148,7 +158,7 @@ def _not_a_list(looked: LookedInto, error: UnknownFormat) -> SourceError:
     lines = recognising.head_lines(looked.head)
     bad = sum(recognising.URL_LINE.match(line) is None for line in lines)
     reason = str(error).removeprefix(f"{looked.name}: ")
-    if not bad or "--format" not in reason:
+    if not bad:
         return error
     return UnknownFormat(f"{looked.name}: {bad:,} of its first {len(lines):,} lines are not URLs; {reason}")
 

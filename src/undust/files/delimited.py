@@ -12,7 +12,7 @@ from itertools import compress, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust._core import plain_values
-from undust.errors import DamagedSource
+from undust.errors import DamagedSource, SourceError
 from undust.files.change import numbered_lines
 from undust.files.streams import LONGEST_LINE
 
@@ -90,6 +90,19 @@ def unquoted(value: bytes) -> bytes:
     if value[:1] != b'"' or value[-1:] != b'"' or len(value) == 1:
         return value
     return value[1:-1].replace(b'""', b'"')
+
+
+def require_names(header: Sequence[str], file_name: str) -> None:
+    """Raise if a first line cannot name columns: it holds a URL, or tabs between what would be names."""
+    if any(_URL.match(name.encode()) for name in header):
+        example = "url" + ",…" * (len(header) > 1)
+        message = (
+            f"{file_name}: its first line holds a URL, and no names of columns; add a header line: {example}"
+        )
+        raise SourceError(message)
+    if len(header) == 1 and "\t" in header[0]:
+        message = f"{file_name}: its first line has tabs; give --format tsv"
+        raise SourceError(message)
 
 
 class Layout(NamedTuple):
@@ -201,6 +214,7 @@ class _Rewriting:
             return start
         before, names = found
         header = [unquoted(name).decode("utf-8", "replace").strip() for name in names]
+        require_names(header, self._change.name)
         rows = [self._values(row[1]) for row in self._some(data, record.end())]
         read = self._change.choose(header, _url_like(header, rows))
         written = self._change.written

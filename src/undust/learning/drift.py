@@ -94,7 +94,8 @@ def proved_again(
     """Return the rules of one site, in their order, each with what the new evidence says of it."""
     pages, seen = SitePages(site, requirements), SeenUrls.of(site)
     active = [rule for rule in rules if rule.status == "active"]
-    effects = {rule.id: _in_company(rule, active, pages) for rule in active}
+    whole = State(pages, active)
+    effects = {rule.id: _in_company(rule, whole) for rule in active}
     fails = {key: effect for key, (effect, _) in effects.items() if _fails(effect, requirements)}
     fails |= _together([rule for rule in active if rule.id not in fails], pages, requirements)
     done: list[tuple[Fate, Rule]] = []
@@ -121,20 +122,25 @@ def is_off(rule: Rule) -> bool:
     return rule.status == "disabled" and RETIRED not in rule.extra
 
 
-def _in_company(rule: Rule, rules: Sequence[Rule], pages: SitePages) -> tuple[Effect, dict[str, int]]:
+def _in_company(rule: Rule, whole: State) -> tuple[Effect, dict[str, int]]:
     """Return what a rule does beyond what all the others do without it, and the same in pairs of URLs."""
+    pages, rules = whole.pages, whole.rules
     without = State(pages, [other for other in rules if other.id != rule.id])
     # Those that keep are part of the state, which knows them.
     effect = without.effect_of_all([other for other in rules if other.kind != "keep"])
     if not effect.moved:
-        return effect, {}
-    image = State(pages, rules).image
-    before, after = (pairs_of(some, pages.of_url) for some in (without.image, image))
-    false = max(0, after[1] - before[1]) if effect.lost else 0
+        if rule.kind == "keep" or without.form_of_urls().equals(whole.form_of_urls()):
+            return effect, {}
+        # Without it the others leave forms that it does not match; it acts before those behind it.
+        place = rules.index(rule)
+        behind = [other for other in rules[place + 1 :] if other.kind == "keep"]
+        effect = State(pages, [*rules[:place], *behind]).effect(rule)
+    before_it, with_it = (pairs_of(some, pages.of_url) for some in (without.image, whole.image))
+    false = max(0, with_it[1] - before_it[1]) if effect.lost else 0
     return effect, {
-        "support": max(0, after[0] - before[0]) + false,
+        "support": max(0, with_it[0] - before_it[0]) + false,
         "false_positives": false,
-        "saves": max(0, len(without.images) - len(np.unique(image))),
+        "saves": max(0, len(without.images) - len(np.unique(whole.image))),
     }
 
 

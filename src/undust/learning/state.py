@@ -306,6 +306,10 @@ class State:
         """Return the image of each URL under some rules."""
         return pa.array(program_of(rules).batch(self.pages.urls)).cast(pa.large_string())
 
+    def form_of_urls(self) -> pa.Array:
+        """Return the image of each URL."""
+        return self.images.take(pa.array(self.image))
+
     def uses(self) -> list[int]:
         """Return of how many URLs each of the accepted rules changes the form."""
         return program_of(self.rules).batch_counted(self.pages.urls, uses=True)[1].uses

@@ -80,6 +80,7 @@ BASE64 = re.compile(r"(?<![\w%+])(?:[A-Za-z0-9]|%2[BbFf]){16,}+(?:=|%3[Dd]){0,2}
 """With + and / escaped, as forms send it."""
 _PHONE = re.compile(r"(?:\+|00)?[0-9][0-9 ()./\-]{5,20}[0-9]")
 _INTERNATIONAL = re.compile(r"\+[1-9][0-9 ()\-]{6,18}[0-9]")
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.IGNORECASE | re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPOSITORY = re.compile(
     r"(?:[/=]|^)(?:commits?|commitdiff|tree|blob|blame|blobdiff|changeset|rev|revision|compare|diff|patch"
@@ -130,12 +131,12 @@ def names_a_person(text: str) -> bool:
 def announced_by(word: str) -> Context:
     """Return what the name of a parameter, or the part of a path before a text, says about it.
 
-    >>> [announced_by(word).name for word in ("PHPSESSID", "resetKey", "user_password", "code", "page")]
+    >>> [announced_by(word).name for word in ("PHPSESSID", "resetKey", "user%5Bpassword%5D", "code", "page")]
     ['ANNOUNCED', 'ANNOUNCED', 'PASSWORD', 'REMOVED', 'NOTHING']
     """
     if len(word) > LONG * 4:
         return Context.NOTHING
-    words = [part.lower() for part in _WORD.findall(_HUMP.sub("-", word))]
+    words = [part.lower() for part in _WORD.findall(_HUMP.sub("-", decoded(word)))]
     whole = "".join(words)
     if words and (words[-1] in PASSWORDS or whole in PASSWORDS):
         return Context.PASSWORD
@@ -156,7 +157,8 @@ def announced_in_path(segment: str) -> Context:
 
 def announces_phone(word: str) -> bool:
     """Return whether the name of a parameter says that its value is a telephone number."""
-    return len(word) <= LONG * 4 and bool(PHONES.intersection(_WORD.findall(_HUMP.sub("-", word).lower())))
+    words = _WORD.findall(_HUMP.sub("-", decoded(word)).lower()) if len(word) <= LONG * 4 else ()
+    return not PHONES.isdisjoint(words)
 
 
 def is_of_repository(url: str) -> bool:
@@ -203,13 +205,20 @@ def looks_secret(text: str, context: Context = Context.NOTHING) -> bool:
         return bool(plain) and not is_count and plain.lower() not in SWITCHES
     if UUID.search(plain) or JWT.search(plain) or MAIL.search(plain) or _INTERNATIONAL.fullmatch(plain):
         return True
-    if is_random(plain):
+    if is_random(plain) or _is_iban(plain):
         return True
     if context is Context.NOTHING:
         return False
     if plain.isascii() and plain.isdigit():
         return context is Context.ANNOUNCED and len(plain) >= ANNOUNCED_NUMBER
     return _is_mixed(plain, context)
+
+
+def _is_iban(text: str) -> bool:
+    """Return whether a text is the number of a bank account with its two check digits."""
+    if not _IBAN.fullmatch(text):
+        return False
+    return int("".join(str(int(char, 36)) for char in (text[4:] + text[:4]).upper())) % 97 == 1
 
 
 def looks_like_phone(text: str) -> bool:

@@ -182,8 +182,9 @@ class _Before:
         self._edge = edge
 
     def word(self, piece: str) -> None:
-        """Take notice of a piece."""
-        self._last = piece
+        """Take notice of a piece; the 0 of `password[0]` is not a name."""
+        if not (self._edge == "[" and piece.isdigit()):
+            self._last = piece
         if _IN_PATH.fullmatch(self._edge):
             self._path = max(self._path, announced_in_path(piece))
         elif self._edge == "(" and piece == "S":

@@ -75,16 +75,31 @@ def many(kind: str, count: int) -> RuleSet:
     """So many rules of one site."""
     if kind == "of three shapes":
         return RuleSet(rules_of(1, count))
-    texts = {
+    texts: dict[str, str] = {
         "drop a parameter": DROP,
         "rename a folder": "rewrite {{s}}://{{h}}/old{}/{{p**}} → {{s}}://{{h}}/new{0}/{{p}}",
         "keep a folder": "keep {{s}}://{{h}}/{}/{{p**}}?{{rest**}}",
+        "drop in a folder": (
+            "rewrite {{s}}://{{h}}/{0}/{{p**}}?sid={{**}}&{{rest**}} → {{s}}://{{h}}/{0}/{{p}}?{{rest}}"
+        ),
+        "drop a slug": "rewrite {{s}}://{{h}}/{0}/{{*}}/{{id:int}} → {{s}}://{{h}}/{0}/{{id}}",
+        "leave a host": "rewrite {{s}}://{0}.shop.test/{{p**}} → {{s}}://shop.test/of/{0}/{{p}}",
     }
     return shop.rules_of(*(texts[kind].format(f"x{number}", number) for number in range(count)))
 
 
 @pytest.mark.parametrize("target", ["nginx", "nutch", "sql", "clean-param", "pywb"])
-@pytest.mark.parametrize("kind", ["of three shapes", "drop a parameter", "keep a folder"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "of three shapes",
+        "drop a parameter",
+        "keep a folder",
+        "drop in a folder",
+        "drop a slug",
+        "leave a host",
+    ],
+)
 def test_time_grows_with_the_number_of_rules(kind: str, target: str) -> None:
     """Four times the rules take less than eight times as long: far from the sixteen of all pairs."""
     few, lots = many(kind, 150), many(kind, 600)
@@ -100,6 +115,8 @@ def test_a_large_set_is_still_exported() -> None:
     """What is quick for many rules does not leave out rules that do not meet."""
     assert len(export(many("drop a parameter", 300), "nginx").rules) == 300
     assert len(export(many("keep a folder", 300), "nginx").rules) == 300
+    assert len(export(many("drop in a folder", 300), "nginx").rules) == 300
+    assert len(export(many("leave a host", 300), "nginx").rules) == 300
 
 
 @pytest.mark.parametrize("target", ["clean-param", "removeparam"])

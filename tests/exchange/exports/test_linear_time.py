@@ -189,3 +189,27 @@ def test_time_grows_with_the_length(dialect: str) -> None:
 
     slow = too_slow(cases, timed)
     assert not slow, f"{len(slow)} expressions: {slow[:3]}"
+
+
+CONDITIONS = {
+    "when a parameter": "when ?a",
+    "unless a value": "unless ?z=p-{*}-{*}-q",
+    "unless a path": "unless /{**}/{*:word}-{*:word}/x",
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("start", ["http://", "http://shop.test/"])
+def test_conditions_do_not_backtrack(condition: str, start: str) -> None:
+    """A condition that names no host reads a host of any length once, and a path of any length, too."""
+    text = f"{shop.ESSENTIAL['drop one parameter']} {CONDITIONS[condition]}"
+    for pattern in patterns_of(text, "regex"):
+        for unit, end in (("a", ""), ("a", "/?sid=1"), ("-", "/x"), ("/a-a", ""), ("&z=p-", "")):
+            best = [float("inf")] * 2
+            for _ in range(ATTEMPTS):
+                rows = [(pattern, repeated(start, unit, end, size)) for size in (5_000, 20_000)]
+                best = [min(one, spent) for one, (_, spent) in zip(best, by_python(rows), strict=True)]
+                if best[1] < 4 * MOST_GROWTH / 2 * best[0]:
+                    break
+            else:
+                pytest.fail(f"{best[1] / best[0]:.1f} times as long for four times the length: {unit}{end}")

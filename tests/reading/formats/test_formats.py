@@ -302,7 +302,6 @@ def test_shelf_is_sorted_and_each_format_recognises_its_own() -> None:
     [
         b"\x1b]0;title\x07 and more\nhttp://a.test/\x1b]0;title\x07?sid=1\n",
         b"\x00;b\nhttp://a.test/1;2\n",
-        b"no URL\nhttp://a.test/x\ry\n",
         b"what, is this\nhttp://a.test/1\n",
         b"a; b; c\nhttp://a.test/1;v=2\n",
         b"a|b\nhttp://a.test/1\nhttp://a.test/2\nhttp://a.test/3\n",

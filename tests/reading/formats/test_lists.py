@@ -49,3 +49,15 @@ def test_an_index_is_counted_beside_the_sitemaps_that_it_names(tmp_path: Path) -
     (tmp_path / "pages.xml").write_bytes(XML)
     seen = undust.read(tmp_path / "index.xml", tmp_path / "pages.xml")
     assert seen.table.column("url").to_pylist() == URLS
+
+
+def test_a_line_with_fields_is_not_a_url(tmp_path: Path) -> None:
+    """A tab or a carriage return inside a line separates fields or lines; `apply` leaves it alone, too."""
+    path = tmp_path / "urls"
+    path.write_bytes(
+        b"http://a.test/1\nhttp://a.test/2\t200\nhttp://a.test/3\rhttp://a.test/4\n\thttp://a.test/5\r\n#\tx\n"
+    )
+    seen = undust.read(path, format="urls")
+    assert seen.table["url"].to_pylist() == ["http://a.test/1", "http://a.test/5"]
+    assert seen.counts()["skipped"] == 2
+    assert "2 skipped: not a URL: it has a tab or a carriage return inside" in str(seen.report())

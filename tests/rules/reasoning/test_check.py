@@ -108,6 +108,33 @@ def test_harmless_order_is_not_a_conflict(lines: tuple[str, ...]) -> None:
     assert {finding.numbers for finding in rules.check() if finding.kind == "conflict"} == {(2, 3)}
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (
+            "rewrite {s}://{h}/{p**}?ref={**}&sid={**}&{r**} → {s}://{h}/{p}?{r}",
+            "rewrite {s}://{h}/{p**}?sid={**}&{r**} → {s}://{h}/{p}?{r}",
+        ),
+        ("rewrite {s}://{h}/a/{x} → {s}://{h}/y/z/{x}", "rewrite {s}://{h}/{x}/{y} → {s}://{h}/{y}"),
+    ],
+)
+def test_a_special_case_before_the_general_rule_is_not_a_conflict(lines: tuple[str, ...]) -> None:
+    """It is the only order in which both are applied; in the other one the special case is shadowed."""
+    assert checked(*lines) == {}
+    assert checked(*reversed(lines)).keys() <= {"shadowed", "conflict"}
+    assert checked(*reversed(lines))
+
+
+def test_a_keep_between_two_rules_is_not_their_conflict() -> None:
+    """The keep is there to stop the second; the first may act before it."""
+    lines = (
+        "rewrite {s}://{h}/{p**}/?{r**} → {s}://{h}/{p}/index.php?{r}",
+        "keep {s}://{h}/{p**}?action=stats&{r**}",
+        "rewrite {s}://{h}/{p**}?sid={**}&{r**} → {s}://{h}/{p}?{r}",
+    )
+    assert checked(*lines) == {}
+
+
 @settings(max_examples=40)
 @given(rule_sets())
 def test_a_conflict_is_one_of_order(data: list[RuleFields]) -> None:

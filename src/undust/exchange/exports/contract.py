@@ -79,6 +79,8 @@ class ExportEffect:
         return f"{text}; standard normalization alone removes {_percent(sample.removed_by_normalization)}"
 
     def _when_learned(self) -> str:
+        if not self.active:
+            return "no rule of the file is in effect, so nothing is exported; 'undust rules list' shows them"
         if not self.left_out:
             return "no rule is left out; give --sample for the effect"
         rules = "the rule" if self.left_out == 1 else f"the {self.left_out:,} rules"
@@ -119,7 +121,7 @@ def effect_of(
         sum(rule.saves or 0 for rule in active if rule.id not in kept),
         sum(rule.saves or 0 for rule in active),
         sum(rule.saves is None and rule.kind != "keep" for rule in active),
-        None if sample is None else _on_sample(exported, active, sample, site),
+        None if sample is None or not active else _on_sample(exported, active, sample, site),
     )
 
 

@@ -16,7 +16,7 @@ from undust.errors import CannotExpress
 from undust.exchange.exports import ending, statements
 from undust.exchange.exports.contract import ExportRefusal
 from undust.exchange.exports.expressions import query_literal
-from undust.exchange.exports.overlap import EVERYTHING, image, is_listed, may_meet
+from undust.exchange.exports.overlap import EVERYTHING, PathIndex, image, is_listed, may_meet
 from undust.exchange.exports.replacing import replaced
 from undust.exchange.exports.rule_order import Circles, LostKeeps
 from undust.exchange.exports.statements import ExpressedRule, Parts, by_site, in_order
@@ -25,11 +25,13 @@ from undust.rules.language import ANY_SITE
 from undust.rules.pattern import ANY_NUMBER, Pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from undust.exchange.exports.contract import ExportedRule
     from undust.rules import Rule
 
+_FEW = 20
+"""At most this many rules are compared without asking an index."""
 _BETWEEN = "rule {} may act on a URL that is half done"
 
 
@@ -41,11 +43,13 @@ class Before:
         self._named: defaultdict[str, list[int]] = defaultdict(list)
         self._wide: list[int] = []
         """Rules that look at any number of names, or at the text of the query."""
+        self._index = PathIndex()
 
     def add(self, each: ExpressedRule) -> None:
         """Remember a rule."""
         place = len(self._all)
         self._all.append(each)
+        self._index.add(each.source, place)
         names = _names_in(each)
         if names is None:
             self._wide.append(place)
@@ -53,12 +57,15 @@ class Before:
             for name in names:
                 self._named[name].append(place)
 
-    def looking_at(self, names: Sequence[str]) -> list[ExpressedRule]:
-        """Return the rules that may look at some of these parameters, in order."""
+    def looking_at(self, names: Sequence[str], source: Pattern) -> Iterator[ExpressedRule]:
+        """Yield the rules that may look at some of these parameters of a URL of a pattern, in order."""
         if any(name.endswith("*") for name in names):
-            return self._all
-        places = {place for name in names for place in self._named.get(name, ())}
-        return [self._all[place] for place in sorted(places.union(self._wide))]
+            places: Collection[int] = range(len(self._all))
+        else:
+            places = {place for name in names for place in self._named.get(name, ())}.union(self._wide)
+        if len(places) > _FEW:
+            places = set(self._index.candidates(source)).intersection(places)
+        return (self._all[place] for place in sorted(places))
 
 
 def _names_in(each: ExpressedRule) -> set[str] | None:
@@ -86,7 +93,7 @@ def without_half_done(found: ExpressedRule, before: Before) -> ExpressedRule:
     number = next(
         (
             each.numbered.number
-            for each in before.looking_at(names)
+            for each in before.looking_at(names, found.source)
             if may_meet(each.source, found.source) and _looks_at(each, names, values=made.dropped is None)
         ),
         None,

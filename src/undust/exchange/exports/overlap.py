@@ -3,9 +3,9 @@
 Answers may be wrong in one direction only: "may" for what cannot. What rests on them is that rules end,
 and in which order they may be applied; so "cannot" must be true.
 
-`PathIndex` finds the rules whose paths may overlap, so that each rule is compared with few others, not with
-all: a path with a literal at its beginning, at its end, or in its second place matches no path with another
-literal there. It gives some rules that do not overlap too; `may_meet` then decides.
+`PathIndex` finds the rules whose hosts and paths may overlap, so that each rule is compared with few others,
+not with all: a path with a literal at its beginning, at its end, or in its second place matches no path with
+another literal there. It gives some rules that do not overlap too; `may_meet` then decides.
 """
 
 from __future__ import annotations
@@ -290,6 +290,23 @@ _PLACES = (0, -1, 1)
 
 
 class PathIndex:
+    """Numbers of rules by their host, if it is a literal, and by one literal segment of their paths."""
+
+    def __init__(self) -> None:
+        self._by_host: defaultdict[tuple[str, str | None] | None, _Paths] = defaultdict(_Paths)
+
+    def add(self, pattern: Pattern, number: int) -> None:
+        """Remember a rule by the pattern of the URLs on which it acts."""
+        self._by_host[_literal_host(pattern)].add(pattern, number)
+
+    def candidates(self, pattern: Pattern) -> Iterator[int]:
+        """Yield the numbers of all rules that may act on a URL of the pattern, each once."""
+        host = _literal_host(pattern)
+        for known in self._by_host if host is None else {host, None} & self._by_host.keys():
+            yield from self._by_host[known].candidates(pattern)
+
+
+class _Paths:
     """Numbers of rules by one literal segment of their paths."""
 
     def __init__(self) -> None:

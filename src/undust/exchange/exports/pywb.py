@@ -21,6 +21,7 @@ have to be at the top of the list of rules; `into_rules_file` puts them there.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ from undust.exchange.exports.expressions import (
     run_of_class,
 )
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
-from undust.exchange.exports.overlap import captured_as, image, may_meet
+from undust.exchange.exports.overlap import PathIndex, captured_as, image, may_meet
 from undust.exchange.exports.queries import Query
 from undust.exchange.exports.removals import Removal, removals, same_host
 from undust.exchange.exports.rule_order import LostKeeps
@@ -159,6 +160,7 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
     lost_keeps = LostKeeps()
     found: list[tuple[ExportedRule, _Lookup]] = []
     removed: list[Removal] = []
+    indexes: defaultdict[str, PathIndex] = defaultdict(PathIndex)
     for each in in_order(rules):
         try:
             each.require_taken()
@@ -168,9 +170,13 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
                 removed.append(removal)
                 continue
             lookup = _Lookup(each.rule)
-            for other, known in found:
-                if each.rule.site == other.rule.site and lookup.meets(known):
+            index = indexes[each.rule.site]
+            near = {place for side in lookup.sides for place in index.candidates(side)}
+            for other, known in (found[place] for place in sorted(near)):
+                if lookup.meets(known):
                     refuse(f"rule {other.number} may send a URL on, and a lookup goes one step")
+            for side in lookup.sides:
+                index.add(side, len(found))
             found.append((each, lookup))
         except CannotExpress as error:
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
@@ -178,8 +184,10 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
                 lost_keeps.add(each)
     patterns = [side for _, lookup in found for side in (lookup.source, lookup.target)]
     said, more = _apart(removed, patterns)
-    lookups = [lookup for _, lookup in found]
-    text = "".join(f"  # {each}\n{lookup.as_yaml(lookups)}" for each, lookup in found)
+    families: defaultdict[tuple[str, str, str], list[_Lookup]] = defaultdict(list)
+    for _, lookup in found:
+        families[lookup.family].append(lookup)
+    text = "".join(f"  # {each}\n{lookup.as_yaml(families[lookup.family])}" for each, lookup in found)
     text += "".join(as_lookups(said))
     return ExportedText(f"{_HEAD}{_LIST}\n{text}" if text else f"{_HEAD}{_LIST} []\n", (*refused, *more))
 
@@ -240,14 +248,19 @@ class _Lookup:
     def meets(self, other: _Lookup) -> bool:
         """Whether some URL may belong to both, other than by one target that both lead to."""
         sides = [(self.source, other.source), (self.source, other.image), (self.image, other.source)]
-        if not self.is_of_family(other):
+        if self.family != other.family:
             sides.append((self.image, other.image))
         return any(may_meet(one, two) for one, two in sides)
 
-    def is_of_family(self, other: _Lookup) -> bool:
-        """Whether both lead to one form, so that the pages of all their forms are the same."""
-        mine, theirs = ((each.site, each.forms[-1], each.carried) for each in (self, other))
-        return mine == theirs
+    @property
+    def sides(self) -> tuple[Pattern, Pattern]:
+        """What it matches, and what it leads to."""
+        return self.source, self.image
+
+    @property
+    def family(self) -> tuple[str, str, str]:
+        """What those share that lead to one form, so that the pages of all their forms are the same."""
+        return self.site, self.forms[-1], self.carried
 
     def _carried(self) -> str:
         """Return the expression of the one piece that both forms share; a filter has it unchanged."""
@@ -295,9 +308,8 @@ class _Lookup:
             refuse("its parameters may be in any order")
         return path + (rf"\?{entries[0]}" if entries else "")
 
-    def as_yaml(self, lookups: Sequence[_Lookup]) -> str:
+    def as_yaml(self, family: Sequence[_Lookup]) -> str:
         """Return a lookup for each form in which a page may be asked for; of a family, the first has all."""
-        family = [each for each in lookups if self.is_of_family(each)]
         if family[0] is not self:
             return ""
         forms = [*(each.forms[0] for each in family), self.forms[1]]

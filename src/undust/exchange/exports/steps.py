@@ -285,7 +285,7 @@ def _condition(text: str, *, lean: bool) -> list[str]:
     pattern = Pattern.parse(text, is_condition=True)
     scheme = pattern.scheme[0] if pattern.scheme and isinstance(pattern.scheme[0], str) else SCHEME
     host = (
-        "[^/]+"
+        ("[^/]+" if lean else "[^/]++")
         if pattern.host is None
         else without_groups(HostPatterns(ANY_SITE, pattern, None, (), lean=lean).variants()[0][0])
     )

@@ -94,7 +94,7 @@ def format_of(head: bytes, name: str, options: ReadOptions | None = None) -> For
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
-        message = f"{name}: {recognising.what_it_is(head)}; say what it is with --format"
+        message = f"{name}: {recognising.what_it_is(head)}"
         raise UnknownFormat(message)
     names = " or ".join(source.name for source in fitting)
     message = f"{name}: it could be {names}; say which with --format"

@@ -123,7 +123,7 @@ class LookedInto(NamedTuple):
         try:
             return format_of(self.head, self.name, options)
         except UnknownFormat:
-            if self.damage and not self.head:
+            if self.damage:
                 raise self.damage from None
             raise
 

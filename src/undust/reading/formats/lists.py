@@ -36,6 +36,9 @@ _NAMED_SITEMAP = re.compile(r"sitemap[\w.-]*\.txt(\.\w+)?")
 
 INDEXED = "a sitemap that an index names; it is read if you give it too"
 COMMENT = "a comment"
+SEVERAL = "not a URL: it has a tab or a carriage return inside"
+_SEPARATED = r"[\t\r]"
+"""By the standard a URL loses these, which would glue the fields of a table, or lines, together."""
 
 _CHILD = 2  # how deep a child of `<url>` is
 
@@ -46,7 +49,10 @@ def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
         column = pc.ascii_trim_whitespace(urls(lines.column()))
         is_comment = pc.fill_null(pc.starts_with(column, "#"), False)  # noqa: FBT003
         note_where(is_comment, reading.pass_over, COMMENT, column, lines.place)
-        is_entry = pc.and_not(pc.greater(pc.fill_null(pc.binary_length(column), 0), 0), is_comment)
+        is_several = pc.and_not(pc.fill_null(pc.match_substring_regex(column, _SEPARATED), False), is_comment)  # noqa: FBT003
+        note_where(is_several, reading.skip, SEVERAL, column, lines.place)
+        is_entry = pc.greater(pc.fill_null(pc.binary_length(column), 0), 0)
+        is_entry = pc.and_not(is_entry, pc.or_(is_comment, is_several))
         yield _batch(column, pc.indices_nonzero(is_entry), lines.place, reading)
 
 

@@ -7,8 +7,12 @@ needs pyarrow, so that a command that passes lines on starts at once.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from undust.reading.formats.naming import URL_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UTF8_MARK = b"\xef\xbb\xbf"
 TAB = b"\t"
@@ -18,13 +22,18 @@ PARQUET_MARK = b"PAR1"
 WARC_START = rb"WARC/[01]\.\d\d?\r?\n"
 ARC_START = rb"[a-zA-Z][a-zA-Z0-9+.-]{1,20}:[^\s]{1,4000} [^\s]{0,50} ?\d{14} [^\n]{1,4000} \d+\r?\n"
 LOG_LINE = rb'\S+ (?P<second>\S+) (?P<third>\S+) [^\[]*\[[^\]]{10,40}\] ".*" (?:\d{3}|-)(?: |$)'
-URL_LINE = re.compile(rb"\s*https?:/?/?[^ \t\n\v\f]++\s*+$", re.IGNORECASE)
-"""A line that is a URL and nothing else; a carriage return within it is removed, as from every URL."""
+URL_LINE = re.compile(rb"\s*https?:/?/?\S++\s*+$", re.IGNORECASE)
+"""A line that is a URL and nothing else; white space within it separates fields or lines."""
 URL_START = re.compile(rb'"?\s*https?://', re.IGNORECASE)
 """How a value of a table begins that is a URL."""
 _CDX_LINE = rb"\S+ \d{4,17} \S+ \S+ (?:\d{3}|-) \S+ "
 _CDXJ_LINE = rb"\S+ \d{4,17} \{"
 _SITEMAP_ROOT = rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)[\s>]"
+_STATUS = rb"20[0146]|30[0-478]|40[0-46]|410|429|50[0-4]"
+_CELL = rb'|https?://.*|".*|%b|\d{4}-\d\d-\d\d.*|\d{14}|(?:text|image|application)/[\w.+-]+' % _STATUS
+"""What follows a URL in a row, and hardly in a URL: nothing, a URL, a quote, a status, a time, a type."""
+_PACKED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z"}
+"""How files begin that are packed in a way that is not unpacked here."""
 _CONTROL = rb"[\x00-\x08\x0e-\x1f\x7f]"
 _SEPARATOR = rb"[\s,;|\"{\[<]"
 """These are compiled when they are used, which a list of URLs does not wait for."""
@@ -159,10 +168,42 @@ def urls(head: bytes, name: str) -> int:  # noqa: ARG001
     """Return how sure it is that these are the first bytes of a list of URLs."""
     lines = [line for line in head_lines(head) if not line.startswith(b"#")]
     found = sum(URL_LINE.match(line) is not None for line in lines)
-    if not lines or found * 2 < len(lines):
+    if not lines or found * 2 < len(lines) or row_delimiter(lines) or late_header(lines):
         return 0
     # A table of one row has a header and a row with a URL.
     return 60 if found * 2 > len(lines) else 10
+
+
+def row_delimiter(lines: list[bytes]) -> bytes | None:
+    """Return what separates the values if URLs are all followed by more values: a table without a header.
+
+    >>> row_delimiter([b"http://a.test/x,200", b"http://a.test/y,404"])
+    b','
+    >>> row_delimiter([b"http://a.test/1,17.html", b"http://a.test/2,200"])
+    """
+    begun = [line for line in lines if URL_START.match(line)]
+    return next((mark for mark in DELIMITERS if begun and all(_is_row(line, mark) for line in begun)), None)
+
+
+def late_header(lines: list[bytes]) -> bytes | None:
+    """Return a line that names columns, one of them like a URL; a list has no such line.
+
+    >>> late_header([b"made by a tool", b"url,title", b"http://a.test/,A"])
+    b'url,title'
+    """
+    for line in lines:
+        if any(mark in line for mark in (*DELIMITERS, TAB)) and not URL_START.match(line):
+            names = re.split(rb"[,;|\t]", line.lower().replace(b'"', b""))
+            if any(name.strip().decode("latin-1") in URL_NAMES for name in names):
+                return line
+    return None
+
+
+def _is_row(line: bytes, delimiter: bytes) -> bool:
+    url, *cells = line.strip().split(delimiter)
+    return bool(cells and URL_START.match(url)) and any(
+        re.fullmatch(_CELL, cell.strip(), re.IGNORECASE) for cell in cells
+    )
 
 
 def is_surely_list(head: bytes) -> bool:
@@ -183,7 +224,7 @@ def format_of_first_line(head: bytes) -> str | None:
     if not (end and word):
         return None
     if URL_LINE.match(word):
-        return "urls"
+        return None if row_delimiter([word]) else "urls"
     if word.startswith(b"{") and word.endswith(b"}") and b'"' in word:
         return "jsonl"
     begins_other = (
@@ -195,13 +236,43 @@ def format_of_first_line(head: bytes) -> str | None:
     return None if begins_other else "urls"
 
 
+_SAY = "say what it is with --format"
+
+
 def what_it_is(head: bytes) -> str:
-    """Return the message about a file in no format that is known."""
+    """Return the message about a file in no format that is known: what it is, and what to do."""
     lines = head_lines(head)
     if not lines:
-        return "it holds nothing by which to recognise its format"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "it is text in UTF-16, and undust reads UTF-8; convert it with 'iconv -f UTF-16 -t UTF-8'"
-    if sum(TAB in line for line in lines) * 2 > len(lines):
-        return "its lines have tabs and its first line names no columns (with a header line it is TSV)"
-    return "its format is not known to undust"
+        return f"it holds nothing by which to recognise its format; {_SAY}"
+    packed = next((name for start, name in _PACKED.items() if head.startswith(start)), "")
+    delimiter = (row_delimiter(lines) or b"").decode()
+    found = {
+        "it is text in UTF-16, and undust reads UTF-8; convert it with 'iconv -f UTF-16 -t UTF-8'": (
+            head.startswith((b"\xff\xfe", b"\xfe\xff"))
+        ),
+        f"it is packed with {packed}, and undust unpacks gzip and zstd; unpack it first": packed,
+        "its lines have tabs and its first line names no columns (with a header line it is TSV); "
+        f"{_SAY}": _is_most(lines, lambda line: TAB in line),
+        "its lines end with a carriage return alone; convert it with \"tr '\\r' '\\n'\"": (
+            _is_most(lines, lambda line: b"\r" in line)
+        ),
+        "lines precede the one that names its columns; remove them": late_header(lines[1:]),
+        f"its lines are a URL and more values behind '{delimiter}', and its first line names no columns ("
+        "with a header line it is CSV); give --format lines if each line is one URL": delimiter,
+        "it is a log in the W3C format of IIS; make it a table with the columns method, url and status": (
+            lines[0].startswith((b"#Software:", b"#Version:", b"#Fields:"))
+        ),
+        "its lines are paths; give --format lines, and say whose they are: --base https://your.site": (
+            _is_most(lines, lambda line: line.startswith(b"/"))
+        ),
+        "it is JSON, and undust reads an array of objects, or one object a line": (
+            lines[0].lstrip().startswith((b"{", b"["))
+        ),
+    }
+    return next(
+        (advice for advice, is_so in found.items() if is_so), f"its format is not known to undust; {_SAY}"
+    )
+
+
+def _is_most(lines: list[bytes], test: Callable[[bytes], bool]) -> bool:
+    return sum(map(test, lines)) * 2 > len(lines)

@@ -21,7 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.files.arrays import NOT_JSON, OBJECTS_AT_ONCE, array_pieces
-from undust.files.delimited import LONGEST_RECORD_LINES, OPEN_QUOTE, ends_inside, unquoted, values_of
+from undust.files.delimited import (
+    LONGEST_RECORD_LINES,
+    OPEN_QUOTE,
+    ends_inside,
+    require_names,
+    unquoted,
+    values_of,
+)
 from undust.files.parquet import ROWS, first_sentence, opened
 from undust.files.streams import LONGEST_LINE
 from undust.reading.formats.json_lines import json_columns
@@ -72,6 +79,7 @@ def _read(file: BinaryIO, reading: Reading, delimiters: tuple[bytes, ...]) -> It
         start = 0
         if header is None and len(rows.values):
             header = [name.decode("utf-8", "replace").strip() for name in rows.values[0].as_py()]
+            require_names(header, reading.name)
             columns = chosen(header, reading, _url_like(header, rows.values[1:20].to_pylist()))
             start = 1
         if header is not None:

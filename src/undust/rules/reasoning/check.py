@@ -141,10 +141,14 @@ def _conflict(trial: Trial, tested: NumberedRule, run: UrlRun) -> Iterator[Findi
         )
         yield _finding("conflict", (first, tested), message, run.url)
         return
+    acting = dict.fromkeys(step.by for step in run.steps)
+    # Where a keep stops the rule, the order of the others is not what matters.
     # The rule that acted first may only have stood in the way of two others that disagree.
-    for before in dict.fromkeys(step.by for step in run.steps):
+    for before in () if any(each.rule.kind == "keep" for each in acting) else acting:
         if not trial.stands_before(before, tested):
             return
+        if trial.is_special_case(before, tested):
+            continue
         swapped = [order.explain(run.url) for order in trial.swapped(before, tested)]
         if all((each.canonical, each.key) != (run.canonical, run.key) for each in swapped):
             message = (

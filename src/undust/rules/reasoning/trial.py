@@ -154,6 +154,15 @@ class Trial:
             self._swapped[key] = self._compiled(up), self._compiled(down)
         return self._swapped[key]
 
+    def is_special_case(self, first: NumberedRule, tested: NumberedRule) -> bool:
+        """Return whether a rule acts on every URL that was made from a rule before it.
+
+        Then the special rule has to come first, or it would never be applied.
+        """
+        alone = self._compiled([tested])
+        found = (alone.explain(run.url) for run in self.runs[first.number])
+        return all(each.steps or each.compared or each.masks for each in found)
+
     def is_same_without(self, gone: Sequence[NumberedRule], runs: Sequence[UrlRun]) -> bool:
         """Whether all these URLs end in the same place without some rules."""
         numbers = {each.number for each in gone}
