@@ -24,6 +24,7 @@ constexpr ByteSet operator|(const ByteSet& left, const ByteSet& right) {
 inline constexpr ByteSet kLower = bytes_of("abcdefghijklmnopqrstuvwxyz");
 inline constexpr ByteSet kUpper = bytes_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 inline constexpr ByteSet kDigit = bytes_of("0123456789");
+inline constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
 inline constexpr ByteSet kUnreserved = kLower | kUpper | kDigit | bytes_of("-._~");
 inline constexpr ByteSet kSubDelims = bytes_of("!$&'()*+,;=");
 

@@ -3,13 +3,16 @@
 #include <algorithm>
 
 #include "hash.hpp"
-#include "program_idle.hpp"
 
 namespace undust {
 namespace {
 
 bool is_smaller(std::string_view left, std::string_view right) {
   return left.size() != right.size() ? left.size() < right.size() : left < right;
+}
+
+Signs needs_of(const SiteRules& rules) {
+  return (rules.own ? rules.own.needs() : 0) | (*rules.shared ? rules.shared->needs() : 0);
 }
 
 void find_rules(const Block& block, Lane& lane) {
@@ -52,6 +55,10 @@ void Scratch::start(const Lane& of) {
 // f, or for comparing g, of the URL in lane.view: the rule that changed it, with the result in `out`. Where f is known
 // to change nothing (kComparingSettled), only the rules that g has besides those of f are tried.
 Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::string& out) const {
+  if (!lane.view.has_signs) {
+    lane.view.signs = signs_of(lane.view, needs_of(lane.rules));
+    lane.view.has_signs = true;
+  }
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     if (!lane.has_candidates) find_rules(*block, lane);
@@ -60,11 +67,10 @@ Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::stri
       if (lane.quiet.has(i)) continue;
       const RuleHead& head = block->head(lane.candidates[i]);
       if (head.is_mask || use == (head.is_compared ? For::kFetching : For::kComparingSettled)) continue;
-      const StoredRule rule = rule_at(*block, lane.candidates[i]);
-      const bool is_left_alone = head.may_idle && is_idle(*rule.operator->(), rule.pieces(), lane.view);
-      const Effect effect = is_left_alone ? Effect::kNone : apply(rule, lane, scratch, out);
+      if (!has_needed(lane.view.signs, head.needs)) continue;
+      const Effect effect = apply(rule_at(*block, lane.candidates[i]), lane, scratch, out);
       if (effect == Effect::kNone) {
-        if (head.stays_quiet && (is_left_alone || scratch.has_missed)) lane.quiet.add(i, head.stays_quiet_anywhere);
+        if (head.stays_quiet && scratch.has_missed) lane.quiet.add(i, head.stays_quiet_anywhere);
         continue;
       }
       if (effect == Effect::kKept) out = lane.view.url;
@@ -86,6 +92,7 @@ void Program::prepare_next(const RuleHead& head, Lane& lane) const {
     lane.quiet.clear();
   } else if (head.keeps_front) {
     lane.has_candidates = lane.is_front_kept = true;
+    lane.view.signs &= ~(head.needs & sign::kEvents);  // what it sorted is sorted
   } else {
     lane.quiet.leave(lane.candidates);
   }
@@ -98,7 +105,8 @@ void Program::read_next(std::string_view next, Lane& lane) const {
     return;
   }
   const auto asks = [](const Block& block) { return block && block.index().site->token_filter != 0; };
-  lane.view.read(next, asks(lane.rules.own) || asks(shared_));
+  const bool asks_for_marks = (needs_of(lane.rules) & ~sign::kEvents) != 0;
+  lane.view.read(next, asks_for_marks || asks(lane.rules.own) || asks(shared_));
 }
 
 // The orbit of its first text, which is in the view; orbit.result becomes the place of the chosen one.
@@ -193,7 +201,11 @@ Result Program::canonical(Lane& lane, Scratch& scratch) const {
   scratch.start(lane);
   if (lane.outcome == Outcome::kNotUrl) return {lane.outcome, lane.text};
   if (lane.outcome == Outcome::kResolved && lane.rules.has_any()) {
-    lane.outcome = walk(For::kFetching, lane, scratch, scratch.fetched);
+    if (lane.rules.have(&Block::has_fetched)) {
+      lane.outcome = walk(For::kFetching, lane, scratch, scratch.fetched);
+    } else {
+      scratch.fetched.is_settled = true;
+    }
   }
   return {lane.outcome, scratch.fetched.chosen()};
 }
@@ -203,9 +215,7 @@ Result Program::key(Lane& lane, Scratch& scratch) const {
   const Result result = canonical(lane, scratch);
   if (!is_ruled) return result;
   scratch.compared.start(scratch.fetched.chosen());
-  const auto have = [&](bool (Block::*has)() const) {
-    return (lane.rules.own && (lane.rules.own.*has)()) || (shared_ && (shared_.*has)());
-  };
+  const auto have = [&](bool (Block::*has)() const) { return lane.rules.have(has); };
   bool is_settled = scratch.fetched.is_settled;
   if (have(&Block::has_compared)) {
     resume(result.url, is_settled, lane);

@@ -22,10 +22,12 @@
 #include "program_index.hpp"
 #include "program_memory.hpp"
 #include "program_shapes.hpp"
+#include "program_signs.hpp"
 
 namespace undust {
 
 struct RuleHead {
+  Signs needs = 0;               // see program_signs.hpp
   std::uint32_t shape = 0;       // its place
   std::uint32_t number = 0;      // in the list that the program was made of
   std::uint32_t exceptions = 0;  // which list of excepted sites, from 1 on
@@ -33,7 +35,6 @@ struct RuleHead {
   bool keeps_normal : 1 = false;  // with the same authority its result is in normal form
   bool is_final : 1 = false;      // no rule of the site sees its result (see program_follow.hpp)
   bool is_compared : 1 = false;   // for comparing only: keys see it, canonical forms do not
-  bool may_idle : 1 = false;      // it often does nothing, and is asked first (see program_idle.hpp)
   bool is_found_by_condition : 1 = false;
   bool keeps_front : 1 = false;     // it is about parameters alone
   bool puts_plain_host : 1 = false;  // what a replacement puts leaves a host one host (see program_replace.hpp)
@@ -41,7 +42,7 @@ struct RuleHead {
   bool stays_quiet : 1 = false;
   bool stays_quiet_anywhere : 1 = false;
   bool is_mask : 1 = false;
-  std::uint8_t spare : 5 = 0;  // no bit of a rule is left to chance
+  std::uint8_t spare : 6 = 0;  // no bit of a rule is left to chance
 };
 
 // A rule, wherever it lies.
@@ -64,11 +65,13 @@ class StoredRule {
 
 struct BlockHeader {
   SiteIndex index;
+  Signs needs = 0;  // of all rules
   std::uint32_t site_size = 0;
   std::uint32_t first_rule = 0;  // its place
   bool has_masks = false;
   bool has_compared = false;  // rules for comparing only
-  std::uint8_t unused[6] = {};
+  bool has_fetched = false;   // other rules, but for masks
+  std::uint8_t unused[5] = {};
 };
 static_assert(std::has_unique_object_representations_v<BlockHeader> && std::has_unique_object_representations_v<RuleHead>);
 
@@ -100,6 +103,8 @@ class Block {
   [[nodiscard]] const IndexView& index() const { return index_; }
   [[nodiscard]] bool has_masks() const { return header_->has_masks; }
   [[nodiscard]] bool has_compared() const { return header_->has_compared; }
+  [[nodiscard]] bool has_fetched() const { return header_->has_fetched; }
+  [[nodiscard]] Signs needs() const { return header_->needs; }
 
   [[nodiscard]] static std::size_t padded(std::size_t size) { return (size + kUnit - 1) / kUnit * kUnit; }
 
@@ -124,7 +129,8 @@ class BlockBuilder {
   void clear() {
     rules_.clear();
     rule_count_ = 0;
-    has_masks_ = has_compared_ = false;
+    has_masks_ = has_compared_ = has_fetched_ = false;
+    needs_ = 0;
   }
   [[nodiscard]] bool is_empty() const { return rule_count_ == 0; }
 
@@ -138,6 +144,8 @@ class BlockBuilder {
     ++rule_count_;
     has_masks_ |= rule.is_mask;
     has_compared_ |= head.is_compared;
+    has_fetched_ |= !head.is_compared && !rule.is_mask;
+    needs_ |= head.needs;
   }
 
   // `memory` keeps a size that is a whole number of lines.
@@ -147,6 +155,8 @@ class BlockBuilder {
     header.site_size = static_cast<std::uint32_t>(site.size());
     header.has_masks = has_masks_;
     header.has_compared = has_compared_;
+    header.has_fetched = has_fetched_;
+    header.needs = needs_;
     const IndexTables& tables = index_.tables();
     header.first_rule = units(sizeof header + size_of(tables.tags) + Block::padded(site.size()) + size_of(tables.always) +
                               size_of(tables.lists) + size_of(tables.slots));
@@ -208,7 +218,8 @@ class BlockBuilder {
   std::vector<std::byte> rules_;
   IndexBuilder index_;
   std::size_t rule_count_ = 0;
-  bool has_masks_ = false, has_compared_ = false;
+  Signs needs_ = 0;
+  bool has_masks_ = false, has_compared_ = false, has_fetched_ = false;
 };
 
 }  // namespace undust

@@ -7,7 +7,6 @@
 
 #include "host.hpp"
 #include "program.hpp"
-#include "program_idle.hpp"
 #include "program_image.hpp"
 #include "program_quiet.hpp"
 #include "program_replace.hpp"
@@ -114,7 +113,7 @@ class SiteCompiler {
                         !moves_host(parsed.to, pieces_.view());
     head.keeps_front = parsed.kind == RuleKind::kRewrite && head.keeps_normal && !parsed.is_mask &&
                        keeps_front(parsed.from, parsed.to, pieces_.view());
-    head.may_idle = may_idle(parsed, pieces_.view());
+    head.needs = needs_of(parsed, std::span<const Pattern>(conditions_).first(parsed.when_count), pieces_.view());
     head.puts_plain_host = parsed.kind == RuleKind::kReplace &&
                            is_plain_in_host({pieces_.text.data() + parsed.put.at, parsed.put.size});
     head.drops_only = head.keeps_normal && drops_only(parsed, pieces_.view());

@@ -94,9 +94,16 @@ class Novelty {
   }
 
   [[nodiscard]] bool in_names(std::span<const Piece> written, const PieceView& pieces) const {
-    return site_.has_names && std::any_of(written.begin(), written.end(), [&](const Piece& piece) {
-      return piece.kind == PieceKind::kParameter && is_name_known(pieces.text_of(piece));
+    return std::any_of(written.begin(), written.end(), [&](const Piece& piece) {
+      return piece.kind == PieceKind::kParameter && (is_name_known(pieces.text_of(piece)) || is_parameter_known(&piece, pieces));
     });
+  }
+
+  // One of unknown value may be any that is asked for.
+  [[nodiscard]] bool is_parameter_known(const Piece* name, const PieceView& pieces) const {
+    if (!site_.parameter_filter) return false;
+    const std::optional<std::string> whole = whole_parameter(name, pieces);
+    return !whole || is_known(About::kParameter, 0, *whole);
   }
 
   [[nodiscard]] bool is_name_known(std::string_view name) const {
@@ -147,7 +154,7 @@ bool is_final(const ParsedRule& rule, const PieceView& pieces, const IndexView& 
   if (rule.kind == RuleKind::kReplace) {
     return !novelty.of_replacement({pieces.text + rule.find.at, rule.find.size}, {pieces.text + rule.put.at, rule.put.size});
   }
-  const bool is_found_by_host = site.has_hosts && rule.from.host == HostShape::kLiteral;
+  const bool is_found_by_host = site.host_filter && rule.from.host == HostShape::kLiteral;
   return rule.kind == RuleKind::kRewrite && !is_found_by_host && !novelty.of_rewrite(rule, pieces);
 }
 

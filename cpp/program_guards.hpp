@@ -11,7 +11,7 @@
 namespace undust {
 
 // What a guard speaks of. Guards are hashes; two that fall together only cost a try.
-enum class About : std::uint64_t { kName, kPrefix, kFromLeft, kFromRight, kHost, kCount, kToken };
+enum class About : std::uint64_t { kName, kPrefix, kFromLeft, kFromRight, kHost, kCount, kToken, kParameter };
 
 inline constexpr std::size_t kMostCounted = 256;  // segments
 inline constexpr std::size_t kLongestGuard = 63;  // of prefixes and tokens
@@ -34,10 +34,15 @@ inline constexpr std::size_t kLongestGuard = 63;  // of prefixes and tokens
   return std::uint64_t{1} << ((static_cast<unsigned char>(word[0]) * 7u + static_cast<unsigned char>(word[1])) & 63);
 }
 
+// Names, parameters and segments of one size that end alike share a bit.
+[[nodiscard]] inline std::uint64_t part_bit(std::string_view part) {
+  if (part.empty()) return 1;
+  return std::uint64_t{1} << ((part.size() * 7u + static_cast<unsigned char>(part.back())) & 63);
+}
+
 // Calls use(word) for each run of letters and digits outside triplets.
 template <typename Use>
 void for_each_word(std::string_view text, Use&& use) {
-  constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const std::size_t start = at;
     while (at < text.size() && has(kWordBytes, text[at])) ++at;

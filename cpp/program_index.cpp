@@ -20,10 +20,12 @@ std::uint64_t bit_of(std::size_t size) { return std::uint64_t{1} << std::min(siz
 void merge(SiteIndex& site, const SiteIndex& needs) {
   site.prefix_sizes |= needs.prefix_sizes;
   site.token_filter |= needs.token_filter;
+  site.name_filter |= needs.name_filter;
+  site.parameter_filter |= needs.parameter_filter;
+  site.segment_filter |= needs.segment_filter;
   site.segments_from_left = std::max(site.segments_from_left, needs.segments_from_left);
   site.segments_from_right = std::max(site.segments_from_right, needs.segments_from_right);
-  site.has_names |= needs.has_names;
-  site.has_hosts |= needs.has_hosts;
+  site.host_filter |= needs.host_filter;
   site.has_counts |= needs.has_counts;
 }
 
@@ -37,6 +39,20 @@ std::string_view host_in_front(std::string_view text, bool starts) {
 
 }  // namespace
 
+std::optional<std::string> whole_parameter(const Piece* name, const PieceView& pieces) {
+  std::string whole(pieces.text_of(*name));
+  switch (name->value) {
+    case Value::kNoEquals: return whole;
+    case Value::kEmpty: return whole += '=';
+    case Value::kText: {
+      const Piece& value = name[1];
+      if (value.kind != PieceKind::kLiteral || !value.ends) return std::nullopt;
+      return whole.append("=").append(pieces.text_of(value));
+    }
+    default: return std::nullopt;
+  }
+}
+
 // The guards collected since the last option are one way to find the rule.
 void IndexBuilder::add_option(std::uint32_t weight, const SiteIndex& needs) {
   const auto end = static_cast<std::uint32_t>(guards_.size());
@@ -47,17 +63,23 @@ void IndexBuilder::add_option(std::uint32_t weight, const SiteIndex& needs) {
 void IndexBuilder::add_query_options(const Piece* piece, const Piece* end, const PieceView& pieces) {
   for (; piece != end; ++piece) {
     if (piece->kind == PieceKind::kParameter) {
-      guards_.push_back(guard_of(About::kName, 0, pieces.text_of(*piece)));
+      if (const std::optional<std::string> whole = whole_parameter(piece, pieces)) {
+        guards_.push_back(guard_of(About::kParameter, 0, *whole));
+        SiteIndex needs;
+        needs.parameter_filter = part_bit(*whole);
+        add_option(kNameWeight, needs);
+      }
+      const std::string_view name = pieces.text_of(*piece);
+      guards_.push_back(guard_of(About::kName, 0, name));
       SiteIndex needs;
-      needs.has_names = true;
+      needs.name_filter = part_bit(name);
       add_option(kNameWeight, needs);
     } else if (piece->kind == PieceKind::kList && piece->slot == kForgotten) {
       SiteIndex needs;
       for (const Piece* item = piece + 1; item <= piece + piece->size; ++item) {
         const std::string_view name = pieces.text_of(*item).substr(0, item->is_prefix ? kLongestGuard : std::string_view::npos);
         guards_.push_back(item->is_prefix ? guard_of(About::kPrefix, name.size(), name) : guard_of(About::kName, 0, name));
-        if (item->is_prefix) needs.prefix_sizes |= bit_of(name.size());
-        needs.has_names = true;
+        (item->is_prefix ? needs.prefix_sizes : needs.name_filter) |= item->is_prefix ? bit_of(name.size()) : part_bit(name);
       }
       add_option(kNameWeight, needs);
     }
@@ -80,6 +102,7 @@ void IndexBuilder::add_path_options(const Pattern& pattern, const PieceView& pie
       const std::string_view text = pieces.text_of(*piece);
       SiteIndex needs;
       (is_after_many ? needs.segments_from_right : needs.segments_from_left) = static_cast<std::uint8_t>(place + 1);
+      needs.segment_filter = part_bit(text);
       guards_.push_back(guard_of(is_after_many ? About::kFromRight : About::kFromLeft, place, text));
       add_option(text.empty() ? kCommonWeight : kSegmentWeight, needs);
     }
@@ -94,7 +117,7 @@ void IndexBuilder::add_pattern_options(const Pattern& pattern, const PieceView& 
   add_path_options(pattern, pieces);
   SiteIndex needs;
   if (pattern.host == HostShape::kLiteral) {
-    needs.has_hosts = true;
+    needs.host_filter = part_bit(pieces.text_of(*first));
     guards_.push_back(guard_of(About::kHost, 0, pieces.text_of(*first)));
     add_option(kHostWeight, needs);
   } else if (!pattern.path_many && pattern.segments < kMostCounted) {
@@ -114,7 +137,7 @@ void IndexBuilder::add_replace_options(std::string_view text, bool starts) {
   add_token_option(text.substr(static_cast<std::size_t>(host.data() + host.size() - text.data())));
   if (has_options()) return;
   SiteIndex needs;
-  needs.has_hosts = true;
+  needs.host_filter = part_bit(host);
   guards_.push_back(guard_of(About::kHost, 0, host));
   add_option(kHostWeight, needs);
 }

@@ -1,7 +1,7 @@
 // Which rules of a site can match a URL at all, without trying each.
 //
 // Every rule stands under a guard: something that a URL must have for the rule to match, such
-// as a parameter's name, a segment at its place, the host, or a token to replace. A URL's own
+// as a parameter or its name, a segment at its place, the host, or a token to replace. A URL's own
 // such things are looked up in a small hash table of the site. Of a rule's possible guards the
 // one is taken that the fewest URLs and the fewest other rules have; a rule that needs nothing
 // is always tried.
@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,11 +26,12 @@ namespace undust {
 struct SiteIndex {
   std::uint64_t prefix_sizes = 0;  // a bit for each size of a prefix that is a guard
   std::uint64_t token_filter = 0;  // a bit for some of each token that is a guard
+  std::uint64_t name_filter = 0, parameter_filter = 0, segment_filter = 0, host_filter = 0;  // likewise
   std::uint32_t rule_count = 0, always_count = 0, list_size = 0;
   std::uint32_t group_count = 0;  // groups of slots
   std::uint8_t segments_from_left = 0, segments_from_right = 0;  // how many places guards look at
-  bool has_names = false, has_hosts = false, has_counts = false;
-  std::uint8_t unused[3] = {};  // no byte is left to chance: a program is written to files
+  bool has_counts = false;
+  std::uint8_t unused[5] = {};  // no byte is left to chance: a program is written to files
 };
 
 // A guard, and where the rule under it lies in the block of the site; of a guard of several
@@ -68,6 +71,9 @@ void find_candidates(const IndexView& index, const std::vector<Suspect>& suspect
 
 // Whether some rule stands under the guard; the index has one at least.
 [[nodiscard]] bool has_guard(const IndexView& index, std::uint32_t guard);
+
+// A parameter as URLs write it, if only one text is it.
+[[nodiscard]] std::optional<std::string> whole_parameter(const Piece* name, const PieceView& pieces);
 
 // Takes the rules of a site one after the other, then makes the index of them.
 class IndexBuilder {

@@ -32,6 +32,10 @@ struct SiteRules {
   const Block* shared = nullptr;
 
   [[nodiscard]] bool has_any() const { return own || *shared; }
+  // Whether one of the blocks has rules of a kind.
+  [[nodiscard]] bool have(bool (Block::*kind)() const) const {
+    return (own && (own.*kind)()) || (*shared && (shared->*kind)());
+  }
   [[nodiscard]] std::array<const Block*, 2> in_order() const { return {&own, shared}; }
 };
 

@@ -46,7 +46,8 @@ class LookUp {
 void look_up_names(const SiteIndex& site, const UrlView& url, LookUp& look_up) {
   for (const UrlParameter& parameter : url.parameters) {
     const std::string_view name = parameter.name();
-    look_up.add(guard_in_url(About::kName, 0, name));
+    if (site.name_filter & part_bit(name)) look_up.add(guard_in_url(About::kName, 0, name));
+    if (site.parameter_filter & part_bit(parameter.text)) look_up.add(guard_in_url(About::kParameter, 0, parameter.text));
     for (std::uint64_t sizes = site.prefix_sizes; sizes; sizes &= sizes - 1) {
       const auto size = static_cast<std::size_t>(std::countr_zero(sizes));
       if (size > name.size()) break;
@@ -57,11 +58,14 @@ void look_up_names(const SiteIndex& site, const UrlView& url, LookUp& look_up) {
 
 void look_up_segments(const SiteIndex& site, const UrlView& url, LookUp& look_up) {
   const std::size_t count = url.segments.size();
+  const auto is_likely = [&site](std::string_view segment) { return (site.segment_filter & part_bit(segment)) != 0; };
   for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_left, count); ++i) {
-    look_up.add(guard_in_url(About::kFromLeft, i, url.segments[i]));
+    const std::string_view segment = url.segments[i];
+    if (is_likely(segment)) look_up.add(guard_in_url(About::kFromLeft, i, segment));
   }
   for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_right, count); ++i) {
-    look_up.add(guard_in_url(About::kFromRight, i, url.segments[count - 1 - i]));
+    const std::string_view segment = url.segments[count - 1 - i];
+    if (is_likely(segment)) look_up.add(guard_in_url(About::kFromRight, i, segment));
   }
   if (site.has_counts && count < kMostCounted) look_up.add(guard_of(About::kCount, count, {}));
 }
@@ -73,9 +77,9 @@ void find_suspects(const IndexView& index, const UrlView& url, std::vector<Suspe
   out.clear();
   if (site.group_count == 0) return;
   LookUp look_up(index, out);
-  if (site.has_names) look_up_names(site, url, look_up);
+  if (site.name_filter | site.parameter_filter | site.prefix_sizes) look_up_names(site, url, look_up);
   look_up_segments(site, url, look_up);
-  if (site.has_hosts) look_up.add(guard_in_url(About::kHost, 0, url.host));
+  if (site.host_filter & part_bit(url.host)) look_up.add(guard_in_url(About::kHost, 0, url.host));
   if (site.token_filter) {
     for_each_word(
         url.url, url.masks, [&](const char* word) { return (site.token_filter & token_bit(word)) != 0; },
@@ -90,7 +94,7 @@ void find_candidates(const IndexView& index, const std::vector<Suspect>& suspect
     if (slot.guard != suspect.guard) continue;
     if (slot.place & GuardSlot::kIsList) {
       const std::uint32_t* list = index.lists + (slot.place & ~GuardSlot::kIsList);
-      out.insert(out.end(), list + 1, list + 1 + *list);
+      for (const std::uint32_t* place = list + 1; place != list + 1 + *list; ++place) out.push_back(*place);
     } else {
       out.push_back(slot.place);
     }

@@ -255,6 +255,7 @@ bool match_query(const Pattern& pattern, const PieceView& pieces, const UrlView&
 
 void UrlView::read_host(std::string_view normal, std::size_t host_at, std::size_t path_at) {
   url = normal;
+  has_signs = false;
   is_https = host_at == 8;
   is_scheme_masked = has_userinfo = false;
   authority = host = url.substr(host_at, path_at - host_at);
@@ -306,7 +307,6 @@ void UrlView::read_behind_path(std::string_view normal) {
   const char* before = url.data();
   const auto move = [&](std::string_view& part) { part = {normal.data() + (part.data() - before), part.size()}; };
   url = normal;
-  has_masks = false;
   for (std::string_view* part : {&authority, &host, &path}) move(*part);
   for (std::string_view& segment : segments) move(segment);
 

@@ -33,8 +33,9 @@ struct UrlView {
   std::vector<std::string_view> segments;
   std::vector<UrlParameter> parameters;
 
-  UrlMasks masks;  // of the URL
-  bool has_masks = false;
+  UrlMasks masks;  // of the URL, until read_behind_path
+  std::uint64_t signs = 0;  // see program_signs.hpp
+  bool has_signs = false;   // whether somebody asked for them
 
   // Of a text in normal form, which outlives the view: scheme, host and port.
   void read_authority(std::string_view normal);
@@ -42,11 +43,11 @@ struct UrlView {
   void read_host(std::string_view normal, std::size_t host_at, std::size_t path_at);
   // Segments and parameters of the same URL, which has no userinfo.
   void read_rest();
-  // Of a text that is the URL of this view up to the end of the path. There are no masks of it.
+  // Of a text that is the URL of this view up to the end of the path and then has no parameter that this one has not,
+  // so it has no other signs. There are no masks of it.
   void read_behind_path(std::string_view normal);
   void read(std::string_view normal, bool with_words = true) {
     masks.read(normal, false, with_words);
-    has_masks = true;
     read_authority(normal);
     read_rest();
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "program_idle.hpp"
-
 namespace undust {
 namespace {
 
@@ -65,17 +63,16 @@ bool drops_only(const ParsedRule& rule, const PieceView& pieces) {
 
 bool stays_quiet(const ParsedRule& rule, std::span<const Pattern> conditions, const PieceView& pieces) {
   const auto whens = conditions.first(rule.when_count);
-  if (rule.kind == RuleKind::kReplace) return may_idle(rule, pieces);  // it is never said to have missed anything
+  if (rule.kind == RuleKind::kReplace) return false;
   if (!asks_for_more(rule.from, pieces)) return false;
   return std::all_of(whens.begin(), whens.end(), [&](const Pattern& when) { return asks_for_more(when, pieces); });
 }
 
 bool stays_quiet_anywhere(const ParsedRule& rule, std::span<const Pattern> conditions, const PieceView& pieces) {
   const auto whens = conditions.first(rule.when_count);
-  if (rule.kind == RuleKind::kReplace || !stays_quiet(rule, conditions, pieces)) return false;
+  if (!stays_quiet(rule, conditions, pieces)) return false;
   if (!takes_any_front(rule.from, pieces)) return false;
-  if (!std::all_of(whens.begin(), whens.end(), [&](const Pattern& when) { return takes_any_front(when, pieces); })) return false;
-  return !may_idle(rule, pieces) || pieces.all[rule.to.first + 1].form == Form::kNone;
+  return std::all_of(whens.begin(), whens.end(), [&](const Pattern& when) { return takes_any_front(when, pieces); });
 }
 
 }  // namespace undust

@@ -7,8 +7,6 @@
 //                         order or sorted; nothing else stands in the query
 //   a rule stays quiet    if it missed: what its left side and its `when` ask of the query are parameters of different
 //                         names, or one list of names, whatever stands beside them;
-//                         if it is idle (see program_idle.hpp): what is sorted, of different names, in lower case, …
-//                         is so without some of it, too;
 //                         if it dropped nothing: then of fewer parameters it drops nothing either
 #pragma once
 

@@ -9,8 +9,6 @@
 namespace undust {
 namespace {
 
-constexpr ByteSet kWordBytes = kLower | kUpper | kDigit;
-
 bool is_triplet_before(std::string_view url, std::size_t at) { return at >= 3 && url[at - 3] == '%'; }
 
 // Whether a segment that begins with a dot can come of it; without one nothing is removed.

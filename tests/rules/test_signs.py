@@ -1,4 +1,4 @@
-"""Rules that match every URL and change few are asked first whether they have anything to do."""
+"""Rules that need what a URL has not are passed over, and change nothing by that."""
 
 from __future__ import annotations
 
@@ -54,6 +54,80 @@ urls = st.builds(
 )
 
 
+SIGNED = (
+    "rewrite {s}://{h}/:{a}?{rest**} → {s}://{h}/{a}?{rest}",
+    "rewrite {s}://{h}/{a}::{b}?{rest**} → {s}://{h}/{a}:{b}?{rest}",
+    "rewrite {s}://{h}/{a}:?{rest**} → {s}://{h}/{a}:start?{rest}",
+    "rewrite {s}://{h}/{p**}/{a}&?{rest**} → {s}://{h}/{p}/{a}?{rest}",
+    "rewrite {s}://{h}/{p**}/&{a}?{rest**} → {s}://{h}/{p}/{a}?{rest}",
+    "rewrite {s}://{h}/{p**}/{x}.{*:HTML|html}?{rest**} → {s}://{h}/{p}/{x}?{rest}",
+    "rewrite {s}://{h}/{w}:{a}?{rest**} → {s}://{h}/{w:lower}:{a}?{rest}",
+    "rewrite {s}://{h}/{p**}/{w:int}-{a}?{rest**} → {s}://{h}/{p}/{w}-{a:plain}?{rest:sorted}",
+    "rewrite {s}://{h}/{a:one|two}/{b}?{rest**} → {s}://{h}/{a}/{b:lower}?{rest:unique}",
+    "rewrite {s}://{h}/{a}:START?{rest**} → {s}://{h}/{a}:start?{rest}",
+    "rewrite {s}://{h}/{p**}/{x}/?{rest**} → {s}://{h}/{p}/{x}?{rest}",
+    "rewrite {s}://{h}/one/{p**}/two/{a}?{rest**} → {s}://{h}/{p}/{a}?{rest}",
+    "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p:lower}?{rest} when /{*}/{*}",
+    "rewrite {s}://{h}/{p**}?a=1&{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://{h}/{p**}?a=&{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://{h}/{p**}?a&{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://{h}/{p**}?a=b:c&{rest**} → {s}://{h}/{p}?a={p}&{rest}",
+    "rewrite {s}://{h}/{p**}?b={x}&{rest**} → {s}://{h}/{p}?a={x}&{rest}",
+    "rewrite {s}://{h}/{p**}?{k**:a|b}&{**} → {s}://{h}/{p}?{k} when ?a=1",
+    "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest:sorted}",
+    "rewrite {s}://{h}/{p**}?{**:s_*}&{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://www.shop.test/{p**}?{rest**} → {s}://shop.test/{p}?{rest}",
+    "keep {s}://{h}/{p**}?a=keep:&{rest**}",
+    'replace "?&" → "?"',
+    'replace "&$" → "$"',
+    'replace "=&b" → "=1&b"',
+    'replace ":&" → "&"',
+    'replace "/&" → "&"',
+    'replace "=:" → "="',
+    'replace "%3A" → ":"',
+    'replace "test:8080/" → "test/"',
+    'replace "://www." → "://"',
+    'replace "^http://shop.test/?&a" → "^http://shop.test/?a"',
+)
+MARKED_PARAMETERS = ("a=1", "a=", "a", "a=b:c", "a=keep:", "b=x/", "b=:", "b=2", "s_1=:", "", "c=%3A", "c?")
+marked = st.sampled_from(
+    ("one", "two", "x:", ":y", "a::b", "a:START", "P.html", "7-%2Fx", "7-x", "", "a&", "&a", "x%3A")
+)
+signed_urls = st.builds(
+    "http://{}/{}{}".format,
+    st.sampled_from(("www.shop.test", "shop.test", "shop.test:8080")),
+    st.lists(marked, max_size=4).map("/".join),
+    st.lists(
+        st.sampled_from(MARKED_PARAMETERS),
+        max_size=5,
+    ).map(lambda parts: f"?{'&'.join(parts)}" if parts else ""),
+)
+
+
+@settings(max_examples=1500)
+@given(
+    st.lists(st.sampled_from(SIGNED), min_size=1, max_size=9, unique=True),
+    st.lists(st.booleans(), min_size=9, max_size=9),
+    signed_urls,
+)
+def test_rules_are_found_by_marks_sizes_and_parameters(
+    texts: list[str], is_fetched: list[bool], url: str
+) -> None:
+    """Marks that stand together only when others are dropped or sorted find the rules that wait for them."""
+    assert_as_the_plain_engine(texts, is_fetched, url)
+
+
+def assert_as_the_plain_engine(texts: list[str], is_fetched: list[bool], url: str) -> None:
+    """Canonical form and key are those of the plain engine, which tries every rule."""
+    rules = [
+        replace(Rule.parse(text, site=SITE), fetch=fetch or text.startswith("keep"))
+        for text, fetch in zip(texts, is_fetched, strict=False)
+    ]
+    compiled = RuleSet(rules).compile()
+    oracle = Oracle([rule.to_json() for rule in rules])
+    assert (compiled(url), compiled.key(url)) == (oracle.canonical(url), oracle.key(url))
+
+
 @settings(max_examples=600)
 @given(
     st.lists(st.sampled_from(FORMS), min_size=1, max_size=4, unique=True),
@@ -65,14 +139,7 @@ def test_skipped_rules_would_have_done_nothing(
     forms: list[str], others: list[str], is_fetched: list[bool], url: str
 ) -> None:
     """Canonical form and key are those of the plain engine, which tries every rule."""
-    texts = [*forms, *others]
-    rules = [
-        replace(Rule.parse(text, site=SITE), fetch=fetch or text.startswith("keep"))
-        for text, fetch in zip(texts, is_fetched, strict=False)
-    ]
-    compiled = RuleSet(rules).compile()
-    oracle = Oracle([rule.to_json() for rule in rules])
-    assert (compiled(url), compiled.key(url)) == (oracle.canonical(url), oracle.key(url))
+    assert_as_the_plain_engine([*forms, *others], is_fetched, url)
 
 
 @pytest.mark.parametrize(
