@@ -222,3 +222,15 @@ def test_the_outcome_states_the_bound_of_the_set() -> None:
     assert told["held_out_pairs"] > 200
     assert told["held_out_false_pairs"] == 0
     assert 0 < told["fpr_upper"] < 0.05
+
+
+@pytest.mark.parametrize(("lists", "is_idle"), [(10, False), (40, True)])
+def test_pages_of_short_lists_say_as_little_beside_other_parameters(lists: int, *, is_idle: bool) -> None:
+    """A rule that keeps one parameter removes the page of a list only if many lists show that it may."""
+    rows = [
+        (f"http://a.test/show?list={c}{more}", f"{c}")
+        for c in range(lists)
+        for more in ("", "&page=1", "&page=2", "&page=3", f"&sid=a{c}b", f"&tag=t{c}", f"&ref=r{c}")
+    ]
+    state, rule = state_of(rows), keep_only("list")
+    assert is_diverse(state, state.effect(rule), rule, 25) is is_idle

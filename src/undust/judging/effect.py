@@ -92,6 +92,11 @@ class EditEffect:
         return int(np.count_nonzero(np.diff(self.group[self.ratios >= SUPPORTS], prepend=-1)))
 
     @cached_property
+    def distinct_pages(self) -> int:
+        """Pages that votes say come together, each once though it may do so under many keys."""
+        return len(np.unique(self.page[self.ratios >= SUPPORTS]))
+
+    @cached_property
     def merges(self) -> int:
         """Votes that say so: a page may come together from many keys."""
         return int(np.count_nonzero(self.ratios >= SUPPORTS))

@@ -52,7 +52,7 @@ def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> 
     if match := _FAMILY.fullmatch(rule.source):
         return _has_several_names(state, effect, match[1])
     if match := _KEEP_ONLY.fullmatch(rule.source):
-        return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")))
+        return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")), least_numbers)
     return True
 
 
@@ -71,11 +71,16 @@ def _has_several_values(state: State, effect: Effect, name: str, least_numbers: 
     if is_of_one_visitor(proved):
         return True
     values = Counter(parameter.partition("=")[2] for parameter in proved.elements())
-    small = sum(count for value, count in values.items() if value in _FIRST or is_page_number(value))
-    if 2 * small > values.total() and 2 * len(values) <= values.total():
+    if _may_be_pages(values):
         return sum(count for value, count in values.items() if is_page_number(value)) >= least_numbers
     others = proved.total() - max(proved.values(), default=0)
     return others >= _SEVERAL and others >= _SHARE * proved.total()
+
+
+def _may_be_pages(values: Counter[str]) -> bool:
+    """Return whether most values are small numbers, the same on many pages."""
+    small = sum(count for value, count in values.items() if value in _FIRST or is_page_number(value))
+    return 2 * small > values.total() and 2 * len(values) <= values.total()
 
 
 def is_of_one_visitor(proved: Counter[str]) -> bool:
@@ -103,7 +108,7 @@ def _proofs(state: State, effect: Effect) -> list[str]:
     return state.some_texts(effect.sources[effect.merging & ~effect.failing])
 
 
-def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]) -> bool:
+def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str], least_numbers: int) -> bool:
     """Return whether each removed parameter was seen to differ between URLs of one page."""
     urls = state.some_texts(effect.sources)
     becomes = RuleSet([rule]).compile()
@@ -115,10 +120,20 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
         if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
             group.append(image)
     proofs = Counter(name for group in together.values() for name in _differing(group, kept))
-    if sum(count >= PROOFS for count in proofs.values()) < _NAMES:
+    idle = {name for name, count in proofs.items() if count >= PROOFS}
+    idle -= {name for name in _page_names(urls) if proofs[name] < least_numbers}
+    if len(idle) < _NAMES:
         return False
-    untested = sum(any(proofs[name] < PROOFS for name in _forgotten(url, kept)) for url in urls)
+    untested = sum(not idle.issuperset(_forgotten(url, kept)) for url in urls)
     return untested <= UNPROVED * len(urls)
+
+
+def _page_names(urls: Iterable[str]) -> set[str]:
+    """Return the parameters that may say which page of a list is meant."""
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for name, _, value in (parameter.partition("=") for url in urls for parameter in _query(url)):
+        values[name][value] += 1
+    return {name for name, some in values.items() if _may_be_pages(some)}
 
 
 def _differing(group: list[str], kept: frozenset[str]) -> Iterator[str]:
@@ -130,7 +145,7 @@ def _differing(group: list[str], kept: frozenset[str]) -> Iterator[str]:
     yield from sorted(found - kept)
 
 
-def _forgotten(url: str, kept: frozenset[str]) -> Iterable[str]:
+def _forgotten(url: str, kept: frozenset[str]) -> set[str]:
     return {parameter.partition("=")[0] for parameter in _query(url)} - kept
 
 

@@ -19,6 +19,8 @@ from undust.proposing import parts_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from undust.edits import Edit
     from undust.edits.shapes import Run
     from undust.judging import EditEffect
@@ -45,7 +47,7 @@ class Excused(NamedTuple):
 
 
 class NumberVotes(NamedTuple):
-    """Votes about URLs in which an edit removes a number above one."""
+    """Votes about URLs in which an edit removes a number above one; each page is heard once for the edit."""
 
     right: float
     wrong: float
@@ -74,7 +76,7 @@ def number_votes(effect: EditEffect, supports: float) -> NumberVotes:
     share = count / len(some)
     ratios = effect.ratios[some]
     bad = sum(is_numbered(effect.edit, effect.texts[image]) for image in sides[wrong].tolist())
-    right = share * int((numbered & (ratios >= supports)).sum())
+    right = _pages(effect, some[numbered & (ratios >= supports)], share)
     silent = share * int((numbered & (ratios >= 0) & (ratios < supports)).sum())
     return NumberVotes(right, float(bad), silent)
 
@@ -101,13 +103,20 @@ def votes_beside_default(effect: EditEffect, supports: float) -> NumberVotes:
         [not parts or any(text != usual[label] for label, text in parts) for parts in removed], np.bool_
     )
     ratios, group = effect.ratios[some], effect.group[some]
-    right, wrong, silent = (
-        len(np.unique(group[is_other & votes]))
-        for votes in (ratios >= supports, ratios < 0, (ratios >= 0) & (ratios < supports))
+    wrong, silent = (
+        len(np.unique(group[is_other & votes])) for votes in (ratios < 0, (ratios >= 0) & (ratios < supports))
     )
     share = count / len(some) if len(some) else 1.0
-    # Of a page with many votes some are among those that were looked at: no page counts twice.
-    return NumberVotes(min(share * right, float(effect.pages)), float(wrong), share * silent)
+    right = _pages(effect, some[is_other & (ratios >= supports)], share)
+    return NumberVotes(right, float(wrong), share * silent)
+
+
+def _pages(effect: EditEffect, votes: NDArray[np.int64], share: float) -> float:
+    """Return about how many pages votes are of, of which a share was looked at.
+
+    Under several keys, with a session or without, a list is as short as it was: it says one thing once.
+    """
+    return min(share * len(np.unique(effect.page[votes])), float(effect.distinct_pages))
 
 
 def is_numbered(edit: Edit, url: str) -> bool:

@@ -13,6 +13,7 @@ from undust.searching.risk import RISK, Risk
 from undust.searching.varied import is_varied, may_name_versions
 
 if TYPE_CHECKING:
+    from undust.edits import Edit
     from undust.judging import EditEffect
 
 USUAL_FPR = 0.01
@@ -77,9 +78,11 @@ class Objective:
 
     def worth(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth:
         """Return what an edit is worth, from what it would do, and from failures that guards leave out."""
-        right = float(effect.pages)
         wrong = effect.wrong + excused.pages
-        exposed = right + wrong + effect.silent
+        exposed = effect.pages + wrong + effect.silent
+        # A short list is as short under every key: what it says of numbers it says once.
+        is_of_numbers = base_kind_of(effect) == NUMBER_DROPPED
+        right = effect.distinct_pages if is_of_numbers else effect.pages
         lost = self.risk.rate(kind_of(effect), effect.edit, right, wrong) * exposed
         return self._worth(effect, lost, excused)
 
@@ -119,6 +122,10 @@ class Objective:
         votes = votes_beside_default(effect, SUPPORTS)
         wrong = votes.wrong + excused.pages
         return self.risk.rate(kind_of(effect), effect.edit, votes.right, wrong) <= self.most
+
+    def may_drop_numbers(self, edit: Edit, right: float, wrong: float) -> bool:
+        """Return whether an edit may remove numbers that were right and wrong on so many pages."""
+        return self.risk.rate(NUMBER_DROPPED, edit, right, wrong) <= self.most
 
     def is_tested(self, effect: EditEffect) -> bool:
         """Return whether what an edit removes was seen to mean nothing."""

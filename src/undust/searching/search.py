@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from undust.edits import KEEP, Given, Guard, Keep, ShapeParameter
-from undust.edits.places import whole_places
 from undust.judging import KeyState, effects
 from undust.judging.effect import keys_of_lost, keys_without, lost_in, transition
 from undust.proposing import PROPOSERS, WEIGHED_TOGETHER, SeenSite
 from undust.proposing.parameters import is_plain
+from undust.searching.doubts import doubt_about
 from undust.searching.guards import EXCEPTIONS, Guards
 from undust.searching.kinds import is_renaming
 from undust.searching.objective import NOTHING_EXCUSED, Objective
@@ -45,7 +45,7 @@ UNMET = 0.3
 SAFEGUARDS = 3
 """So often guards are added to an edit that is right in company only."""
 MERGED, TOO_FEW = "merged different pages", "too few pages to decide"
-AGAINST, TWO_PLACES = "works against another rule", "the two places differ elsewhere"
+AGAINST = "works against another rule"
 _KEPT = 0.5
 """The share of what an edit saves alone that it must save in company."""
 
@@ -238,11 +238,9 @@ class Search:
     def _accept(self, alone: EditEffect, excused: Excused = NOTHING_EXCUSED) -> bool:
         """Accept an edit, unless in the company of the others it does not what it does alone."""
         self._off.add(alone.edit.text)
-        if self._leads_back(alone.edit):
-            self._refuse(alone, AGAINST)
-            return False
-        if not self._is_one_place(alone.edit):
-            self._refuse(alone, TWO_PLACES)
+        doubt = AGAINST if self._leads_back(alone.edit) else doubt_about(self.state, alone, self.objective)
+        if doubt is not None:
+            self._refuse(alone, doubt)
             return False
         alone = self._spared(alone, excused)
         edit = alone.edit
@@ -277,15 +275,6 @@ class Search:
         if turned is None:
             return False
         return any(turned.text in {each.text, self.proposed_as(each).text} for each in self.state.edits)
-
-    def _is_one_place(self, edit: Edit) -> bool:
-        """Return whether two places that an edit gives one name are one wherever both were seen."""
-        rules = edit.rules(self.state.site.name) if is_renaming(edit) else None
-        whole = whole_places(rules[-1]) if rules else None
-        if whole is None:
-            return True
-        (effect,) = effects(self.state, [Given(rule=whole)])
-        return effect.lost <= self.objective.most * (effect.lost + effect.pages)
 
     def _spared(self, effect: EditEffect, excused: Excused) -> EditEffect:
         """Return an edit with exceptions where its few failures lie together, if that is worth more."""
