@@ -186,10 +186,12 @@ def test_nothing_proposed_is_applied(proposed: Path) -> None:
 
 @pytest.mark.parametrize("target", sorted(each.name for each in EXPORTERS))
 def test_nothing_proposed_is_exported(target: str, proposed: Path, tmp_path: Path) -> None:
-    """An export of nothing but proposed rules is that of no rules."""
+    """An export of nothing but proposed rules is that of no rules, and says that none is in effect."""
     done = run("export", proposed, "--to", target, "-o", tmp_path / "exported")
-    assert done.code == 0
-    assert (tmp_path / "exported").read_text(encoding="utf-8") == undust.export(undust.RuleSet(), target).text
+    assert done.code == 1
+    assert "no rule of the file is in effect" in done.err
+    written = tmp_path / "exported"
+    assert not written.exists() or written.read_text("utf-8") == undust.export(undust.RuleSet(), target).text
 
 
 @pytest.mark.parametrize("method", ["substring", "rewrite", "tree", "alignment"])

@@ -88,7 +88,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     ]  # fmt: skip
     RuleSet(rules).save(folder / "hostile.json")
-    (folder / "hostile.txt").write_text(f"{HOSTILE}\nhttp://a.test/{HOSTILE}?sid=1\n", encoding="utf-8")
+    honest = "".join(f"http://a.test/{n}\n" for n in range(5))
+    listed = f"{HOSTILE}\nhttp://a.test/{HOSTILE}?sid=1\n{honest}"
+    (folder / "hostile.txt").write_text(listed, encoding="utf-8")
     rows = [
         {"url": f"http://a.test/{n}{HOSTILE}?sid={copy}", "cluster": f"{n}{HOSTILE}"}
         for n in range(9)

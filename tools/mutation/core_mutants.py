@@ -73,7 +73,11 @@ CORE_MUTANTS = (
     # The index of a site's rules.
     CoreMutant("program_lookup.cpp", "if (!is_full) return;", "return;"),
     CoreMutant("program_lookup.cpp", "std::sort(out.begin(), out.end());", ""),
-    CoreMutant("program_lookup.cpp", "if (site.has_hosts) look_up.add", "if (false) look_up.add"),
+    CoreMutant(
+        "program_lookup.cpp",
+        "if (site.host_filter & part_bit(url.host)) look_up.add",
+        "if (false) look_up.add",
+    ),
     # Writing, and the normal form.
     CoreMutant("program_write.cpp", "if (to_path && c == '+') {\n      out.append(\"%20\");", "if (false) {"),
     CoreMutant(
