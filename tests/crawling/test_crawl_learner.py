@@ -10,9 +10,9 @@ import pytest
 import undust
 from tests.crawling.crawled_site import HOST, Crawl, page_by_id, row_of, sessions
 from undust.crawling.guesses import needed_tests
+from undust.crawling.places import UnstablePlaces
 from undust.crawling.relearning import learn_in_a_crawl
 from undust.crawling.rule_tests import CHOICE_PAGES, FEW_PAGES, NUMBER_PAGES, VISIT_PAGES
-from undust.crawling.unstable import UnstablePlaces
 from undust.edits import making
 from undust.errors import UndustError
 from undust.rules import Rule, RuleSet

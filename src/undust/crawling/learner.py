@@ -9,12 +9,10 @@ from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from undust.crawling.background import Background
-from undust.crawling.decision import IS_NO_URL, Decision
+from undust.crawling.fetched import PageRecord, as_text, from_text, table_from
 from undust.crawling.journal import Journal
-from undust.crawling.records import PageRecord, as_text, from_text, table_from
-from undust.crawling.relearning import MOST_LEARNED, ObservedSite, learn_in_a_crawl
-from undust.crawling.responses import Responses
+from undust.crawling.messages import IS_NO_URL, Decision, Responses
+from undust.crawling.relearning import MOST_LEARNED, Background, ObservedSite, learn_in_a_crawl
 from undust.crawling.rule_tests import EXPLORE
 from undust.crawling.sites import CrawledSites
 from undust.errors import SourceError, UndustError
@@ -24,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
 
+    from undust.crawling.places import Trap
     from undust.crawling.relearning import Learn
     from undust.crawling.site_crawl import SiteCrawl
-    from undust.crawling.traps import Trap
 
 logger = logging.getLogger(__name__)
 

@@ -1,10 +1,14 @@
-"""Rows of one site to its rules: the only place where a crawl meets the learner of whole inputs.
+"""When and how a crawl learns again: rows of one site to its rules, one site after the other in a thread.
 
-Another function of this form can take its place: `CrawlLearner(learn=function)`.
+Only this file calls the learner of whole inputs. Another function of this form can take its place:
+`CrawlLearner(learn=function)`.
 """
 
 from __future__ import annotations
 
+import logging
+from queue import SimpleQueue
+from threading import Condition, Thread
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.learning import Requirements, learn_site
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
     from undust.rules import Rule
 
+
 IN_A_CRAWL = Requirements(min_support=4, blind_support=5, narrowed_support=6)
 """What a rule must show in a crawl: less than for good, because every rule is tested by later fetches."""
 MOST_LEARNED = 8_000
@@ -26,6 +31,7 @@ FIRST_ROWS = 24
 GROWTH = 1.5
 """… and by which factor they have grown at each later time; only if URLs of one page are left that no rule
 makes one."""
+logger = logging.getLogger(__name__)
 
 
 class ObservedSite(NamedTuple):
@@ -57,3 +63,45 @@ def next_learning(rows: int) -> int:
     (24, 36, 1500)
     """
     return max(FIRST_ROWS, int(rows * GROWTH))
+
+
+class Background:
+    """Calls a function with each name that was added, in order; a name that waits is not added twice."""
+
+    def __init__(self, work: Callable[[str], None]) -> None:
+        self._work = work
+        self._queue: SimpleQueue[str | None] = SimpleQueue()
+        self._open: set[str] = set()
+        self._changed = Condition()
+        self._thread = Thread(target=self._run, name="undust learning", daemon=True)
+        self._thread.start()
+
+    def add(self, name: str) -> None:
+        """Add a name."""
+        with self._changed:
+            if name in self._open:
+                return
+            self._open.add(name)
+        self._queue.put(name)
+
+    def _run(self) -> None:
+        while (name := self._queue.get()) is not None:
+            try:
+                self._work(name)
+            except Exception:
+                # The crawl goes on with the rules it has; one site must not end the learning of the others.
+                logger.exception("learning the rules of %s failed; the rules from before stay in use", name)
+            finally:
+                with self._changed:
+                    self._open.discard(name)
+                    self._changed.notify_all()
+
+    def settle(self) -> None:
+        """Wait until nothing is left to do."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._open)
+
+    def close(self) -> None:
+        """End the thread after what was added."""
+        self._queue.put(None)
+        self._thread.join()

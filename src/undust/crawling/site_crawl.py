@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from undust.crawling.canonicals import Canonicals
-from undust.crawling.decision import (
+from undust.crawling.fetched import Fetched
+from undust.crawling.guesses import Guessing
+from undust.crawling.messages import (
     ASKED_AGAIN,
     COVERED_KEY,
     IN_A_TRAP,
@@ -24,24 +25,29 @@ from undust.crawling.decision import (
     TESTS_RULES,
     WAS_FETCHED,
     Decision,
+    joined,
 )
-from undust.crawling.fetched import Fetched
-from undust.crawling.guessing import Guessing
+from undust.crawling.places import UnstablePlaces
 from undust.crawling.relearning import next_learning
-from undust.crawling.responses import joined
-from undust.crawling.rules_in_use import idle_guesses
-from undust.crawling.unstable import UnstablePlaces
-from undust.crawling.ways import FORM_PLACE, KEY_PLACE, all_steps, keys_by, until_one, uses_in
+from undust.crawling.rule_tests import Canonicals
+from undust.crawling.rules_in_use import (
+    FORM_PLACE,
+    KEY_PLACE,
+    all_steps,
+    idle_guesses,
+    keys_by,
+    until_one,
+    uses_in,
+)
 from undust.learning.user_disabled import Unwanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from undust.crawling.records import PageRecord
+    from undust.crawling.fetched import PageRecord
+    from undust.crawling.places import Traps
     from undust.crawling.rule_tests import RuleTests, RuleUse
-    from undust.crawling.rules_in_use import RulesInUse
-    from undust.crawling.traps import Traps
-    from undust.crawling.ways import Way
+    from undust.crawling.rules_in_use import RulesInUse, Way
     from undust.rules import Rule, RuleSet
 
 MOST_ERRORS = 3

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from undust.crawling.prior import PriorRules
+from undust.crawling.places import Traps
 from undust.crawling.rule_tests import RuleTests
-from undust.crawling.rules_in_use import RulesInUse
+from undust.crawling.rules_in_use import PriorRules, RulesInUse
 from undust.crawling.site_crawl import SiteCrawl
-from undust.crawling.traps import Traps
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
 from undust.urls.site import LONGEST_NAME, SITE_NAME, suffixes

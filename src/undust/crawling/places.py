@@ -1,12 +1,18 @@
-"""Places of a site where new URLs bring no new pages: endless calendars, growing paths, session ids.
+"""Places of a site that need care: traps, where new URLs bring no new pages, and unstable pages.
 
 A place is a host, the first segment of the path, and the names of the parameters, digits left out. It is a
-trap if many URLs were fetched there and almost none of the latest ones showed a text that was new.
+trap (an endless calendar, a growing path, session ids) if many URLs were fetched there and almost none of
+the latest ones showed a text that was new.
+
+Other pages change between fetches: histories with their "two minutes ago", counters. A rule that is right
+elsewhere seems to fail there, whichever it is. In such a place a page is fetched a few times before its
+duplicates are skipped, and what happens there says nothing of rules.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,6 +29,11 @@ _DIGITS = re.compile(r"\d+")
 _VALUES = re.compile(r"=[^&;]*")
 _SCRIPT = re.compile(r"[A-Za-z_.]{1,16}")
 """The last segment of a path that is not the name of a page."""
+LEAST_FAILED, FAILED_SHARE = 2, 0.25
+"""A place is unstable if this many tests of proven rules failed there, and such a share of them."""
+MOST_FETCHES = 3
+"""Of one page of such a place beside its first: an endless site has to end even there."""
+_WORDS = re.compile(r"[?&;]([A-Za-z_]{1,16}=[A-Za-z]{1,12})(?=$|[&;#])")
 
 
 class Trap(NamedTuple):
@@ -113,3 +124,48 @@ def _named(host: str, first: str, query: str) -> str:
     names = set(query.replace(";", "&").split("&")) - {""}
     ending = f"?{'&'.join(sorted(names))}" if names else ""
     return _DIGITS.sub("0", f"{host.lower()}/{first.partition(';')[0]}{ending}")
+
+
+@dataclass
+class UnstablePlaces:
+    """The places of one site where proven rules fail."""
+
+    _tests: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Tests in each place: how many there were, and how many failed."""
+    _found: set[str] = field(default_factory=set)
+    _fetches: Counter[str] = field(default_factory=Counter)
+    """Keys of duplicates that were fetched because of their place."""
+
+    def note(self, url: str, *, is_good: bool) -> bool:
+        """Count a test of proven rules; return whether the place of the URL is unstable by it."""
+        kind = kind_of(url)
+        if kind not in self._tests and len(self._tests) >= MOST_TRAP_PLACES:
+            return False
+        tests, failed = self._tests.get(kind, (0, 0))
+        tests, failed = tests + 1, failed + (not is_good)
+        self._tests[kind] = tests, failed
+        is_unstable = failed >= LEAST_FAILED and failed > FAILED_SHARE * tests
+        is_new = is_unstable and kind not in self._found
+        if is_unstable:
+            self._found.add(kind)
+        return is_new
+
+    def holds(self, url: str) -> bool:
+        """Return whether a URL is in such a place."""
+        return bool(self._found) and kind_of(url) in self._found
+
+    def wants(self, url: str, key: str) -> bool:
+        """Return whether a duplicate is to be fetched because of its place, and count it."""
+        if not self.holds(url) or self._fetches[key] >= MOST_FETCHES:
+            return False
+        self._fetches[key] += 1
+        return True
+
+
+def kind_of(url: str) -> str:
+    """Return the place of a URL, with those of its parameters that are words.
+
+    >>> kind_of("http://wiki.test/page/Main?action=history&sid=4f1e")
+    'wiki.test/page?action&sid action=history'
+    """
+    return " ".join((place_of(url), *sorted(set(_WORDS.findall(url)))))

@@ -20,8 +20,14 @@ import pytest
 import undust
 from tests.crawling.crawled_site import HOST, page_by_id, row_of, sessions
 from undust.crawling import server as server_module
-from undust.crawling.server import MOST_CONNECTIONS, CrawlServer
-from undust.crawling.service import MOST_AT_ONCE, MOST_REQUEST_BYTES, openapi, reply_to
+from undust.crawling.server import (
+    MOST_AT_ONCE,
+    MOST_CONNECTIONS,
+    MOST_REQUEST_BYTES,
+    CrawlServer,
+    openapi,
+    reply_to,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

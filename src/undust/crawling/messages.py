@@ -1,7 +1,8 @@
-"""Responses to rows: digest, canonical and redirect at once, the sketch when the template is known.
+"""What a crawler sends and receives: responses, which become rows, and the decision about one URL.
 
-What a site repeats on all its pages is left out of sketches, so the first texts of a site wait until there
-are enough of them. Until then a row has no sketch; it is given again with one.
+A row has digest, canonical and redirect at once, and the sketch when the template is known. What a site
+repeats on all its pages is left out of sketches, so the first texts of a site wait until there are enough of
+them. Until then a row has no sketch; it is given again with one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import io
 from base64 import b85decode, b85encode
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urljoin
 
 import numpy as np
@@ -30,9 +31,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+
 CRAWL_SAMPLE = 20
 """Texts from which the template of a site is learned in a crawl."""
 _PARTIAL_CONTENT = 206
+Action = Literal["fetch", "skip"]
+
+NEW_KEY = "its key is new"
+ASKED_AGAIN = "it was to be fetched, and no answer has been observed yet"
+WAS_FETCHED = "it was fetched"
+COVERED_KEY = "a URL with the same key is fetched"
+NAMED_BY_PAGE = "a page that was fetched names it as its canonical URL"
+TESTS_RULES = "a URL with the same key is fetched; this one tests the rules"
+IS_UNSTABLE = "a URL with the same key is fetched, but pages like this are another one at every fetch"
+IN_A_TRAP = "it is in a trap: many URLs were fetched there, and almost no new page was found"
+IS_NO_URL = "it is not a URL of http or https"
 
 
 class Responses:
@@ -111,3 +124,30 @@ def _told(headers: Mapping[str, str | Iterable[str]]) -> dict[str, list[str]]:
         name.lower(): [value] if isinstance(value, str) else list(value) for name, value in headers.items()
     }
     return {name: lower[name] for name in HEADERS if name != "transfer-encoding" and lower.get(name)}
+
+
+class Decision(NamedTuple):
+    """Whether to fetch a URL, and why.
+
+    >>> import undust
+    >>> learner = undust.CrawlLearner()
+    >>> learner.decide("http://shop.test/item?id=7").action
+    'fetch'
+    >>> learner.decide("HTTP://shop.test:80/item?id=7").reason
+    'a URL with the same key is fetched'
+    """
+
+    url: str
+    action: Action
+    key: str
+    """What URLs of one page have in common under the rules of this moment."""
+    canonical: str
+    """The form that the rules prefer; the crawler may fetch this one instead."""
+    reason: str
+    explore: bool = False
+    """Whether this is a probable duplicate that is fetched to test the rules."""
+
+    @property
+    def is_fetch(self) -> bool:
+        """Whether to fetch it."""
+        return self.action == "fetch"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import undust
-from undust.crawling.records import PageRecord
-from undust.crawling.responses import CRAWL_SAMPLE
+from undust.crawling.fetched import PageRecord
+from undust.crawling.messages import CRAWL_SAMPLE
 from undust.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
