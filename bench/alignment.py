@@ -32,7 +32,7 @@ from undust.proposing.papers.alignment import AlignmentOptions, propose_by_align
 from undust.proposing.papers.alignment.groups import align, groups_of
 
 if TYPE_CHECKING:
-    from undust.judging.candidates import Proposal
+    from undust.judging.verdict import Proposal
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.alignment.groups import Aligned
 

@@ -30,11 +30,10 @@ from bench.sites import Crawl
 from undust.judging import KeyState, Site, effects
 from undust.proposing import PROPOSERS, SeenSite
 from undust.searching import Search
-from undust.searching.guard_index import context_of
+from undust.searching.classes import context_of
 from undust.searching.guards import Guards
 from undust.searching.kinds import GUARDED, IN_OTHER_FOLDERS, SEARCH_KINDS, base_kind_of, kind_of
-from undust.searching.priors import KindPrior
-from undust.searching.risk import Risk
+from undust.searching.objective import KindPrior, Risk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

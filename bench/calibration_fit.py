@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.calibration import LEAST, MOST, StatedBound
-from undust.searching.risk import RISK, AcceptedEdits
+from undust.searching.objective import RISK, AcceptedEdits
 from undust.statistics import interval, log_beta
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from undust.measuring import Measures
 from undust.reading.observations import SCHEMA
 from undust.rules import RuleSet
 from undust.searching import Objective, Risk
-from undust.searching.priors import priors_from
+from undust.searching.objective import priors_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl, urlsplit
 import undust
 from bench.common import machine
 from bench.quality import halves, real
-from undust.edits.visits import names_visit
+from undust.edits.making import names_visit
 from undust.measuring.counts import is_near
 
 if TYPE_CHECKING:

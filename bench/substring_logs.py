@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.rules import Rule
 
 RANKS = (10, 20, 50)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from bench.sites.model import Kind
     from undust.asking.sampling import Answer, Judge, Sampled
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.substring import LikelyPairs
 

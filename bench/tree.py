@@ -31,7 +31,7 @@ from undust.rules import RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.pages.clustering import SiteClusters
 
 KINDS = ("forum", "shop", "wiki")

@@ -28,7 +28,7 @@ from undust.proposing.papers.selection import select
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.pages.clustering import SiteClusters
 
     Site = tuple[str, SiteClusters, pa.Table]

@@ -59,12 +59,6 @@ ALLOWED = {
 }
 """By file: words of an example there (a rule of the unknown kind 'forget'), or names of parameters."""
 
-REPLACED_SOON = (
-    *("src/undust/searching/", "src/undust/edits/edit.py"),
-    *(f"src/undust/judging/{name}.py" for name in ("effect", "evidence", "site", "state")),
-)
-"""The learner that is being rewritten; nothing else is exempt."""
-
 FENCE = re.compile(r"^```(python|json|sh|text|nginx)\n.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -109,8 +103,7 @@ def test_the_code_is_in_plain_english(repository: Path) -> None:
     found: list[str] = []
     for path in sorted((repository / "src").rglob("*.py")):
         name = path.relative_to(repository).as_posix()
-        if not name.startswith(REPLACED_SOON):
-            found += problems(texts_of_code(path), name)
+        found += problems(texts_of_code(path), name)
     assert found == []
 
 

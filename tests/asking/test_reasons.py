@@ -27,8 +27,7 @@ from undust.asking.answers import Answer, sketch_text
 from undust.asking.rule_file import Judges, Known, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
-from undust.judging.candidates import Candidate
-from undust.judging.verdict import Verdict
+from undust.judging.verdict import Candidate, Verdict
 
 if TYPE_CHECKING:
     from undust.asking.sampling import Answer as Said

@@ -20,7 +20,7 @@ from undust.asking.sampling import (
     validate,
     validate_rule,
 )
-from undust.judging.candidates import Candidate
+from undust.judging.verdict import Candidate
 from undust.rules import Rule
 from undust.rules.reasoning.algebra import is_opposite, refines
 

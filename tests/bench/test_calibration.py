@@ -12,7 +12,7 @@ from bench.calibration import StatedBound, _summarized, stated
 from bench.calibration_fit import exceeding, is_fitted_on, likelihood, rules_of
 from bench.quality import generated
 from bench.sites import Crawl
-from undust.searching.risk import AcceptedEdits
+from undust.searching.objective import AcceptedEdits
 
 SET = StatedBound("generated", "a", 0, "set", 3, 200, 0, 0.015, 0.015, 100, 1)
 RULE = StatedBound("generated", "a", 0, "drop word", 1, 60, 0, 0.02, 0.05, 40, 0, bits=30.0)

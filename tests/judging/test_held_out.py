@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 import undust
 from tests.pages.clustering.sites import Site, sketch
-from undust.judging.candidates import Candidate
 from undust.judging.held_out import HeldOut, prove_site
-from undust.judging.verdict import Verdict, VerdictLimits
+from undust.judging.verdict import Candidate, Verdict, VerdictLimits
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 import undust
-from undust.judging.candidates import Candidate, Proposal
+from undust.judging.verdict import Candidate, Proposal
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters

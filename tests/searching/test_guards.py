@@ -12,7 +12,7 @@ from undust.edits import making
 from undust.judging import KeyState, Site, effects
 from undust.rules import RuleSet
 from undust.searching import learn_site
-from undust.searching.guard_index import GuardIndex
+from undust.searching.classes import GuardIndex
 from undust.searching.guards import Guards
 
 URLS = st.lists(

@@ -16,9 +16,9 @@ from undust.edits import Edit, making
 from undust.errors import UndustError
 from undust.rules import RuleSet
 from undust.searching import Objective, learn_site
-from undust.searching.forgotten import texts_forgotten
 from undust.searching.kinds import GUARDED, IN_OTHER_FOLDERS, SEARCH_KINDS, look_of_texts
-from undust.searching.risk import RISK
+from undust.searching.objective import RISK
+from undust.searching.removed_texts import texts_forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from undust.asking.samples import SampleTrial
     from undust.asking.sampling import Found, Judge, Sampling
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
 
 USUAL = 0.5
 """The prior probability of a rule without one."""

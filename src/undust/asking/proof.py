@@ -19,7 +19,7 @@ from undust.asking.further_urls import like_those, made_urls
 from undust.asking.outcome import RuleOutcome, is_tried
 from undust.asking.samples import SampleTrial, class_of
 from undust.asking.sampling import decide
-from undust.judging.candidates import Candidate
+from undust.judging.verdict import Candidate
 from undust.rules import RuleSet
 from undust.rules.proposed import LIKELY, is_proposed
 from undust.rules.reasoning.algebra import refines

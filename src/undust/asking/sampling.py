@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.pages.clustering import SiteClusters
     from undust.rules import Canonicalizer, Rule
 

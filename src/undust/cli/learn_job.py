@@ -162,7 +162,7 @@ def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages)
     from undust.jobs.learn import EDITS  # noqa: PLC0415
     from undust.jobs.report import refusals_of  # noqa: PLC0415
     from undust.learning import requirements_from  # noqa: PLC0415
-    from undust.searching.priors import load_priors  # noqa: PLC0415
+    from undust.searching.objective import load_priors  # noqa: PLC0415
 
     priors = load_priors(asked.priors) if asked.priors is not None else None
     requirements = requirements_from(asked.max_fpr, asked.min_support, asked.seed)

@@ -16,7 +16,7 @@ from undust.edits.edit import (
     Swap,
     is_somebodys,
 )
-from undust.edits.given import Given
+from undust.edits.reading import Given
 from undust.edits.shapes import Guard, Named, Shape, ShapeCapture, ShapeParameter
 
 __all__ = [

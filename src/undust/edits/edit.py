@@ -1,4 +1,4 @@
-"""An edit: what is done to a URL, as a value that knows what it says, forgets, makes up and costs."""
+"""An edit: a typed change of URLs, which knows its text, what it removes, what it makes up and its cost."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Edit(ABC):
 
     @abstractmethod
     def inverse(self) -> Edit | None:
-        """Return the edit that says the same from right to left; None where something is forgotten."""
+        """Return the edit that says the same from right to left; None where something is removed."""
 
     @abstractmethod
     def more_general(self) -> Iterator[Edit]:
@@ -99,7 +99,7 @@ class Edit(ABC):
         return not any(guard.host for guard in self.when)
 
     def rules(self, site: str) -> tuple[Rule, ...] | None:
-        """Return the rules of a site that do it; None where the language cannot say it, or nobody should."""
+        """Return the rules of a site that do it; None where the language cannot, or should not."""
         if site not in self._said_for:
             self._said_for[site] = self._said_in_rules(site)
         return self._said_for[site]
@@ -118,7 +118,7 @@ class Edit(ABC):
 
     @cached_property
     def text(self) -> str:
-        """The edit in one line, which tells it from all others."""
+        """The edit in one line, which no other edit has."""
         guards = [("when", self.when), ("unless", self.unless)]
         said = "".join(f" {word} {', '.join(map(str, some))}" for word, some in guards if some)
         return f"{self._said()}{said}"
@@ -321,7 +321,7 @@ class Several(Edit):
 
     @property
     def forgets(self) -> tuple[str, ...]:
-        """What any of them forgets."""
+        """What any of them removes."""
         return tuple(name for part in self.parts for name in part.forgets)
 
     @property

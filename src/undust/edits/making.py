@@ -1,4 +1,4 @@
-"""The edits that learners ask for, by what they do."""
+"""The edits that learners ask for, by what they do; and the parameters of visits, which name no page."""
 
 from __future__ import annotations
 
@@ -15,8 +15,21 @@ if TYPE_CHECKING:
 
     from undust.edits.shapes import Run
 
+
 _NAMES = "abcdefgijklmnoqrtuvwxyz"
 """Names of captures; `h`, `p` and `s` are taken."""
+TRACKING = (
+    *("utm_*", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "yclid", "igshid", "mc_cid", "mc_eid"),
+    *("_ga", "_gl", "srsltid", "wbraid", "gbraid", "ttclid", "twclid"),
+)
+"""Added by other sites to count where visitors come from."""
+SESSIONS = (
+    *("sid", "PHPSESSID", "phpsessid", "jsessionid", "JSESSIONID", "sessionid", "session_id", "session"),
+    *("osCsid", "zenid", "CFID", "CFTOKEN"),
+)
+"""Added by the site itself to know a visitor without cookies."""
+_VISITS = frozenset(name.lower() for name in (*TRACKING, *SESSIONS) if not name.endswith("*"))
+_FAMILIES = tuple(name.removesuffix("*") for name in TRACKING if name.endswith("*"))
 
 
 def dropped(*names: str) -> Rewrite:
@@ -221,6 +234,8 @@ __all__ = [
     "EDIT_HOST",
     "OPEN",
     "SAME",
+    "SESSIONS",
+    "TRACKING",
     "capitalised",
     "dropped",
     "dropped_together",
@@ -231,6 +246,7 @@ __all__ = [
     "host_to",
     "last_segment_dropped",
     "masked",
+    "names_visit",
     "on_any_path",
     "only",
     "respelled",
@@ -242,3 +258,12 @@ __all__ = [
     "unpadded",
     "without_slash",
 ]
+
+
+def names_visit(name: str) -> bool:
+    """Return whether a parameter, or a family of them, distinguishes visits on most sites that have it.
+
+    >>> [name for name in ("utm_source", "utm_*", "GCLID", "id", "side", "u*") if names_visit(name)]
+    ['utm_source', 'utm_*', 'GCLID']
+    """
+    return name.lower() in _VISITS or name.startswith(_FAMILIES)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from undust.asking.proof import Beforehand
 from undust.learning.rule_bounds import kind_and_bits
 from undust.searching.classes import classes_apart
-from undust.searching.priors import PRIORS
+from undust.searching.objective import PRIORS
 
 if TYPE_CHECKING:
     from undust.rules import Rule

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from undust.jobs.records import SiteOutcome
     from undust.jobs.site_journal import SiteJournal
     from undust.rules import Rule, RuleSet
-    from undust.searching.priors import KindPrior
+    from undust.searching.objective import KindPrior
 
 
 class Watch(Protocol):

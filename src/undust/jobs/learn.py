@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from undust.engines import Engine
     from undust.jobs.learn_result import LearnResult
-    from undust.judging.candidates import Proposal
-    from undust.judging.verdict import Verdict
+    from undust.judging.verdict import Proposal, Verdict
     from undust.learning import Outcome
     from undust.learning.single import MethodOutcome
 

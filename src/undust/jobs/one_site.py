@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from undust.measuring import Labelled
     from undust.pages.clustering import Declaration, SiteClusters
     from undust.rules import Rule
-    from undust.searching.priors import KindPrior
+    from undust.searching.objective import KindPrior
 
 LEARNED = pa.schema(
     [

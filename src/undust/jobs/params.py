@@ -14,7 +14,7 @@ from undust.jobs.find_duplicates import declared_in
 from undust.jobs.sites import with_site
 from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
-from undust.searching.parameters_judged import UNKNOWN, ParameterVerdict, judged_parameters
+from undust.searching.sized_site import UNKNOWN, ParameterVerdict, judged_parameters
 from undust.urls import site_of
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ ASKED_AT_ONCE = 256
 SUPPORTS = 2.0
 """The ratio from which a vote says that one page comes together."""
 SAMPLES = 40
-"""Images of an effect that are told with it."""
+"""Images of an effect that are kept as examples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class EditEffect:
 
     @cached_property
     def silent(self) -> int:
-        """Pages that come under another one though nobody can tell."""
+        """Pages that come under another one without evidence of what they show."""
         return self._distinct(self.ratios == 0)
 
     def _distinct(self, votes: Bools) -> int:
@@ -214,7 +214,7 @@ def _in_company(state: KeyState, rules: Iterable[Rule]) -> list[Rule]:
 
 
 def transition(before: KeyState, after: KeyState, edit: Edit) -> EditEffect:
-    """Return what an edit did between two states, in the company of the others."""
+    """Return what an edit did between two states, together with the others."""
     became = np.zeros(len(before.images), np.int64)
     became[before.image] = after.image
     old, new = before.key_of_image, after.key_of_image[became]
@@ -257,17 +257,17 @@ def keys_without(state: KeyState, edit: Edit) -> int:
 
 
 def lost_in(state: KeyState) -> int:
-    """Return how many pages lie under the key of another one, as far as the evidence tells."""
+    """Return how many pages lie under the key of another one, as far as the evidence shows."""
     return len(keys_of_lost(state))
 
 
 def keys_of_lost(state: KeyState) -> Ints:
-    """Return of each page that lies under the key of another one that key, as far as the evidence tells."""
+    """Return of each page that lies under the key of another one that key, as far as the evidence shows."""
     return lost_under(state)[0]
 
 
 def lost_under(state: KeyState) -> tuple[Ints, Ints]:
-    """Return the keys of another page that pages lie under, as far as the evidence tells, and those pages."""
+    """Return the keys of another page that pages lie under, as far as the evidence shows, and those pages."""
     pages = state.site.count
     pairs, first = np.unique(state.key * pages + state.site.page, return_index=True)
     main = state.speaker[pairs // pages]

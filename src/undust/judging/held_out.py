@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.judging.candidates import Candidate
-from undust.judging.verdict import Verdict, VerdictLimits
+from undust.judging.verdict import Candidate, Verdict, VerdictLimits
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undust.edits import Given
-from undust.edits.places import whole_places
-from undust.judging.default_numbers import other_numbers
+from undust.edits.reading import whole_places
 from undust.judging.verdict import LEAST_RISK
 from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
 from undust.learning.diversity import is_diverse
@@ -18,6 +17,7 @@ from undust.learning.unstable_pages import CALM, UnstablePages
 from undust.learning.versions import may_name_versions
 from undust.learning.votes import are_convincing, votes_of
 from undust.rules.target_words import prefers_other_form
+from undust.searching.doubts import other_numbers
 
 if TYPE_CHECKING:
     from undust.learning.requirements import Requirements

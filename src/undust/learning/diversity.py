@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from undust.privacy import is_random
 from undust.rules import RuleSet
-from undust.searching.forgotten import is_page_number
+from undust.searching.removed_texts import is_page_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -14,7 +14,7 @@ import numpy as np
 from undust.edits import KEEP, Given
 from undust.judging import KeyState, Site
 from undust.judging.effect import SUPPORTS, transition
-from undust.judging.evidence import WithoutUnstable
+from undust.judging.site import WithoutUnstable
 from undust.learning.accumulated import SeenUrls, counted
 from undust.learning.bound import HeldPairs
 from undust.learning.loop import Learning, SiteRules
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
     from undust.searching import RefusedEdit
-    from undust.searching.priors import KindPrior
+    from undust.searching.objective import KindPrior
 
     Bools = NDArray[np.bool_]
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from undust.edits import Given
 from undust.judging import KeyState, Site
 from undust.judging.checked import CheckedPages, checked_pages
-from undust.judging.evidence import WithoutUnstable
+from undust.judging.site import WithoutUnstable
 from undust.learning.accumulated import COUNTED, Record, SeenUrls
 
 if TYPE_CHECKING:

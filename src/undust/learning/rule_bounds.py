@@ -20,7 +20,7 @@ from undust.edits.reading import forms_of, rewrite_from, shape_from
 from undust.judging import EditEffect
 from undust.learning.accumulated import COUNTED, Record
 from undust.searching.kinds import CASE, GUARDED, ORDER, base_kind_of
-from undust.searching.risk import RISK, Risk
+from undust.searching.objective import RISK, Risk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust._core import Standing
-from undust.judging.numbering import numbered, renumbered
+from undust.judging.state import numbered, renumbered
 from undust.learning.statements import unseen_target_share
 from undust.pages.clustering.clusters import EVIDENCE_AGAINST
 from undust.rules.applying import program_of

@@ -10,9 +10,8 @@ import numpy as np
 
 from undust.edits import Guard, ShapeCapture, ShapeParameter
 from undust.proposing import parts_of
-from undust.searching.fitting import fitted
-from undust.searching.forgotten import Excused, is_numbered
-from undust.searching.guard_index import GuardIndex, context_of
+from undust.searching.classes import GuardIndex, context_of, fitted
+from undust.searching.removed_texts import Excused, is_numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from undust.edits import Edit
     from undust.judging import EditEffect, KeyState
-    from undust.searching.guard_index import GuardsMet
+    from undust.searching.classes import GuardsMet
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
@@ -31,31 +30,31 @@ WHERE, EXCEPTIONS = 8, 3
 WHERE_COST, EXCEPTION_COST, MANY_PAGES = 0.1, 0.5, 3
 """Pages that count as lost for a guard, and for an exception. An exception where an edit fails on at least
 this many pages is a class of pages; one of fewer names single pages, and each of them counts as lost: what
-failed there tells of others."""
+failed there may fail on others."""
 OTHER_VALUES = 10
-"""An edit must hold so many times as often with other values of a parameter as it fails with one, for that
+"""An edit must hold this many times as often with other values of a parameter as it fails with one, for that
 value to be an exception. Else the next value may fail too, and each page counts."""
 _FEW = 0.03
 """The share of failures among what a guard leaves, at most."""
 BROAD, _HALF = 4, 0.5
-"""So many guards under which an edit fails more often, but at most by such a share, get a second guard."""
+"""Guards that get a second guard at most, and by which share an edit may fail more often under one."""
 _NEARLY_ALL, REACHES = 0.98, 2
 """The share of what an edit is seen to do that its guards leave, and how many guards it gets at most."""
 ELSEWHERE = 0.95
 """A folder or host with this share of a site's URLs is the site."""
 LEFT_OUT, LEFT_OUT_SHARE = 3, 0.2
-"""What a guard must leave out of what nobody saw, at least."""
+"""What a guard must leave out of what was not seen, at least."""
 RESTLESS_PAGES, RESTLESS_LOST = 10, 0.3
-"""An edit tells of restless pages if it holds on so many pages and fails on at most such a share of them."""
+"""An edit shows unstable pages if it holds on at least this many pages and fails on at most this share."""
 RESTLESS_VOTES, RESTLESS_SHARE, RESTLESS_FAILS = 3, 0.3, 8
-"""It fails in a class of pages by so many votes, such a share against it; all edits together by so many."""
+"""Votes by which it fails in a class of pages, their share, and the votes of all edits together, at least."""
 RESTLESS_PART = 0.5
-"""A class with more of the site's URLs than this is no class."""
+"""A class with more of the site's URLs than this is the site."""
 RESTLESS_TWICE = 0.5
 """Pages that are another one at every fetch are seldom seen twice: less than this part of the share that is
 usual on the site."""
 RESTLESS_EDITS, RESTLESS_MOST = 3, 0.75
-"""So many edits fail in a class of restless pages, and such a share of those that do anything there."""
+"""Edits that fail in a class of unstable pages, and their share of those that do anything there, at least."""
 
 
 class Narrowed(NamedTuple):
@@ -89,7 +88,7 @@ class Guards:
             state: Where the URLs stand.
             effect: What the edit would do.
             least: Pages where it must hold under a guard.
-            chosen: The same with some of the votes, by which guards are chosen; the others can then tell
+            chosen: The same with some of the votes, by which guards are chosen; the others can then show
                 whether they were chosen by luck.
 
         """
@@ -152,7 +151,7 @@ class Guards:
             yield Narrowed(edit.guarded(unless=some), excused)
 
     def _excused_by(self, number: int, sides: _Sides) -> Excused:
-        """Return the failures that an exception leaves out, as far as they tell of other pages."""
+        """Return the failures that an exception leaves out, as far as they concern other pages."""
         if self._guard(number) in self._classes:
             return Excused(WHERE_COST)
         is_one_value = self._is_one_value(number, sides)
@@ -174,11 +173,11 @@ class Guards:
         return holds < OTHER_VALUES * int(sides.bad.meets(number).sum())
 
     def reach(self, state: KeyState, effect: EditEffect, *, holds_in_others: Callable[[int], bool]) -> Edit:
-        """Return an edit that holds where it was seen to hold, and not where nobody saw it.
+        """Return an edit that holds where it was seen to hold, and not where it was not seen.
 
-        What it would move and no vote speaks for is left out, as far as a guard tells it from what votes
-        speak for. Votes of some folders, or of one of several hosts, speak for no other, unless edits of this
-        kind are known to hold in others when they hold in so many. Where no vote speaks, as in a list of
+        What it would move without the support of a vote is left out, as far as a guard separates it from what
+        votes support. Votes of some folders, or of one of several hosts, support no other, unless edits of
+        this kind are known to hold in others when they hold in that many. Without votes, as in a list of
         URLs, there is no place to keep an edit to.
         """
         edit = effect.edit
@@ -353,7 +352,7 @@ class _Sides:
         return len(np.unique(self._group[self.bad.meets(number)]))
 
     def excused_by(self, number: int, is_one_value: bool) -> Excused:  # noqa: FBT001 -- a fact of the guard
-        """Return the failures that an exception leaves out, as far as they tell of other pages."""
+        """Return the failures that an exception leaves out, as far as they concern other pages."""
         covered = self.bad.meets(number)
         pages = self.pages_under(number)
         if pages >= MANY_PAGES and not is_one_value:

@@ -1,4 +1,4 @@
-"""The kind of an edit: what it does, and what the texts that it forgets look like.
+"""The kind of an edit: what it does, and what the texts that it removes look like.
 
 What visitors and programs add is long and different every time; a small number is most likely a page of a
 list, and a word may be anything.
@@ -21,8 +21,7 @@ from undust.edits import (
     Several,
     ShapeParameter,
 )
-from undust.edits.making import OPEN
-from undust.edits.visits import names_visit
+from undust.edits.making import OPEN, names_visit
 from undust.proposing import parts_of
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ SEARCH_KINDS = tuple(
 )
 """All kinds of edits, by name."""
 GUARDED, IN_OTHER_FOLDERS = " under guards", " in other folders"
-"""What is added to the name of a kind: for edits with guards, and for how far one folder tells of others."""
+"""What is added to the name of a kind: for edits with guards, and for how far a folder stands for others."""
 NUMBER_DROPPED, NUMBER_MASKED = f"{DROP} {_NUMBER}", f"{MASK} {_NUMBER}"
 _MOST, _VARIED, _SHORTEST, _LONG_NUMBER = 0.7, 0.6, 8, 8
 _NAME = re.compile(r"[^\W_]+")
@@ -126,7 +125,7 @@ def _names(words: Iterable[str]) -> frozenset[str]:
 
 
 def look_of(effect: EditEffect) -> str:
-    """Return what the texts look like that an edit forgets."""
+    """Return what the texts look like that an edit removes."""
     edit = effect.edit
     parts = edit.parts if isinstance(edit, Several) else (edit,)
     looks = [_look(part, effect.samples) for part in parts if part.forgets]

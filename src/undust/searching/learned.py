@@ -34,7 +34,7 @@ class Learned:
     refused: tuple[RefusedEdit, ...]
     """The edits that were not taken, each once."""
     state: KeyState
-    """Where the URLs stand in the end."""
+    """The keys of the URLs in the end."""
     urls: int
     left: int
     """Keys that remain."""

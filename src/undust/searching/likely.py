@@ -1,7 +1,7 @@
-"""Rules that are likely on a site whose pages nobody kept: proposed from URLs, sizes and what else there is.
+"""Rules that are likely on a site without stored pages: proposed from URLs, sizes and what else there is.
 
 The same search as for rules that are learned, over weaker evidence and with a lower bar. What comes out is a
-guess: nothing of it may be applied before somebody has asked the site.
+guess: nothing of it may be applied before the site was asked.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from undust.edits import KEEP, Given, Rewrite, Several, ShapeCapture
-from undust.edits.making import dropped
+from undust.edits.making import SESSIONS, TRACKING, dropped
 from undust.edits.reading import rewrite_from
 from undust.edits.shapes import EDIT_ANY
-from undust.edits.visits import SESSIONS, TRACKING
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition
 from undust.rules.applying import program_of
@@ -33,15 +32,15 @@ if TYPE_CHECKING:
     from undust.judging import EditEffect, Site
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
-    from undust.searching.forgotten import Excused
     from undust.searching.objective import Worth
+    from undust.searching.removed_texts import Excused
 
 LEAST_URLS = 5
 """URLs of a site below which nothing is proposed."""
 MOST_LIKELY, MOST_JUDGED = 200, 400
 """Rules of a site that are proposed, and that are judged if a published learner proposes them."""
 LEAST_SAVED = 3
-"""URLs that a rule must make needless to be worth asking about."""
+"""URLs that a rule must make redundant to be worth asking about."""
 MOST_EXAMPLES = 3
 _CAPTURE, _DIGITS = re.compile(r"\{[^{}]*\}"), re.compile(r"[0-9]+")
 _NAME = re.compile(r"\{\w+")
@@ -52,7 +51,7 @@ _SURE, _DOUBTFUL = 0.95, 0.2
 
 @dataclass(frozen=True)
 class Guess(Objective):
-    """The objective for rules that somebody will ask about: what is refuted costs a few fetches, no page."""
+    """The objective for rules that are asked about later: what is refuted costs a few fetches, no page."""
 
     loss: float = 3.0
     target: float = 0.02
@@ -67,7 +66,7 @@ class Guess(Objective):
 
     def worth_having(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth | None:
         """Return what an edit is worth if it is worth asking about, else None."""
-        # An exception was made for what speaks against an edit; what nobody has seen yet would need more.
+        # An exception was made for what contradicts an edit; what was not seen yet would need more.
         if effect.edit.unless or effect.edit.text in self.refuted or forgets_too_much(effect.edit):
             return None
         if swaps_numbers(effect.edit.text):
@@ -105,9 +104,9 @@ def _changes_numbers(source: str, target: str) -> bool:
 
 
 def forgets_too_much(edit: Edit) -> bool:
-    """Return whether an edit forgets what has no name, several places of a path, or one in the key alone.
+    """Return whether an edit removes what has no name, several places of a path, or one in the key alone.
 
-    A few answers tell whether one parameter matters. They do not tell it of all that may ever come: what is
+    A few answers show whether one parameter matters. They do not show it of all that may ever come: what is
     right for nearly all URLs and wrong for a few is not found by asking about ten.
     """
     if isinstance(edit, Several):
@@ -124,19 +123,19 @@ def forgets_too_much(edit: Edit) -> bool:
 
 @dataclass(frozen=True)
 class LikelyRule:
-    """A rule that may hold, and what speaks for it."""
+    """A rule that may hold, and what supports it."""
 
     rule: Rule
     edit: str
     """The text of the edit that it says, before that was kept to where it seems to hold."""
     urls: int
-    """URLs that it would make needless."""
+    """URLs that it would make redundant."""
     alike: int
     """Of those: with the same size, digest or declaration as the URL they become …"""
     unlike: int
     """… and with another one."""
     true: float
-    """How likely it is that the rule is right, as far as all this tells."""
+    """How likely it is that the rule is right, as far as all this shows."""
     examples: tuple[tuple[str, str], ...] = ()
     """URLs and what becomes of them."""
 
@@ -257,7 +256,7 @@ def _guessed(
 
 
 def _true(effect: EditEffect) -> float:
-    """Return how likely an edit is true, as sizes tell it, and no likelier than its kind is by so many pages.
+    """Return how likely an edit is true by sizes, and no likelier than its kind is with as many pages.
 
     Sizes that differ say little where two visits to one page differ in size; a few that are alike say little
     of a kind that is seldom true. Of small numbers they say nothing: the pages of short lists are alike.
@@ -295,7 +294,7 @@ def likely_of(
         found: The clusters of the site, with whatever evidence there is.
         rules: The best first, as their learner ranks them.
         seed: Another number draws other URLs.
-        most: So many are returned.
+        most: At most this many are returned.
 
     """
     site = site_of_clusters(found, seed=seed)
@@ -321,7 +320,7 @@ def likely_of(
 
 
 def _judged(site: Site, rule: Rule, least: int = LEAST_SAVED) -> LikelyRule | None:
-    """Return a rule with what speaks for it; None if it does too little, or more speaks against it.
+    """Return a rule with what supports it; None if it does too little, or more contradicts it.
 
     With `least` 0 it need not be seen to do anything.
     """

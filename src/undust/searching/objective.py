@@ -1,28 +1,224 @@
-"""What an edit is worth: pages saved, less pages lost, less targets that do not work, less its length."""
+"""What an edit is worth: pages saved, less pages lost, less targets that do not work, less its length.
+
+How many pages it may lose follows from one model of risk for all kinds of edits. An edit is true, and then
+goes wrong as seldom as pages of the site change between fetches; or it is false, and goes wrong at a rate of
+its own. How often a kind of edit is true is known beforehand from other sites (`bench.calibrate`), and what
+an edit takes to say counts against it: of many that are tried, some look right by luck.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from math import exp, inf, log
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from undust.errors import UndustError
 from undust.judging.effect import SUPPORTS
 from undust.rules.target_words import name_other_form
-from undust.searching.forgotten import Excused, number_votes, votes_beside_default
-from undust.searching.kinds import NUMBER_DROPPED, base_kind_of, kind_of
-from undust.searching.risk import RISK, Risk
-from undust.searching.varied import is_varied, may_name_versions
+from undust.searching.kinds import IN_OTHER_FOLDERS, NUMBER_DROPPED, base_kind_of, kind_of
+from undust.searching.removed_texts import (
+    Excused,
+    is_varied,
+    may_name_versions,
+    number_votes,
+    votes_beside_default,
+)
+from undust.statistics import log_beta, most_of_mixture, upper_of_mixture
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from undust.edits import Edit
     from undust.judging import EditEffect
 
+
+_LARGEST = {"true": 1.0, "noise": 1.0, "wrong": inf, "right": inf}
+"""The numbers of a kind, each above 0 and below this."""
+_ALMOST = 0.999
+"""No kind of edit is always true."""
+_MOST_NOISE = 0.5
 USUAL_FPR = 0.01
-"""The share of wrong merges under which the numbers below were chosen."""
+"""The share of false merges under which the numbers below were chosen."""
 NOTHING_EXCUSED = Excused()
 MANY_FOLDERS = 5
 """Folders in which an edit that removes something must hold before it is taken to hold in others."""
 LEAST_MOST = 0.004
-"""However few wrong merges a person accepts, no edit is known to make fewer than this share of them."""
+"""However few false merges a person accepts, no edit is known to make fewer than this share of them."""
+
+
+@dataclass(frozen=True)
+class KindPrior:
+    """What is known of a kind of edit."""
+
+    true: float
+    """The share of edits of this kind that are true."""
+    noise: float
+    """The share of pages that even a true edit seems to merge wrongly."""
+    wrong: float
+    """The share of pages that a false one merges wrongly: a beta distribution, its first number …"""
+    right: float
+    """… and its second."""
+
+
+def load_priors(path: str | Path) -> dict[str, KindPrior]:
+    """Return the priors of a file that `bench.calibrate` wrote.
+
+    Raises:
+        UndustError: The file cannot be read, or it does not say all kinds of edits as it should.
+
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}; name a file of priors"
+        raise UndustError(message) from None
+    except ValueError:
+        message = f"{path} is not JSON; name a file of priors"
+        raise UndustError(message) from None
+    kinds = data.get("kinds") if isinstance(data, dict) else None
+    if not isinstance(kinds, dict):
+        message = f"{path} has no object 'kinds'; name a file of priors"
+        raise UndustError(message)
+    for kind in PRIORS:
+        _require(str(path), kind, kinds.get(kind))
+    return priors_from({kind: kinds[kind] for kind in PRIORS})
+
+
+def _require(path: str, kind: str, numbers: object) -> None:
+    """Say what is wrong with the numbers of a kind."""
+    if not isinstance(numbers, dict) or set(numbers) != set(_LARGEST):
+        message = f"{path}: the kind '{kind}' needs exactly {', '.join(_LARGEST)}; add them to the file"
+        raise UndustError(message)
+    for name, largest in _LARGEST.items():
+        number = numbers[name]
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        if not is_number or not 0 < number < largest:
+            message = f"{path}: '{name}' of the kind '{kind}' is {number!r}; write a number above 0"
+            raise UndustError(message if largest == inf else f"{message} and below 1")
+
+
+def priors_from(data: Mapping[str, Mapping[str, float]]) -> dict[str, KindPrior]:
+    """Return the priors that a file holds, by kind of edit."""
+    return {kind: KindPrior(**numbers) for kind, numbers in data.items()}
+
+
+@cache
+def _shipped() -> dict[str, KindPrior]:
+    text = (files("undust.searching") / "priors.json").read_text(encoding="utf-8")
+    return priors_from(json.loads(text)["kinds"])
+
+
+PRIORS = _shipped()
+
+
+@dataclass(frozen=True)
+class AcceptedEdits:
+    """How edits that were accepted fare on pages that nothing was learned from, beside what is known of all.
+
+    Fitted by `bench.calibration_fit` on half of the sites, and judged on the others.
+    """
+
+    own: float = 0.5
+    """What a page of its own is worth that spoke for an edit: the edit was chosen for it."""
+    certain: float = 40.0
+    """The number of pages that are worth what is known of how often a true edit seems wrong."""
+    noise: float = 1.5
+    """How many times more often a true edit seems wrong on other pages than before it was chosen."""
+    odds: float = 3.0
+    """What passing all tests adds to the odds that an edit is true, as a logarithm."""
+    fewer: float = 0.9
+    """The bound also holds for counts on at least this share of the number of its own pages."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What is known before anything was seen."""
+
+    priors: dict[str, KindPrior]
+    bit: float = 0.05
+    """What a bit takes from the odds, as a logarithm."""
+    certain: float = 100.0
+    """What is known beforehand of how often a true edit seems wrong counts as much as this many pages."""
+    site: float = 10.0
+    """This many edits of a kind on one site are worth what is known beforehand of how many are true."""
+    accepted: AcceptedEdits = AcceptedEdits()
+
+    def rate(self, kind: str, edit: Edit, right: float, wrong: float) -> float:
+        """Return the share of pages that an edit is expected to merge wrongly, after some were seen."""
+        return self._rate(self.priors[kind], self.bit * edit.bits, right, wrong)
+
+    def in_other_folders(self, kind: str, folders: int) -> float:
+        """Return how likely an edit is wrong in a folder, after it was right in others."""
+        return self._rate(self.priors[f"{kind}{IN_OTHER_FOLDERS}"], 0.0, folders, 0.0)
+
+    def is_true(self, kind: str, bits: float, right: float, wrong: float) -> float:
+        """Return how likely an edit is true, after some pages were seen."""
+        return 1.0 - self._false(self.priors[kind], self.bit * bits, right, wrong)
+
+    def upper(
+        self, kind: str, bits: float, right: float, wrong: float, beside: tuple[float, int] = (0.0, 0)
+    ) -> float:
+        """Return what the share of pages that an accepted edit merges wrongly does not exceed.
+
+        That is with 95 % probability. It holds for the rate in the long run, and for what is counted on
+        other pages, if there are nearly as many.
+
+        Args:
+            kind: Of the edit.
+            bits: What it takes to say it.
+            right: Pages that it was seen to bring together.
+            wrong: Pages that it was seen to lose.
+            beside: Other edits of this kind on this site: how many of them are expected to be true, and how
+                many there are.
+
+        """
+        parts = self.mixture(kind, bits, right, wrong, beside)
+        trials = round(right + wrong)
+        counted = most_of_mixture(parts, trials) / max(1.0, self.accepted.fewer * trials)
+        return min(1.0, max(upper_of_mixture(parts), counted))
+
+    def mixture(
+        self, kind: str, bits: float, right: float, wrong: float, beside: tuple[float, int] = (0.0, 0)
+    ) -> tuple[tuple[float, float, float], ...]:
+        """Return how that share is distributed: beta distributions with weights, if true and if false."""
+        prior, known = self.priors[kind], self.accepted
+        true, others = beside
+        share = (self.site * prior.true + true) / (self.site + others)
+        noise = min(_MOST_NOISE, known.noise * prior.noise)
+        prior = replace(prior, true=min(share, _ALMOST), noise=noise)
+        own = known.own * right
+        of_accepted = replace(self, certain=known.certain)
+        is_false = of_accepted._false(prior, self.bit * bits - known.odds, own, wrong)  # noqa: SLF001 -- its own
+        return (
+            (1.0 - is_false, wrong + known.certain * noise, own + known.certain * (1.0 - noise)),
+            (is_false, wrong + prior.wrong, own + prior.right),
+        )
+
+    def _rate(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
+        is_false = self._false(prior, luck, right, wrong)
+        noise = self.certain * prior.noise
+        if_true = (wrong + noise) / (right + wrong + self.certain)
+        if_false = (wrong + prior.wrong) / (right + wrong + prior.wrong + prior.right)
+        return is_false * if_false + (1.0 - is_false) * if_true
+
+    def _false(self, prior: KindPrior, luck: float, right: float, wrong: float) -> float:
+        """Return how likely an edit is false."""
+        odds = log(prior.true / (1.0 - prior.true)) - luck
+        noise, clean = self.certain * prior.noise, self.certain * (1.0 - prior.noise)
+        true = _beta_binomial(right, wrong, noise, clean)
+        false = _beta_binomial(right, wrong, prior.wrong, prior.right)
+        return 1.0 / (1.0 + exp(min(500.0, odds + true - false)))
+
+
+def _beta_binomial(right: float, wrong: float, a: float, b: float) -> float:
+    return log_beta(wrong + a, right + b) - log_beta(a, b)
+
+
+RISK = Risk(PRIORS)
 
 
 @dataclass(frozen=True)
@@ -41,7 +237,7 @@ class Objective:
     """E[saved] - λ E[lost] - μ E[targets that do not work] - β bits."""
 
     loss: float = 40.0
-    """λ: a page lost weighs as much as so many URLs saved."""
+    """λ: a page lost weighs as much as this many URLs saved."""
     target: float = 0.05
     """μ: a URL sent to where none was seen."""
     gone: float = 1.0
@@ -53,8 +249,8 @@ class Objective:
     written: float = 0.01
     """A URL into which a word is written that it did not have: shorter forms are preferred."""
     compared: float = 0.5
-    """The share of what it saves that an edit is worth at least, whatever its results: nobody fetches them if
-    they do not work, and URLs are compared by them all the same."""
+    """The share of what it saves that an edit is worth at least, whatever its results: those that do not work
+    are not fetched, and URLs are compared by them all the same."""
     bit: float = 0.05
     """β: a bit of an edit's text."""
     worst: float = 1.0
@@ -62,18 +258,18 @@ class Objective:
     right: float = 0.95
     """… and such a share of the pages is expected to be right; no vote is surer than 0.982."""
     most: float = 0.012
-    """The share of merged pages that may be another page, as far as anybody can expect."""
+    """The share of merged pages that may be another page, as far as can be expected."""
     has_versions: bool = False
     """Whether pages are alike if they differ a little, so that a number may name a version of a page."""
     least_pages: int = 3
     """Pages that an edit must bring together."""
     elsewhere: float = 0.009
-    """How likely an edit may be wrong in a folder that nobody saw."""
+    """How likely an edit may be wrong in a folder that was not seen."""
     risk: Risk = RISK
 
     @classmethod
     def under(cls, max_fpr: float) -> Self:
-        """Return the objective for the largest share of wrong merges that a person accepts."""
+        """Return the objective for the largest share of false merges that a person accepts."""
         return cls(most=max(LEAST_MOST, cls.most * max_fpr / USUAL_FPR))
 
     def worth(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth:
@@ -124,7 +320,7 @@ class Objective:
         return self.risk.rate(kind_of(effect), effect.edit, votes.right, wrong) <= self.most
 
     def may_drop_numbers(self, edit: Edit, right: float, wrong: float) -> bool:
-        """Return whether an edit may remove numbers that were right and wrong on so many pages."""
+        """Return whether an edit may remove numbers that were right and wrong on this many pages."""
         return self.risk.rate(NUMBER_DROPPED, edit, right, wrong) <= self.most
 
     def is_tested(self, effect: EditEffect) -> bool:
@@ -132,9 +328,9 @@ class Objective:
         return is_varied(effect) and not (self.has_versions and may_name_versions(effect))
 
     def holds_in_others(self, effect: EditEffect, folders: int) -> bool:
-        """Return whether an edit that holds in some folders is taken to hold in those that nobody saw.
+        """Return whether an edit that holds in some folders is taken to hold in those that were not seen.
 
-        What somebody shows in folders of their own says nothing of what others mean by the same name.
+        What one person shows in folders of their own says nothing of what others mean by the same name.
         """
         if effect.edit.forgets and folders < MANY_FOLDERS:
             return False

@@ -17,7 +17,7 @@ from undust.searching.doubts import doubt_about
 from undust.searching.guards import EXCEPTIONS, Guards
 from undust.searching.kinds import is_renaming
 from undust.searching.objective import NOTHING_EXCUSED, Objective
-from undust.searching.varied import untested_parts
+from undust.searching.removed_texts import untested_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from undust.edits import Edit
     from undust.judging import EditEffect
     from undust.rules import Rule
-    from undust.searching.forgotten import Excused
     from undust.searching.guards import Narrowed
+    from undust.searching.removed_texts import Excused
 
     Propose = Callable[[SeenSite], Iterable[Edit]]
     IsUnwanted = Callable[[Rule, Sequence[Rule]], bool]
 
 ROUNDS, MOST_EDITS = 4, 80
 _NARROWED, LEAST_NARROWED = 40, 5
-"""So many failing edits of a stage are narrowed, those with most pages first; each has so many pages."""
+"""Failing edits of a stage that are narrowed at most, those with most pages first; pages of each at least."""
 _KEEPS = 3
-"""Classes of restless pages, at most."""
+"""Classes of unstable pages, at most."""
 AHEAD = 8
-"""So many of the next best are judged along with one that must be judged again."""
+"""This many of the next best are judged along with one that must be judged again."""
 UNMET = 0.3
 """Where the direction is a choice, at most this share of what an edit writes was not seen."""
 SAFEGUARDS = 3
@@ -81,7 +81,7 @@ class Search:
     _proposed: dict[str, Edit] = field(default_factory=dict)
     """What accepted edits were before they were kept to where they were seen to hold."""
     _failed: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Edits that hold nowhere, and the pages for and against each; nobody asks again before they change."""
+    """Edits that hold nowhere, and the pages for and against each; judged again only when these change."""
     _asked: dict[tuple[Propose, ...], KeyState] = field(default_factory=dict)
     """The state from which each stage proposed last."""
     _looked: tuple[KeyState, SeenSite] | None = None
@@ -90,7 +90,7 @@ class Search:
     _guards: Guards = field(default_factory=Guards)
 
     def run(self) -> KeyState:
-        """Return the state that no proposal improves, with restless pages kept if that is worth it."""
+        """Return the state that no proposal improves, with unstable pages kept if that is worth it."""
         start = self.state
         self._keep_restless()
         if self.state is start:
@@ -167,7 +167,7 @@ class Search:
         return [effect for effect in some if effect.lost and effect.pages >= LEAST_NARROWED][:_NARROWED]
 
     def _without_untested(self, judged: Sequence[EditEffect]) -> Iterator[Edit]:
-        """Yield edits that keep away from the parameters that nobody saw to be idle."""
+        """Yield edits that keep away from the parameters that were not seen to be idle."""
         for effect in judged:
             if effect.lost > effect.pages or effect.pages < LEAST_NARROWED:
                 continue
@@ -197,7 +197,7 @@ class Search:
         ]
 
     def _new(self, edit: Edit) -> Iterator[Edit]:
-        """Yield an edit that can be said and that nobody asked about."""
+        """Yield an edit that can be said and was not judged yet."""
         if edit.text not in self._known and edit.rules(self.state.site.name):
             self._known[edit.text] = edit
             yield edit
@@ -236,7 +236,7 @@ class Search:
                 version += 1
 
     def _accept(self, alone: EditEffect, excused: Excused = NOTHING_EXCUSED) -> bool:
-        """Accept an edit, unless in the company of the others it does not what it does alone."""
+        """Accept an edit, unless it does less together with the others than alone."""
         self._off.add(alone.edit.text)
         doubt = AGAINST if self._leads_back(alone.edit) else doubt_about(self.state, alone, self.objective)
         if doubt is not None:

@@ -11,8 +11,7 @@ import pytest
 import undust
 from undust.errors import UndustError
 from undust.jobs.learn import learn_with
-from undust.judging.candidates import Candidate, Proposal
-from undust.judging.verdict import Verdict, VerdictLimits
+from undust.judging.verdict import Candidate, Proposal, Verdict, VerdictLimits
 from undust.learning.single import Job, MethodOutcome, learn_sites
 from undust.proposing import papers
 from undust.proposing.papers import Learner

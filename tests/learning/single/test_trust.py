@@ -9,8 +9,7 @@ import pyarrow as pa
 
 import undust
 from undust.jobs.learn import learn_with
-from undust.judging.candidates import Candidate, Proposal
-from undust.judging.verdict import VerdictLimits
+from undust.judging.verdict import Candidate, Proposal, VerdictLimits
 from undust.learning.refusals import TOGETHER
 from undust.learning.single import Job, learn_sites
 from undust.proposing import papers

@@ -13,7 +13,7 @@ from undust.reading.observations import SCHEMA
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undust.judging.candidates import Proposal
+    from undust.judging.verdict import Proposal
     from undust.pages.clustering import SiteClusters
 
 

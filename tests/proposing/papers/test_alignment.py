@@ -15,7 +15,7 @@ from undust.rules import RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from undust.judging.candidates import Proposal
+    from undust.judging.verdict import Proposal
     from undust.pages.clustering import SiteClusters
 
 AMAZON = "http://www.amazon.com"

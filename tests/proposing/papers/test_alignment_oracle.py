@@ -18,7 +18,7 @@ from undust.proposing.papers.alignment.consensus import GAP, consensus
 from undust.proposing.papers.alignment.groups import chosen
 
 if TYPE_CHECKING:
-    from undust.judging.candidates import Proposal
+    from undust.judging.verdict import Proposal
     from undust.pages.clustering import SiteClusters
 
 SHARED = tuple(oracle.Settings.__dataclass_fields__)

@@ -24,7 +24,7 @@ from undust.rules import RuleSet
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undust.judging.candidates import Proposal
+    from undust.judging.verdict import Proposal
     from undust.proposing.papers.rewrite.qualified import LearnedCodes
 
 AMAZON = "http://www.amazon.com"

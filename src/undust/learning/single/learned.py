@@ -14,8 +14,7 @@ from undust.rules import RuleSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from undust.judging.candidates import Proposal
-    from undust.judging.verdict import Verdict, VerdictLimits
+    from undust.judging.verdict import Proposal, Verdict, VerdictLimits
     from undust.learning.single.trust import Evidence
     from undust.rules import Rule
 

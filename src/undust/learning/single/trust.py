@@ -22,8 +22,7 @@ from undust.statistics import upper_bound
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from undust.judging.candidates import Candidate
-    from undust.judging.verdict import Verdict
+    from undust.judging.verdict import Candidate, Verdict
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 

@@ -18,7 +18,7 @@ from undust.proposing.papers.tree import TreeOptions, propose_by_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from undust.judging.candidates import Proposal
+    from undust.judging.verdict import Proposal
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.resources import Resources
 

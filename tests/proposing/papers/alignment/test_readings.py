@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.proposing.papers.labelled import labelled, proposed
-from undust.judging.candidates import Candidate, Proposal
+from undust.judging.verdict import Candidate, Proposal
 from undust.proposing.papers.alignment.readings import better_reading
 from undust.rules import Rule
 

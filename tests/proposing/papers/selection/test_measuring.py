@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pages.clustering.sites import table
-from undust.judging.candidates import Candidate
+from undust.judging.verdict import Candidate
 from undust.pages.clustering import find_in_site
 from undust.proposing.papers.selection.measuring import TrialUrls
 from undust.proposing.papers.selection.sides import graph_of

@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from undust.judging.candidates import Proposal
+from undust.judging.verdict import Proposal
 from undust.proposing.papers.alignment.aligned_rules import ALIGNMENT_NAME, CannotSayError, candidate_of
 from undust.proposing.papers.alignment.groups import align, groups_of, joined, joined_columns
 from undust.proposing.papers.alignment.options import AlignmentOptions
@@ -24,7 +24,7 @@ from undust.proposing.papers.alignment.pooling import TOO_MANY_FORMS, SkeletonFo
 from undust.proposing.papers.alignment.readings import better_reading
 
 if TYPE_CHECKING:
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.alignment.groups import TokenGroups
 

@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from undust.errors import RuleError
-from undust.judging.candidates import Candidate
+from undust.judging.verdict import Candidate
 from undust.proposing.papers.alignment.skeletons import HOST, OPTIONAL, SAME_UNIT
 from undust.rules import Rule
 

@@ -15,7 +15,7 @@ from undust.proposing.papers.selection import TrialUrls
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from undust.judging.candidates import Candidate, Proposal
+    from undust.judging.verdict import Candidate, Proposal
     from undust.pages.clustering import SiteClusters
 
 _TRIED_AT_ONCE = 8

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from undust.errors import UndustError
-from undust.judging.candidates import Candidate, Proposal
+from undust.judging.verdict import Candidate, Proposal
 from undust.proposing.papers.rewrite.closure import generalize
 from undust.proposing.papers.rewrite.filters import ByEstimate, ByValues, Ideal
 from undust.proposing.papers.rewrite.maps import maps_of

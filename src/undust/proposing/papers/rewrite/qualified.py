@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from undust.judging.candidates import Candidate
+from undust.judging.verdict import Candidate
 from undust.proposing.papers.rewrite.maps import ALPHA, ANY, HEX, INT, offsets_of
 from undust.proposing.papers.rewrite.measures import PairCounts, Sites, measure
 from undust.proposing.papers.rewrite.pairs import KEY_ABSENT, Rules

@@ -20,7 +20,7 @@ from undust.proposing.papers.selection.sides import graph_of, mapping_rules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.pages.clustering import SiteClusters
 
 __all__ = [

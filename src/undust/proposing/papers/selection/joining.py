@@ -10,7 +10,7 @@ from undust.rules.reasoning.algebra import compose
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.rules import Rule
 
 

@@ -15,7 +15,7 @@ from undust.proposing.papers.selection.graph import Edge, Graph
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.proposing.papers.selection.measuring import TrialUrls
     from undust.rules import Rule
 

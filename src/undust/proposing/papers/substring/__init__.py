@@ -51,7 +51,7 @@ from undust._core import (
     redundant_substitutions,
 )
 from undust.files.temporary import temporary_folder
-from undust.judging.candidates import Proposal
+from undust.judging.verdict import Proposal
 from undust.proposing.papers.substring.cues import PAGE, cues_of
 from undust.proposing.papers.substring.options import SubstringOptions
 from undust.proposing.papers.substring.replacements import ParameterSupport, Saying, TokenPieces
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.judging.candidates import Candidate
+    from undust.judging.verdict import Candidate
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.substring.cues import Cues
 

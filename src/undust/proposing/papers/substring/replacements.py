@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.errors import UndustError
-from undust.judging.candidates import Candidate
+from undust.judging.verdict import Candidate
 from undust.rules import Rule
 from undust.urls.views import END, START
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 
 from undust.errors import UndustError
-from undust.judging.candidates import Candidate, Proposal
+from undust.judging.verdict import Candidate, Proposal
 from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, TrialUrls, deployable
 from undust.proposing.papers.tree.images import Moves, proof_of
 from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper

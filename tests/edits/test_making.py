@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from undust.edits.visits import SESSIONS, TRACKING, names_visit
+from undust.edits.making import SESSIONS, TRACKING, names_visit
 
 
 @pytest.mark.parametrize("name", [*TRACKING, *SESSIONS, "utm_source", "PhpSessId", "GCLID"])

@@ -9,7 +9,7 @@ import undust
 from tests.pages.test_evidence import row, shop, text_of
 from undust.edits import making
 from undust.judging import KeyState, Site, effects
-from undust.judging.evidence import BlockEvidence
+from undust.judging.site import BlockEvidence
 
 
 def site_of(rows: list[dict[str, object]]) -> Site:

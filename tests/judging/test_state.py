@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undust.judging.numbering import numbered, renumbered
+from undust.judging.state import numbered, renumbered
 
 TEXT = st.text(alphabet="abzé\U0001f600~", max_size=3)
 

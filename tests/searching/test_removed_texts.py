@@ -14,9 +14,14 @@ from undust.edits import making
 from undust.judging import KeyState, Site, effects
 from undust.judging.effect import SUPPORTS
 from undust.searching import learn_site
-from undust.searching.forgotten import removed_by, votes_beside_default
 from undust.searching.likely import Guess
-from undust.searching.varied import is_varied, may_name_versions, untested_parts
+from undust.searching.removed_texts import (
+    is_varied,
+    may_name_versions,
+    removed_by,
+    untested_parts,
+    votes_beside_default,
+)
 
 if TYPE_CHECKING:
     from undust.edits import Edit
