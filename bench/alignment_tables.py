@@ -17,7 +17,7 @@ import pyarrow as pa
 import undust
 from bench.sites import KINDS, site
 from undust.judging.verdict import VerdictLimits
-from undust.learning.single import Job, MethodOutcome, learn_sites
+from undust.learning.single_methods import Job, MethodOutcome, learn_sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

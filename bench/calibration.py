@@ -29,7 +29,7 @@ import undust
 from bench.quality import generated, halves, real
 from bench.raw.sites import LabelledArchive, archives
 from bench.sites import KINDS, Crawl
-from undust.learning.rule_bounds import kind_and_bits, modelled_loss
+from undust.learning.bounds import kind_and_bits, modelled_loss
 from undust.measuring.counts import coded, lost_by_image
 from undust.measuring.judged import labelled_from_labels
 from undust.rules import RuleSet

@@ -33,7 +33,7 @@ import undust
 from bench.common import data_folder, machine
 from bench.quality_verdict import as_json, print_verdicts, verdicts
 from bench.sites import KINDS, Crawl, site
-from undust.learning.single import Job
+from undust.learning.single_methods import Job
 from undust.measuring import Labelled, Measures
 from undust.measuring.compare import compare_methods, methods_named
 from undust.measuring.judged import labelled_from_labels

@@ -18,8 +18,8 @@ from undust.jobs.one_site import LearningTask, learn_clusters
 from undust.jobs.sampled_sites import Giants
 from undust.jobs.site_state import FAILED, held_against_all, site_state_of
 from undust.learning import Requirements
+from undust.learning.bounds import with_bounds
 from undust.learning.edited import combined_rules
-from undust.learning.rule_bounds import with_bounds
 from undust.measuring.targets import with_targets
 from undust.reading.observations import table_of
 

@@ -14,7 +14,7 @@ from undust.jobs import combined
 from undust.jobs.shape_table import SAID, EngineShapes, said_rows
 from undust.learning import Requirements, SiteTally, rules_across
 from undust.learning.across import rules_of_shapes
-from undust.learning.shape_sums import HeldShapes
+from undust.learning.generic import HeldShapes
 from undust.reading.observations import table_of
 
 if TYPE_CHECKING:

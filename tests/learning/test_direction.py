@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.learning.inverse import turned
-from undust.learning.statements import Statements, unseen_target_share
+from undust.learning.site_pages import Statements, unseen_target_share
+from undust.learning.texts import turned
 from undust.rules import Rule
 
 

@@ -13,8 +13,8 @@ import pytest
 import undust
 from bench.vocabulary import KINDS
 from undust.learning import Requirements, learn_site
-from undust.learning.parameters import drops
-from undust.learning.url_forms import USUAL_NAMES, USUAL_PARTS, UrlForms
+from undust.learning.equivalences import drops
+from undust.learning.texts import USUAL_NAMES, USUAL_PARTS, UrlForms
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters

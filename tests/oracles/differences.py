@@ -10,13 +10,12 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from undust.learning.make_rule import is_plain
-from undust.learning.url_forms import pieces_of
+from undust.learning.texts import is_plain, pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from undust.learning.url_forms import UrlPieces
+    from undust.learning.texts import UrlPieces
 
     Rule = tuple[str, str, list[str]]
     Difference = tuple[str, str, list[set[str]]]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from undust.jobs.site_journal import SiteJournal
     from undust.jobs.stages import Stages
     from undust.learning import Drift, Outcome
-    from undust.learning.single import MethodOutcome
+    from undust.learning.single_methods import MethodOutcome
     from undust.rules import RuleSet
     from undust.showing.report import Report
 

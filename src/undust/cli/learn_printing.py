@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from undust.asking.outcome import Validation
     from undust.cli.inputs import Inputs
     from undust.learning import Drift, Outcome
-    from undust.learning.single import MethodOutcome
+    from undust.learning.single_methods import MethodOutcome
     from undust.rules import RuleSet
 
 SHOWN_RETIRED = SHOWN_FAILED = 10

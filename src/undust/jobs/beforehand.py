@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from undust.asking.proof import Beforehand
-from undust.learning.rule_bounds import kind_and_bits
+from undust.learning.bounds import kind_and_bits
 from undust.searching.classes import classes_apart
 from undust.searching.objective import PRIORS
 

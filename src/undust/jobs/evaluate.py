@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from undust.jobs.arguments import names_of, require_demands
 from undust.jobs.find_duplicates import find_duplicates
 from undust.judging.verdict import VerdictLimits, limits_from
-from undust.learning.single import HELD_OUT, Job
+from undust.learning.single_methods import HELD_OUT, Job
 from undust.measuring import evaluate as judge
 from undust.measuring.compare import Comparison, compare_methods, methods_named
 from undust.measuring.judged import (

@@ -18,7 +18,7 @@ from undust.jobs.stages import CLUSTERING, LEARNING, Stages
 from undust.judging.held_out import prove_site
 from undust.judging.verdict import VerdictLimits, limits_from
 from undust.learning import RefusedRule, Requirements, masked, requirements_from
-from undust.learning.single import HELD_OUT, Job, learn_sites
+from undust.learning.single_methods import HELD_OUT, Job, learn_sites
 from undust.pages.clustering import Duplicates
 from undust.proposing.papers import LEARNERS, learner_named
 from undust.proposing.papers import propose as propose_for_site
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from undust.jobs.learn_result import LearnResult
     from undust.judging.verdict import Proposal, Verdict
     from undust.learning import Outcome
-    from undust.learning.single import MethodOutcome
+    from undust.learning.single_methods import MethodOutcome
 
 COMBINED = "undust"
 """The method that is all others together."""

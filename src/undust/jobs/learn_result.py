@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from undust.jobs.stages import Stages
     from undust.judging.checked import CheckedPages
     from undust.learning import Drift, Outcome, RefusedRule
-    from undust.learning.single import MethodOutcome
+    from undust.learning.single_methods import MethodOutcome
     from undust.rules import RuleSet
 
 

@@ -20,9 +20,9 @@ from undust.jobs.shape_table import LEFT_BY_SHAPES, said_rows
 from undust.jobs.site_state import held_against_all, site_state_of
 from undust.judging.checked import CheckedPages
 from undust.learning import SITES, Requirements, is_off, proved_again, shown_by
+from undust.learning.bounds import modelled_loss, with_bounds
 from undust.learning.edited import combined_rules, edited_rules
 from undust.learning.final_sample import FinalSample, is_checked_site
-from undust.learning.rule_bounds import modelled_loss, with_bounds
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
 from undust.measuring.targets import with_targets

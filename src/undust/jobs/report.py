@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from undust.learning import Outcome
-    from undust.learning.single import MethodOutcome
+    from undust.learning.single_methods import MethodOutcome
     from undust.measuring import Labelled
     from undust.pages.clustering import Duplicates, SiteClusters
     from undust.pages.totals import Totals

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from undust.engines import SITE
-from undust.learning.generic import SHOWN, SiteTally
-from undust.learning.shape_sums import ShapeSums, SharedShape, SiteVote, vote_of
+from undust.learning.generic import SHOWN, ShapeSums, SharedShape, SiteTally, SiteVote, vote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

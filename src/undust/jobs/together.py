@@ -17,7 +17,7 @@ from undust.learning import (
     wanted,
 )
 from undust.learning.across import rules_of_shapes
-from undust.learning.bound import HeldPairs
+from undust.learning.bounds import HeldPairs
 from undust.pages.totals import Totals
 from undust.rules.language import ANY_SITE
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from undust.engines import SetAside
     from undust.jobs.one_site import LearningTask
     from undust.jobs.records import Fated, SiteOutcome
-    from undust.learning.shape_sums import ShapeTable
+    from undust.learning.generic import ShapeTable
     from undust.rules import Rule, RuleSet
 
 

@@ -22,6 +22,39 @@ URLs it can change (pattern tree). Figures of different learners must never be c
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """Rules that only make sense together, mostly one, and what the learner saw of them.
+
+    A mapping between two patterns needs the target's own normal form beside it, and an optional part
+    needs a rule with it and a rule without: such rules are proved, and taken or left, as one.
+    """
+
+    rules: tuple[Rule, ...]
+    support: int
+    counted: Counted
+    pages: int = 0
+    """Distinct pages among the support, where the learner knows them."""
+    fpr: float | None = None
+    """On the data it was learned from, where the learner measures it."""
+
+    @property
+    def text(self) -> str:
+        """The rules as lines; two candidates that say the same have the same text."""
+        return "\n".join(f"{rule.site} {rule}" for rule in self.rules)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """All that a learner has to say about one site, the best first."""
+
+    candidates: tuple[Candidate, ...] = ()
+    cut: Mapping[str, int] = field(default_factory=dict)
+    """What was left out, and how much of it: a budget that was used up, a form that no rule can say."""
+    notes: tuple[str, ...] = ()
+    """What a person should know: a sample instead of the whole site, evidence that was missing."""
+
+
+@dataclass(frozen=True)
 class VerdictLimits:
     """What a candidate must show to be accepted."""
 
@@ -137,36 +170,3 @@ class Verdict:
 
     def _praise(self) -> str:
         return f"{how_many(self.saves, 'URL')} of {how_many(self.pages, 'page')} saved, {self.lost:,} lost"
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """Rules that only make sense together, mostly one, and what the learner saw of them.
-
-    A mapping between two patterns needs the target's own normal form beside it, and an optional part
-    needs a rule with it and a rule without: such rules are proved, and taken or left, as one.
-    """
-
-    rules: tuple[Rule, ...]
-    support: int
-    counted: Counted
-    pages: int = 0
-    """Distinct pages among the support, where the learner knows them."""
-    fpr: float | None = None
-    """On the data it was learned from, where the learner measures it."""
-
-    @property
-    def text(self) -> str:
-        """The rules as lines; two candidates that say the same have the same text."""
-        return "\n".join(f"{rule.site} {rule}" for rule in self.rules)
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """All that a learner has to say about one site, the best first."""
-
-    candidates: tuple[Candidate, ...] = ()
-    cut: Mapping[str, int] = field(default_factory=dict)
-    """What was left out, and how much of it: a budget that was used up, a form that no rule can say."""
-    notes: tuple[str, ...] = ()
-    """What a person should know: a sample instead of the whole site, evidence that was missing."""

@@ -6,8 +6,8 @@ All evidence and all proposals; one small set that can be trusted.
 from undust.learning.across import SITES, proved_again_across, rules_across, wanted
 from undust.learning.drift import Drift, is_off, merged, proved_again
 from undust.learning.generic import SiteTally, shown_by
-from undust.learning.loop import SiteRules, learn_site
-from undust.learning.outcome import Outcome
+from undust.learning.loop import learn_site
+from undust.learning.outcome import Outcome, SiteRules
 from undust.learning.refusals import RefusedRule
 from undust.learning.requirements import Requirements, requirements_from
 from undust.learning.rule_evidence import masked

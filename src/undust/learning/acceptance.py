@@ -1,30 +1,87 @@
-"""What a rule must show before it is accepted: enough pages, of enough kinds, and next to nothing lost."""
+"""What a rule must show before it is accepted: enough pages, of enough kinds, and next to nothing lost.
+
+What it removes must have been seen to have no effect: each parameter by itself, and with several values. A
+rule for lists that removes all but the page number may be right on every list and never have met two
+searches; and a parameter with one value says nothing about its others.
+
+A number that it removes may name a version of the page: a wiki shows every revision of a page at
+`?title=Tea&oldid=417`. A revision differs from the page as little as two fetches of one page do, so content
+does not show whether it matters. The URLs can: a number that does not matter is seen with several values on
+one page (`sid=1`, `sid=2`), or with one value on several pages (`print=1`). A number that belongs to one
+page, and is the only one there, may name a version of it.
+
+The likelihood ratios of the pages that come together are never judged by their sum or mean, in which evidence
+for pays for evidence against: a false rule has a tail. Two numbers are asked: the mean of the worst tenth,
+and the share of pages that are expected to be right.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from undust.edits import Given
 from undust.edits.reading import whole_places
 from undust.judging.verdict import LEAST_RISK
 from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
-from undust.learning.diversity import is_diverse
-from undust.learning.rule_traits import adds_a_value, makes_up, renames, renumbers
+from undust.learning.refusals import MADE_UP_URLS, MERGED
+from undust.learning.texts import adds_a_value, makes_up, renames, renumbers
 from undust.learning.unstable_pages import CALM, UnstablePages
-from undust.learning.versions import may_name_versions
-from undust.learning.votes import are_convincing, votes_of
+from undust.pages import EVIDENCE_MOST
+from undust.privacy import is_random
+from undust.rules import RuleSet
+from undust.rules.applying import program_of
 from undust.rules.target_words import prefers_other_form
 from undust.searching.doubts import other_numbers
+from undust.searching.removed_texts import is_page_number
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
     from undust.learning.requirements import Requirements
     from undust.learning.site_pages import SitePages
     from undust.learning.state import Effect, State
     from undust.rules import Rule
 
+    Floats = NDArray[np.float64]
+    Numbers = tuple[str, ...]
+
+
+_SEVERAL, _SHARE = 3, 0.15
+"""At least this many proofs, and this share of them, must come from values other than the most frequent."""
+_OF_ONE_VISITOR = 10
+"""Proofs with one value that looks random: more pages than one has."""
+UNPROVED = 0.02
+"""Of the URLs that a rule changes, at most this share may have a parameter that it removes untested."""
+PROOFS, _NAMES = 2, 3
+"""A parameter is idle with this many proofs; to remove any name takes this many idle ones."""
+_KNOWN = frozenset({"utm_"})
+"""How names start that no site has for itself: other sites add them to links, to count visits."""
+_FIRST = frozenset({"0", "1"})
+_DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?((?:[^={}&]+=\{\*\*\}&)+)\{rest\*\*\}")
+_DROPPED = re.compile(r"([^={}&]+)=")
+_FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
+_KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
+IDLE_NUMBERS, IDLE_SHARE = 3, 0.15
+"""URLs, and share of the URLs that lose a number, which must show that the number does not matter."""
+LOSING_SHARE = 0.5
+"""Share of the changed URLs that must lose a number before the rule is one about numbers."""
+_NUMBER = re.compile(r"(?<![^\W_])\d{1,9}(?![^\W_])")
+"""Longer numbers are times and tokens."""
+WORST = 0.1
+"""Share of the pages that are looked at as the worst ones."""
+LEAST_WORST = 1.0
+"""What the mean ratio of the worst pages must be."""
+LEAST_RIGHT = 0.95
+"""The share of pages that must be expected to be right; since no ratio exceeds 4, it is 0.982 at most."""
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
 
@@ -87,6 +144,17 @@ class Acceptance:
                 return False
         return True
 
+    def refusal(self, state: State, effect: Effect, rule: Rule) -> str:
+        """Return why a rule that was not accepted was not."""
+        if effect.lost:
+            return MERGED
+        is_made_up = (
+            makes_up(rule)
+            and effect.pages >= self.least_pages(rule)
+            and state.unseen_target_share(effect, rule) > UNFOUNDED
+        )
+        return MADE_UP_URLS if is_made_up else "too few pages to decide"
+
     def least_pages(self, rule: Rule) -> int:
         """Return for how many pages a rule must hold."""
         requirements = self.requirements
@@ -124,3 +192,181 @@ class Acceptance:
         if prefers_other_form(rule) and state.welcome_share(effect, rule) <= UNFOUNDED:
             return False
         return not makes_up(rule) or state.unseen_target_share(effect, rule) <= UNFOUNDED
+
+
+def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> bool:
+    """Return whether the proofs of a rule are of all the kinds that it speaks about.
+
+    Args:
+        state: Where the URLs stand.
+        effect: What the rule would do.
+        rule: It removes a parameter, several, or all but some.
+        least_numbers: Proofs that are needed where what is removed may be the page of a list.
+
+    """
+    if match := _DROP.fullmatch(rule.source):
+        names = _DROPPED.findall(match[1])
+        return all(_has_several_values(state, effect, name, least_numbers) for name in names)
+    if match := _FAMILY.fullmatch(rule.source):
+        return _has_several_names(state, effect, match[1])
+    if match := _KEEP_ONLY.fullmatch(rule.source):
+        return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")), least_numbers)
+    return True
+
+
+def _has_several_values(state: State, effect: Effect, name: str, least_numbers: int) -> bool:
+    """Return whether a parameter was idle with several values; one alone says nothing about the others.
+
+    Where most values are small numbers, the same on many pages, short lists show one page for all of them,
+    and longer ones do not: larger numbers must have been idle on many pages.
+    """
+    proved = Counter(
+        parameter
+        for url in _proofs(state, effect)
+        for parameter in _query(url)
+        if parameter.partition("=")[0] == name
+    )
+    if is_of_one_visitor(proved):
+        return True
+    values = Counter(parameter.partition("=")[2] for parameter in proved.elements())
+    if _may_be_pages(values):
+        return sum(count for value, count in values.items() if is_page_number(value)) >= least_numbers
+    others = proved.total() - max(proved.values(), default=0)
+    return others >= _SEVERAL and others >= _SHARE * proved.total()
+
+
+def _may_be_pages(values: Counter[str]) -> bool:
+    """Return whether most values are small numbers, the same on many pages."""
+    small = sum(count for value, count in values.items() if value in _FIRST or is_page_number(value))
+    return 2 * small > values.total() and 2 * len(values) <= values.total()
+
+
+def is_of_one_visitor(proved: Counter[str]) -> bool:
+    """Return whether what was idle on many pages looks like the own value of one visitor.
+
+    A session id that is the same on all pages of a crawl names no page, and another visitor has another one.
+    """
+    frequent = max(proved, key=lambda text: (proved[text], text), default="")
+    return proved[frequent] >= _OF_ONE_VISITOR and is_random(frequent.partition("=")[2])
+
+
+def _has_several_names(state: State, effect: Effect, head: str) -> bool:
+    """Return whether several parameters whose names start alike were idle: the rule applies to all others."""
+    proved = Counter(
+        name
+        for url in _proofs(state, effect)
+        for name in {parameter.partition("=")[0] for parameter in _query(url)}
+        if name.startswith(head)
+    )
+    least = PROOFS if head in _KNOWN else _NAMES
+    return sum(count >= PROOFS for count in proved.values()) >= least
+
+
+def _proofs(state: State, effect: Effect) -> list[str]:
+    return state.some_texts(effect.sources[effect.merging & ~effect.failing])
+
+
+def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str], least_numbers: int) -> bool:
+    """Return whether each removed parameter was seen to differ between URLs of one page."""
+    urls = state.some_texts(effect.sources)
+    becomes = RuleSet([rule]).compile()
+    together: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for url, page in zip(urls, state.page_of_image[effect.sources].tolist(), strict=True):
+        together[becomes(url), page].append(url)
+    for (image, page), group in together.items():
+        row = bisect_left(state.texts, image)  # the texts are in order
+        if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
+            group.append(image)
+    proofs = Counter(name for group in together.values() for name in _differing(group, kept))
+    idle = {name for name, count in proofs.items() if count >= PROOFS}
+    idle -= {name for name in _page_names(urls) if proofs[name] < least_numbers}
+    if len(idle) < _NAMES:
+        return False
+    untested = sum(not idle.issuperset(_forgotten(url, kept)) for url in urls)
+    return untested <= UNPROVED * len(urls)
+
+
+def _page_names(urls: Iterable[str]) -> set[str]:
+    """Return the parameters that may say which page of a list is meant."""
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for name, _, value in (parameter.partition("=") for url in urls for parameter in _query(url)):
+        values[name][value] += 1
+    return {name for name, some in values.items() if _may_be_pages(some)}
+
+
+def _differing(group: list[str], kept: frozenset[str]) -> Iterator[str]:
+    """Yield the names that are removed and have several values in the URLs of a group."""
+    if len(group) < 2:  # noqa: PLR2004 -- one alone differs from nothing
+        return
+    having = Counter(parameter for url in group for parameter in sorted(set(_query(url))))
+    found = {parameter.partition("=")[0] for parameter, count in having.items() if count < len(group)}
+    yield from sorted(found - kept)
+
+
+def _forgotten(url: str, kept: frozenset[str]) -> set[str]:
+    return {parameter.partition("=")[0] for parameter in _query(url)} - kept
+
+
+def _query(url: str) -> list[str]:
+    query = url.partition("?")[2]
+    return query.split("&") if query else []
+
+
+def may_name_versions(state: State, effect: Effect, rule: Rule) -> bool:
+    """Return whether a rule removes numbers that were never seen to be without meaning."""
+    sources = state.some_texts(effect.sources)
+    becomes = program_of([rule]).batch(state.images.take(pa.array(effect.sources)))
+    moves = [
+        (lost, target)
+        for source, target in zip(sources, pa.array(becomes).to_pylist(), strict=True)
+        if (lost := _lost_numbers(source, target))
+    ]
+    if len(moves) < LOSING_SHARE * len(sources):
+        return False
+    values: defaultdict[str, set[Numbers]] = defaultdict(set)
+    targets: defaultdict[Numbers, set[str]] = defaultdict(set)
+    for lost, target in moves:
+        values[target].add(lost)
+        targets[lost].add(target)
+    idle = sum(len(values[target]) > 1 or len(targets[lost]) > 1 for lost, target in moves)
+    return idle < max(IDLE_NUMBERS, IDLE_SHARE * len(moves))
+
+
+def _lost_numbers(source: str, target: str) -> Numbers:
+    """Return the numbers of a URL that its target does not have.
+
+    >>> _lost_numbers("http://a.test/wiki?title=Tea&oldid=417", "http://a.test/Tea")
+    ('417',)
+    """
+    lost = Counter(_NUMBER.findall(source)) - Counter(_NUMBER.findall(target))
+    return tuple(sorted(lost.elements()))
+
+
+def votes_of(effect: Effect) -> Floats:
+    """Return the ratio of each page that a rule brings together with another URL, of one page or two."""
+    known = max(effect.pages - int((effect.votes >= 0).sum()), 0)
+    return np.concatenate((effect.votes, np.full(known, EVIDENCE_MOST)))
+
+
+def are_convincing(votes: Floats) -> bool:
+    """Return whether pages that come together are one, in the tail as well."""
+    return worst(votes) >= LEAST_WORST and share_right(votes) >= LEAST_RIGHT
+
+
+def worst(votes: Floats) -> float:
+    """Return the mean of the worst tenth.
+
+    >>> float(worst(np.array([4.0] * 19 + [-4.0])))
+    0.0
+    """
+    count = max(1, int(np.ceil(WORST * len(votes))))
+    return float(np.sort(votes)[:count].mean()) if len(votes) else 0.0
+
+
+def share_right(votes: Floats) -> float:
+    """Return the share of pages that are expected to be right.
+
+    >>> share_right(np.zeros(3))
+    0.5
+    """
+    return float((1 / (1 + np.exp(-votes))).mean()) if len(votes) else 0.5

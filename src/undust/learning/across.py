@@ -18,9 +18,8 @@ import pyarrow as pa
 
 from undust.learning.beliefs import log_beta
 from undust.learning.drift import retired
-from undust.learning.generic import BY
-from undust.learning.shape_sums import HeldShapes, opposes, shape_of, vote_of
-from undust.learning.user_disabled import does, work_of
+from undust.learning.generic import BY, HeldShapes, opposes, shape_of, vote_of
+from undust.learning.refusals import does, work_of
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
 from undust.statistics import upper_bound
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from undust.learning.drift import Fate
-    from undust.learning.generic import SiteTally
+    from undust.learning.generic import ShapeSums, ShapeTable, SiteTally
     from undust.learning.requirements import Requirements
-    from undust.learning.shape_sums import ShapeSums, ShapeTable
 
 SITES = 3
 """At least this many sites must prove a rule for all."""

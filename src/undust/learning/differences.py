@@ -2,6 +2,10 @@
 
 Where a piece of text is on both sides it becomes a capture, so that the same difference on other
 pages gives the same rule. A difference on one page is not a rule; on many pages it is a candidate.
+
+The published learners propose late, on what the cheap proposals left. Alone, each of them is timid or
+reckless on real sites. From current images, without www and session ids, what they see is small and repeats
+itself, and their finds are judged by the state like all others.
 """
 
 from __future__ import annotations
@@ -15,14 +19,18 @@ import pyarrow as pa
 
 from undust._core import DifferenceBounds
 from undust._core import differences as core_differences
-from undust.learning.make_rule import rewriting
+from undust.edits import is_somebodys
 from undust.learning.narrowing import VALUE_PREFIX
+from undust.learning.texts import rewriting
+from undust.pages.clustering import find_in_site
+from undust.proposing.papers import LEARNERS, propose
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from undust.learning.url_forms import UrlForms
+    from undust.learning.texts import UrlForms
     from undust.rules import Rule
+
 
 _BY = "differences"
 _PAGES = 3
@@ -44,6 +52,21 @@ LONG_NAME = 14
 _BOUNDS = DifferenceBounds(
     longest=_LONGEST, long_name=LONG_NAME, kept_values=KEPT_VALUES, least_pages=_PAGES, most=_CANDIDATES
 )
+_BEST = 300
+"""The number of the best candidates of each learner."""
+BOUNDS: dict[str, object] = {
+    "tree.max_pairs": 3000,
+    "tree.common": "target",
+    "tree.salience": "site",
+    "tree.min_pages": 1,
+    "alignment.word_runs": False,
+}
+"""Options of the learners: no real site of ours has as many pairs, and a proposal needs no number of pages,
+for it is proved later like any other. The other three are readings with fewer candidates, since what the
+wider ones find is proposed here already, and the bound of the set is shared by all candidates (on one of
+seven crawls they took 7 points from `undust learn`)."""
+_ANY_CAPTURE = re.compile(r"\{[^{}]*\}")
+_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 def differences(forms: UrlForms) -> Iterator[Rule | None]:
@@ -127,3 +150,33 @@ def _pairs(rows: list[int]) -> Iterator[tuple[int, int]]:
     chosen = {(left, right) for left in some for right in some[:3] if left != right}
     chosen |= set(pairwise(some))
     yield from sorted(chosen | {(right, left) for left, right in chosen})
+
+
+def published(forms: UrlForms) -> Iterator[Rule]:
+    """Yield what each learner proposes; of rules that belong together, each by itself."""
+    forms = forms.usual
+    if not forms.of_page:
+        return
+    seen = pa.table({"url": forms.urls, "cluster": [str(page) for page in forms.pages]})
+    site = find_in_site(seen, forms.site)
+    for learner in LEARNERS:
+        for candidate in propose(site, [learner.name], BOUNDS)[learner.name].candidates[:_BEST]:
+            yield from (rule for rule in candidate.rules if not _is_odd(rule))
+
+
+def _is_odd(rule: Rule) -> bool:
+    """Return whether a rule is not worth a trial."""
+    return _grows(rule) or _has_a_name(rule) or is_somebodys(f"{rule.source} {rule.target}")
+
+
+def _grows(rule: Rule) -> bool:
+    """Return whether a rule finds again what it wrote: it never ends, and takes all its steps to show it."""
+    return rule.kind == "replace" and rule.source in (rule.target or "")
+
+
+def _has_a_name(rule: Rule) -> bool:
+    """Return whether one side has a long word that the other has not: a page's own name, no scheme."""
+    left, right = (
+        set(_WORD.findall(_ANY_CAPTURE.sub(" ", side or ""))) for side in (rule.source, rule.target)
+    )
+    return any(len(word) >= LONG_NAME for word in left ^ right)

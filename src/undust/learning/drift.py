@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from undust.learning.accumulated import SeenUrls, accumulated, counted
-from undust.learning.rule_evidence import pairs_of
+from undust.learning.rule_evidence import SeenUrls, accumulated, counted, pairs_of
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
 from undust.rules.language import RETIRED

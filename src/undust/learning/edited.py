@@ -15,14 +15,13 @@ from undust.edits import KEEP, Given
 from undust.judging import KeyState, Site
 from undust.judging.effect import SUPPORTS, transition
 from undust.judging.site import WithoutUnstable
-from undust.learning.accumulated import SeenUrls, counted
-from undust.learning.bound import HeldPairs
-from undust.learning.loop import Learning, SiteRules
+from undust.learning.bounds import HeldPairs
+from undust.learning.loop import Learning
 from undust.learning.loop import learn_site as learn_in_rounds
-from undust.learning.refusals import MOST_REFUSED, RefusedRule, weightiest
+from undust.learning.outcome import SiteRules
+from undust.learning.refusals import MOST_REFUSED, RefusedRule, Unwanted, weightiest
 from undust.learning.requirements import Requirements
-from undust.learning.rule_evidence import pairs_of
-from undust.learning.user_disabled import Unwanted
+from undust.learning.rule_evidence import SeenUrls, counted, pairs_of
 from undust.rules.verdict import first_of_each_reason
 from undust.searching import Objective, Risk, learn_site
 from undust.statistics import upper_bound

@@ -22,14 +22,14 @@ from undust.edits import Given
 from undust.judging import KeyState, Site
 from undust.judging.checked import CheckedPages, checked_pages
 from undust.judging.site import WithoutUnstable
-from undust.learning.accumulated import COUNTED, Record, SeenUrls
+from undust.learning.rule_evidence import COUNTED, Record, SeenUrls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from undust.learning.loop import SiteRules
+    from undust.learning.outcome import SiteRules
     from undust.learning.requirements import Requirements
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule

@@ -1,7 +1,7 @@
-"""One site: propose from where the URLs stand, prove, accept, move on, and propose again.
+"""One site: propose from the current form of its URLs, prove, accept, and propose again.
 
 Cheap and general proposals come first. Once `www` and the session id are removed, what separates two URLs of
-a page is single and small, conflicts vanish, and every rule is proved in the company it will work in.
+a page is single and small, conflicts vanish, and every rule is proved together with those it will work with.
 """
 
 from __future__ import annotations
@@ -12,37 +12,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.judging.checked import CheckedPages
-from undust.learning.acceptance import UNFOUNDED, Acceptance
-from undust.learning.bound import bounded, held_pairs
-from undust.learning.differences import differences
-from undust.learning.equivalences import empty_query, equivalences, idle_segments
-from undust.learning.inverse import turned
-from undust.learning.make_rule import OPEN, REST_OF_URL, with_conditions
+from undust.learning.acceptance import Acceptance
+from undust.learning.bounds import bounded, held_pairs
+from undust.learning.differences import differences, published
+from undust.learning.equivalences import defaults, drops, empty_query, equivalences, idle_segments
 from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds, worst_exception
-from undust.learning.parameters import defaults, drops
-from undust.learning.published import published
+from undust.learning.outcome import SiteRules
+from undust.learning.reach import tightened, wider
 from undust.learning.refusals import (
     AGAINST,
-    MADE_UP_URLS,
     MERGED,
     NOWHERE,
     TOGETHER,
     Refusals,
     RefusedRule,
+    Unwanted,
     refused,
 )
 from undust.learning.requirements import Requirements
 from undust.learning.rule_evidence import Ledger
-from undust.learning.rule_traits import makes_up, openness
 from undust.learning.site_pages import SitePages
 from undust.learning.state import LOST_WEIGHT, Effect, State
-from undust.learning.tightening import tightened
-from undust.learning.unstable_pages import restless_pages
-from undust.learning.url_forms import UrlForms
-from undust.learning.user_disabled import Unwanted
-from undust.learning.volatile import volatile_class
-from undust.learning.widening import wider
+from undust.learning.texts import OPEN, REST_OF_URL, UrlForms, openness, turned, with_conditions
+from undust.learning.unstable_pages import restless_pages, volatile_class
 from undust.statistics import interval
 
 if TYPE_CHECKING:
@@ -50,8 +42,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from undust.learning.reach import Wider
     from undust.learning.unstable_pages import UnstablePages
-    from undust.learning.widening import Wider
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
@@ -81,36 +73,6 @@ UNFOUNDED_TURNED = 0.3
 """Where the direction is a choice, fewer of the URLs that a rule writes may be unobserved ones."""
 UNDONE = 0.1
 """Share of what a rule changes that those before it may change back."""
-
-
-@dataclass(frozen=True)
-class SiteRules:
-    """What was learned of one site."""
-
-    site: str
-    rules: tuple[Rule, ...]
-    """In the order in which they are applied, each with its evidence."""
-    candidates: int
-    rejected: Mapping[str, int]
-    """Why candidates were not taken, and how many."""
-    urls: int
-    left: int
-    """URLs that remain distinct under the rules."""
-    pages: int
-    lost: int
-    """Pages under the form of another, near copies forgiven."""
-    sampled: int = 0
-    """URLs that were looked at, if not all."""
-    refused: tuple[RefusedRule, ...] = ()
-    """The weightiest of the candidates that were not taken."""
-    held_pairs: int = 0
-    """Pairs of URLs of held-out pages that the rules send to one form."""
-    held_false: int = 0
-    """… that show two pages."""
-    restless: tuple[int, ...] = ()
-    """Pages that are another one at every fetch, by their numbers in `Pages`."""
-    checked: CheckedPages = field(default_factory=CheckedPages)
-    """Pages that nothing was learned from, and what the rules do to them."""
 
 
 @dataclass
@@ -280,7 +242,7 @@ class Learning:
                 reason = MERGED if effect.lost else NOWHERE
                 failing.append((-effect.pages, text, refused(rule, reason, effect)))
             else:
-                self.refusals.note(refused(rule, self._why(effect, rule), effect))
+                self.refusals.note(refused(rule, self.demands.refusal(self.state, effect, rule), effect))
         for rule, value in (*good, *self._better_turned(good)):
             by_text[str(rule)] = rule
             heap.append((-value, openness(rule), str(rule), len(self.state.rules)))
@@ -292,16 +254,6 @@ class Learning:
             self.state.effects([waiting.rule for _, _, waiting in failing[place:NARROWED]])
             if place >= NARROWED or not self._narrow(failed.rule):
                 self.refusals.note(failed)
-
-    def _why(self, effect: Effect, rule: Rule) -> str:
-        if effect.lost:
-            return MERGED
-        is_made_up = (
-            makes_up(rule)
-            and effect.pages >= self.demands.least_pages(rule)
-            and self.state.unseen_target_share(effect, rule) > UNFOUNDED
-        )
-        return MADE_UP_URLS if is_made_up else "too few pages to decide"
 
     def _better_turned(self, good: Sequence[tuple[Rule, float]]) -> list[tuple[Rule, float]]:
         """Return what is worth more than a good rule and says the same from right to left."""

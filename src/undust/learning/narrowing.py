@@ -8,13 +8,12 @@ from functools import lru_cache
 from math import exp, inf, lgamma
 from typing import TYPE_CHECKING
 
-from undust.learning.make_rule import is_plain
-from undust.learning.url_forms import pieces_of
+from undust.learning.texts import is_plain, pieces_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from undust.learning.url_forms import UrlPieces
+    from undust.learning.texts import UrlPieces
 
 BY_CHANCE = 0.00002
 """Several dozen conditions are tried for each rule; one that separates by luck must be rarer than this."""

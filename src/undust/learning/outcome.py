@@ -1,4 +1,4 @@
-"""What learning gave over all sites: the rules, what they do to the data, and what was not taken."""
+"""What learning gave, of one site and of all: rules, what they do to the data, and what was not taken."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from undust.judging.checked import checked_of_sites
-from undust.learning.bound import HeldPairs
+from undust.judging.checked import CheckedPages, checked_of_sites
+from undust.learning.bounds import HeldPairs
 from undust.learning.rule_evidence import masked
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
@@ -16,10 +16,39 @@ from undust.rules.proposed import is_proposed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undust.judging.checked import CheckedPages
     from undust.learning.drift import Drift
-    from undust.learning.loop import SiteRules
+    from undust.learning.refusals import RefusedRule
     from undust.rules import Rule
+
+
+@dataclass(frozen=True)
+class SiteRules:
+    """What was learned of one site."""
+
+    site: str
+    rules: tuple[Rule, ...]
+    """In the order in which they are applied, each with its evidence."""
+    candidates: int
+    rejected: Mapping[str, int]
+    """Why candidates were not taken, and how many."""
+    urls: int
+    left: int
+    """URLs that remain distinct under the rules."""
+    pages: int
+    lost: int
+    """Pages under the form of another, near copies forgiven."""
+    sampled: int = 0
+    """URLs that were looked at, if not all."""
+    refused: tuple[RefusedRule, ...] = ()
+    """The weightiest of the candidates that were not taken."""
+    held_pairs: int = 0
+    """Pairs of URLs of held-out pages that the rules send to one form."""
+    held_false: int = 0
+    """… that show two pages."""
+    restless: tuple[int, ...] = ()
+    """Pages that are another one at every fetch, by their numbers in `Pages`."""
+    checked: CheckedPages = field(default_factory=CheckedPages)
+    """Pages that nothing was learned from, and what the rules do to them."""
 
 
 @dataclass(frozen=True)

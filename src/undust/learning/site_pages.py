@@ -1,8 +1,16 @@
-"""The pages of one site as learning sees them: which URLs, which are held out, which are near copies."""
+"""The pages of one site as learning sees them: which URLs, which are held out, which are near copies.
+
+A rule that writes a word makes up URLs. That some of them were seen does not vouch for the others: a page
+`/a` may be `/a.html`, and a folder `/b` is `/b/`. Where the result of a rule was not observed, the site may
+have said where its URLs belong, by a redirect or a canonical URL; and where it says something else, it is
+right.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.learning.statements import Statements
 from undust.pages.clustering.clusters import EVIDENCE_AGAINST
 from undust.pages.clustering.near_copies import needed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from undust.learning.requirements import Requirements
@@ -23,6 +32,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
+
+_TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 FORGIVEN = 30 / 32
 """Share of minima in which two pages agree that may be merged without loss; stricter than the judges are."""
 
@@ -137,3 +148,51 @@ def _fractions(urls: pa.Array, page: Ints, count: int, salt: str) -> NDArray[np.
 def _fraction(salt: str, name: str) -> float:
     text = f"{salt}\n{name}".encode(errors="surrogateescape")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64
+
+
+class Statements:
+    """Redirects and rel=canonical of one site, from URL to URL.
+
+    Args:
+        site: Its clusters.
+        nodes: Those of its URLs that are needed; of a giant site they are a sample.
+
+    """
+
+    def __init__(self, site: SiteClusters, nodes: NDArray[np.int64]) -> None:
+        is_asked = np.zeros(len(site.node_urls), np.bool_)
+        is_asked[nodes] = True
+        self._home: dict[str, str] = {}
+        for edges in site.edges:
+            if edges.kind in {"canonical", "redirect"}:
+                rows = np.flatnonzero(is_asked[edges.member] | is_asked[edges.hub])
+                ends = (site.node_urls.take(pa.array(some[rows])) for some in (edges.member, edges.hub))
+                for member, hub in zip(*(some.to_pylist() for some in ends), strict=True):
+                    self._home.setdefault(hub, hub)
+                    self._home[member] = hub
+
+    def leads_nearer(self, url: str, target: str) -> bool | None:
+        """Return whether a target is nearer than a URL to where the site sends that; None if it does not."""
+        home = self._home.get(url)
+        return None if home is None else _apart(target, home) < _apart(url, home)
+
+
+def _apart(left: str, right: str) -> int:
+    """Return how many words and signs one of two URLs has and the other has not."""
+    ours, theirs = Counter(_TOKEN.findall(left)), Counter(_TOKEN.findall(right))
+    return (ours - theirs).total() + (theirs - ours).total()
+
+
+def unseen_target_share(statements: Statements, moves: Iterable[tuple[str, str, bool]]) -> int:
+    """Return how many moves neither end where the site has a page, nor follow what it says of the URL.
+
+    Args:
+        statements: What the site says.
+        moves: From which URL to which, and whether that was seen to be there.
+
+    """
+    found = 0
+    for url, target, is_served in moves:
+        nearer = statements.leads_nearer(url, target)
+        found += not nearer if nearer is not None else not is_served
+    return found

@@ -1,4 +1,4 @@
-"""Where every URL of a site stands while its rules are being learned.
+"""The images of the URLs of a site while its rules are being learned.
 
 The state is the image of each URL under the rules accepted so far, and which pages sit on each image.
 A candidate is judged by what it would do to this state: images it merges rightly, and pages it would
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from undust._core import Standing
 from undust.judging.state import numbered, renumbered
-from undust.learning.statements import unseen_target_share
+from undust.learning.site_pages import unseen_target_share
 from undust.pages.clustering.clusters import EVIDENCE_AGAINST
 from undust.rules.applying import program_of
 

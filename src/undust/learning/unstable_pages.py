@@ -1,13 +1,17 @@
-"""Pages that are another one at every fetch, wherever on the site they are: their content proves nothing.
+"""Pages that change between fetches: single pages, whose content proves nothing, and classes to be kept.
 
 If a page shows new text each time, every rule that moves one of its URLs seems to fail. One rule that fails
 there may be wrong; but where no single rule explains why all the URLs of a page differ, and those rules hold
 elsewhere, it is the page. Such pages are silent: they count neither for a rule nor against it. How many
 pages are so decides how many failures a correct rule may show on undecided pages.
+
+Whole classes change too: edit forms with locks, lists with counters and clocks. Where rules that hold
+elsewhere fail together, the URLs are kept as they are, so that the rules themselves can stay simple and few.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from math import exp, log, log1p
 from typing import TYPE_CHECKING
@@ -15,17 +19,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from undust.learning.narrowing import counted
+from undust.learning.texts import keeping, with_conditions
 from undust.rules.applying import program_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from undust.learning.state import State
+    from undust.learning.state import Effect, State
     from undust.rules import Rule
 
     Ints = NDArray[np.int64]
+
 
 _PAGES, _FAILING = 10, 0.2
 """Rules are used that hold for this many pages, and fail for no more than this share."""
@@ -37,6 +44,17 @@ GROUPS, RESTLESS = 30, 3
 _SEVERAL = 3
 MIXED = 2
 """This many times as many pages may have URLs of which only some agree, as where labels are wrong."""
+_BY = "volatile"
+_PAGES_ELSEWHERE = 15
+"""A rule holds elsewhere if it does so for this many pages …"""
+_FAILING_ELSEWHERE = 0.15
+"""… and fails for no more than this share."""
+FAILURES, _RULES_OF_CLASS, RATE, _SHARE = 5, 2, 0.3, 0.5
+"""A class is unstable with this many failures, of this many rules, at this rate, if it is not the site."""
+HOME = "/"
+_TRIED = 6
+WORTH = 2
+"""What the rules remove elsewhere against what they would have removed there."""
 
 
 @dataclass(frozen=True)
@@ -133,3 +151,68 @@ def _meet_again(whole: Ints, fewer: Ints, groups: Ints) -> NDArray[np.bool_]:
     """Return of groups whether two of their images meet without one of the rules too."""
     parts = np.unique(whole * (int(fewer.max()) + 1) + fewer) // (int(fewer.max()) + 1)
     return np.bincount(parts, minlength=int(whole.max()) + 1)[groups] < np.bincount(whole)[groups]
+
+
+def volatile_class(
+    state: State, rules: Sequence[Rule], is_good: Callable[[Effect, Rule], bool]
+) -> Rule | None:
+    """Return a `keep` for the class of URLs where rules that hold elsewhere fail most, if there is one.
+
+    Where pages are compared by likelihood, a class needs a witness: a URL of it that was seen to change.
+    """
+    fails: dict[str, Counter[int]] = defaultdict(Counter)
+    holds: Counter[str] = Counter()
+    failing: list[Rule] = []
+    for rule, effect in zip(rules, state.effects(rules), strict=True):
+        if effect.pages < _PAGES_ELSEWHERE or not 0 < effect.lost <= _FAILING_ELSEWHERE * (
+            effect.lost + effect.pages
+        ):
+            continue
+        for pattern, count in counted(state.some_texts(effect.sources[effect.failing])).items():
+            fails[pattern][len(failing)] += count
+        holds += counted(state.some_texts(effect.sources[effect.merging & ~effect.failing]))
+        failing.append(rule)
+    shares = counted(state.texts) if fails else Counter()
+    changing = counted(state.pages.changing) if fails and state.pages.has_blocks else None
+    for pattern in _suspected_classes(fails, holds, shares, len(state.texts)):
+        if changing is not None and not changing[pattern]:
+            continue
+        spared = [with_conditions(rule, unless=(pattern,)) for rule in failing]
+        sayable = [rule for each, rule in zip(spared, failing, strict=True) if each]
+        effects = zip(state.effects(list(filter(None, spared))), sayable, strict=True)
+        gain = sum(effect.saved for effect, rule in effects if is_good(effect, rule))
+        if gain > WORTH * holds[pattern]:
+            return keeping(rules[0].site, _BY, as_whole(pattern))
+    return None
+
+
+def _suspected_classes(
+    fails: dict[str, Counter[int]], holds: Counter[str], shares: Counter[str], urls: int
+) -> list[str]:
+    found = []
+    for pattern, by_rule in fails.items():
+        total = by_rule.total()
+        rate = total / (total + holds[pattern])
+        if pattern == HOME:
+            continue  # with its open query it would be every URL that carries its page in a parameter
+        if (
+            total >= FAILURES
+            and len(by_rule) >= _RULES_OF_CLASS
+            and rate >= RATE
+            and shares[pattern] < _SHARE * urls
+        ):
+            found.append((-total * rate, pattern))
+    return [pattern for _, pattern in sorted(found)[:_TRIED]]
+
+
+def as_whole(condition: str) -> str:
+    """Return the pattern of a whole URL that says what a condition says.
+
+    >>> as_whole("?do=edit")
+    '{s}://{h}/{p**}?do=edit&{rest**}'
+    """
+    head, mark, query = condition.partition("?")
+    scheme, _, rest = head.rpartition("://")
+    host, slash, path = rest.partition("/")
+    written = path if slash else "{p**}"
+    return f"{scheme or '{s}'}://{host or '{h}'}/{written}?{query + '&' if mark else ''}{{rest**}}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from undust.learning.single import Job
+    from undust.learning.single_methods import Job
     from undust.measuring import Labelled, Ranking
     from undust.measuring.methods import Method, Ready
     from undust.pages.clustering import Duplicates

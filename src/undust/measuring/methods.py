@@ -17,7 +17,7 @@ import pyarrow as pa
 from undust.errors import UndustError
 from undust.learning import requirements_from
 from undust.learning.edited import combined_rules, edited_rules
-from undust.learning.single import Job, learn_sites
+from undust.learning.single_methods import Job, learn_sites
 from undust.measuring.measures import Ranking, interleaved
 from undust.measuring.published import PUBLISHED_APPLICATIONS
 from undust.proposing import papers
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from undust.learning import Requirements, SiteRules
-    from undust.learning.single import MethodOutcome
+    from undust.learning.single_methods import MethodOutcome
     from undust.pages.clustering import Duplicates, SiteClusters
 
     Function = Callable[[str], str]

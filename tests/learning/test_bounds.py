@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from undust.learning.accumulated import COUNTED, Record
-from undust.learning.rule_bounds import kind_and_bits, with_bounds
+from undust.learning.bounds import kind_and_bits, with_bounds
+from undust.learning.rule_evidence import COUNTED, Record
 from undust.rules import Rule
 from undust.statistics import most_of_mixture, upper_bound, upper_of_mixture
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.learning.test_across import shown
 from undust.learning import Requirements
-from undust.learning.shape_sums import HeldShapes, SiteVote, shape_of, vote_of
+from undust.learning.generic import HeldShapes, SiteVote, shape_of, vote_of
 
 CARE = Requirements(min_support=5)
 

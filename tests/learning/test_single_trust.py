@@ -11,7 +11,7 @@ import undust
 from undust.jobs.learn import learn_with
 from undust.judging.verdict import Candidate, Proposal, VerdictLimits
 from undust.learning.refusals import TOGETHER
-from undust.learning.single import Job, learn_sites
+from undust.learning.single_methods import Job, learn_sites
 from undust.proposing import papers
 from undust.proposing.papers import Learner
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from undust.learning.single import MethodOutcome
+    from undust.learning.single_methods import MethodOutcome
 
 SITE = "a.test"
 TO_B = "rewrite {s}://{h}/a/{x}?{rest**} → {s}://{h}/b/{x}?{rest}"

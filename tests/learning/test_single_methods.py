@@ -12,7 +12,7 @@ import undust
 from undust.errors import UndustError
 from undust.jobs.learn import learn_with
 from undust.judging.verdict import Candidate, Proposal, Verdict, VerdictLimits
-from undust.learning.single import Job, MethodOutcome, learn_sites
+from undust.learning.single_methods import Job, MethodOutcome, learn_sites
 from undust.proposing import papers
 from undust.proposing.papers import Learner
 

@@ -10,7 +10,7 @@ import pytest
 import undust
 from tests.learning.labelled import table_of
 from undust.learning import Requirements, proved_again
-from undust.learning.accumulated import SAMPLED, Record, SeenUrls
+from undust.learning.rule_evidence import SAMPLED, Record, SeenUrls
 from undust.rules import Rule, RuleSet
 
 SID = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} -> {s}://{h}/{p}?{rest}", site="a.test")
