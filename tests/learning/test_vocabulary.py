@@ -13,7 +13,7 @@ import pytest
 import undust
 from bench.vocabulary import KINDS
 from undust.learning import Requirements, learn_site
-from undust.learning.equivalences import drops
+from undust.learning.proposals import drops
 from undust.learning.texts import USUAL_NAMES, USUAL_PARTS, UrlForms
 
 if TYPE_CHECKING:

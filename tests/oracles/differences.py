@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from undust.learning.texts import is_plain, pieces_of
+from undust.learning.texts import pieces_of
+from undust.proposing.parameters import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -115,7 +115,7 @@ class Site:
     def drawn(self, salt: str, share: float) -> Bools:
         """Return of each page whether it is among a share of them, drawn by its first URL."""
         first = np.unique(self.page, return_index=True)[1]
-        return np.array([_chance(salt, self.texts[row]) < share for row in first.tolist()], np.bool_)
+        return np.array([fraction_of(salt, self.texts[row]) < share for row in first.tolist()], np.bool_)
 
     @cached_property
     def hosts(self) -> Counter[str]:
@@ -149,7 +149,7 @@ def _drawn(found: SiteClusters, nodes: Ints, seed: int, most_urls: int, most_byt
     page = _pages(found, nodes)
     first = np.unique(page, return_index=True)[1]
     names = found.node_urls.take(pa.array(nodes[first])).to_pylist()
-    order = np.argsort(np.array([_chance(f"sample {seed}", name) for name in names]), kind="stable")
+    order = np.argsort(np.array([fraction_of(f"sample {seed}", name) for name in names]), kind="stable")
     count = np.cumsum(np.bincount(page)[order])
     length = np.cumsum(np.bincount(page, _lengths(found, nodes))[order])
     chosen = np.zeros(len(order), np.bool_)
@@ -157,7 +157,8 @@ def _drawn(found: SiteClusters, nodes: Ints, seed: int, most_urls: int, most_byt
     return nodes[chosen[page]]
 
 
-def _chance(salt: str, name: str) -> float:
+def fraction_of(salt: str, name: str) -> float:
+    """Return a number from 0 to 1 that depends on two texts alone: who is drawn is the same in every run."""
     text = f"{salt}\n{name}".encode(errors="surrogateescape")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64
 

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast, get_type_hints
 
 import pyarrow as pa
 
-from undust.learning.equivalences import frequent
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
-from undust.learning.texts import OPEN, REST_OF_URL, UrlForms, is_plain, replacing, rewriting
+from undust.learning.texts import OPEN, REST_OF_URL, UrlForms, replacing, rewriting
+from undust.proposing.parameters import is_plain
+from undust.proposing.seen import frequent
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
 from undust.statistics import interval

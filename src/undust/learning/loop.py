@@ -14,10 +14,17 @@ import numpy as np
 
 from undust.learning.acceptance import Acceptance
 from undust.learning.bounds import bounded, held_pairs
-from undust.learning.differences import differences, published
-from undust.learning.equivalences import defaults, drops, empty_query, equivalences, idle_segments
 from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds, worst_exception
 from undust.learning.outcome import SiteRules
+from undust.learning.proposals import (
+    defaults,
+    differences,
+    drops,
+    empty_query,
+    equivalences,
+    idle_segments,
+    published,
+)
 from undust.learning.reach import tightened, wider
 from undust.learning.refusals import (
     AGAINST,

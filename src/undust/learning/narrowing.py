@@ -8,7 +8,8 @@ from functools import lru_cache
 from math import exp, inf, lgamma
 from typing import TYPE_CHECKING
 
-from undust.learning.texts import is_plain, pieces_of
+from undust.learning.texts import pieces_of
+from undust.proposing.parameters import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,6 @@ right.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from functools import cached_property
@@ -18,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.judging.site import fraction_of
 from undust.pages.clustering.clusters import EVIDENCE_AGAINST
 from undust.pages.clustering.near_copies import needed
 
@@ -142,12 +142,7 @@ def _fractions(urls: pa.Array, page: Ints, count: int, salt: str) -> NDArray[np.
     first = np.full(count, -1, np.int64)
     first[page[::-1]] = np.arange(len(page))[::-1]
     names = urls.take(pa.array(first)).to_pylist()
-    return np.fromiter((_fraction(salt, name) for name in names), np.float64, count)
-
-
-def _fraction(salt: str, name: str) -> float:
-    text = f"{salt}\n{name}".encode(errors="surrogateescape")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64
+    return np.fromiter((fraction_of(salt, name) for name in names), np.float64, count)
 
 
 class Statements:

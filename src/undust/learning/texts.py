@@ -29,7 +29,6 @@ OPEN = "{s}://{h}/{p**}?{rest**}"
 REST_OF_URL = "{s}://{h}/{p}?{rest}"
 """The same, written again."""
 
-_NAME = re.compile(r"[A-Za-z0-9_.\-\[\]%~]+")
 _CAPTURE = re.compile(r"\{[^{}]*\}")
 _NUMBER = re.compile(r"(?<![^\W_])\d+(?![^\W_])")
 _NAMED_CAPTURE = re.compile(r"\{(\w*)(\*\*)?(:[^{}]*)?\}")
@@ -77,11 +76,6 @@ def with_sides(rule: Rule, source: str, target: str) -> Rule | None:
 def keeping(site: str, by: str, source: str) -> Rule | None:
     """Return a `keep`, or None."""
     return _made(site, "keep", source, None, {"learned_by": by})
-
-
-def is_plain(name: str) -> bool:
-    """Return whether a parameter's name can be written in a pattern unchanged."""
-    return bool(_NAME.fullmatch(name))
 
 
 def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[str, object]) -> Rule | None:

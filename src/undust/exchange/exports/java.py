@@ -15,10 +15,10 @@ from xml.sax.saxutils import escape
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedText, Target
-from undust.exchange.exports.dialects import expression, guard, replacement
 from undust.exchange.exports.expressible import said, without
 from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM_AT_ONCE, without_groups
 from undust.exchange.exports.passing import ONCE_EACH, TURNS, in_one_pass, shields
+from undust.exchange.exports.statements import expression, guard, replacement
 from undust.exchange.exports.steps import UNESCAPED
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import ExportedText, ExportRefusal, Target
-from undust.exchange.exports.dialects import expression
 from undust.exchange.exports.expressions import SEGMENT, VALUE, escaped, is_of_class, run_of_class
 from undust.exchange.exports.hosts import on_site
 from undust.exchange.exports.removals import (
@@ -27,6 +26,7 @@ from undust.exchange.exports.removals import (
     require_plain_names,
     require_subdomains,
 )
+from undust.exchange.exports.statements import expression
 from undust.exchange.exports.steps import compiled
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, Pattern, is_stretch

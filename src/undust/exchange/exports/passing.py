@@ -12,10 +12,9 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from undust.exchange.exports.contract import ExportRefusal
-from undust.exchange.exports.dialects import shield
 from undust.exchange.exports.overlap import PathIndex, may_meet
 from undust.exchange.exports.rule_order import Following
-from undust.exchange.exports.statements import by_site
+from undust.exchange.exports.statements import by_site, shield
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from undust.exchange.exports.contract import STANDARD_SCOPE, ExportedText, Target
-from undust.exchange.exports.dialects import as_is, expression, replacement
 from undust.exchange.exports.expressible import said
 from undust.exchange.exports.expressions import (
     NOT_STANDARD,
@@ -23,6 +22,7 @@ from undust.exchange.exports.expressions import (
     numbered,
     quoted,
 )
+from undust.exchange.exports.statements import as_is, expression, replacement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,6 +11,9 @@ Some rules leave their own result alone, though they match it again:
 
 Where a part that does not matter cannot be removed, a rule writes one value for it: at the same place, with
 all else as it was. Done again, it writes the same.
+
+The steps of a rule are printed in the dialect of a target: expressions with look ahead, and texts that are
+written.
 """
 
 from __future__ import annotations
@@ -19,22 +22,27 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from undust.errors import CannotExpress
 from undust.exchange.exports import ending
-from undust.exchange.exports.expressions import as_ref, as_refs
+from undust.exchange.exports.expressions import Ref, as_ref, as_refs, escaped, numbered
 from undust.exchange.exports.overlap import is_listed, may_meet, segments_meet
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, Pattern, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from undust.exchange.exports.contract import ExportedRule
+    from undust.exchange.exports.expressions import Filled
     from undust.exchange.exports.steps import Compiled, ExpressionStep
     from undust.rules import Rule
+
 
 _HEAD, TAIL = "head", "tail"
 TEXT = frozenset({_HEAD, TAIL, "query"})
 """The parts that a `replace` looks at and changes."""
+_MOST_DIGITS = 9
+"""Groups that one digit can name."""
 
 
 @dataclass(frozen=True)
@@ -249,3 +257,56 @@ def by_site(found: Sequence[ExpressedRule]) -> Iterator[list[int]]:
         yield sorted([*own, *shared])
     if shared and not sites:
         yield shared
+
+
+def expression(step: ExpressionStep, shields: str = "") -> str:
+    """Return one expression that matches exactly where the step acts; `shields` come first."""
+    body, numbers = numbered(step.pieces)
+    guards = shields + guard(step)
+    if step.filled is None or not step.may_stay:
+        return f"^{guards}{body}$"
+    same = written(step.filled, numbers, lambda number: rf"(?:\{number})", escaped)
+    return f"^{guards}(?={body}$)(?!{same}$).*$"
+
+
+def guard(step: ExpressionStep) -> str:
+    """Return look aheads for what a URL must and must not begin with."""
+    needs = "".join(f"(?={need})" for need in step.needs)
+    return needs + "".join(f"(?!{_all_of(texts)})" for texts in step.forbids)
+
+
+def _all_of(texts: tuple[str, ...]) -> str:
+    return texts[0] if len(texts) == 1 else "".join(f"(?={text})" for text in texts)
+
+
+def shield(step: ExpressionStep) -> str:
+    """Return a look ahead that keeps away from the URLs that a `keep` keeps."""
+    body, _ = numbered(step.pieces)
+    return f"(?!{guard(step)}{body}$)"
+
+
+def replacement(step: ExpressionStep, reference: Callable[[int], str], literal: Callable[[str], str]) -> str:
+    """Return what a step writes, in the words of a dialect."""
+    _, numbers = numbered(step.pieces)
+    return written(step.filled or (), numbers, reference, literal)
+
+
+def written(
+    filled: Filled, numbers: dict[str, int], reference: Callable[[int], str], literal: Callable[[str], str]
+) -> str:
+    """Return literals and references in the words of a dialect."""
+    return "".join(
+        reference(numbers[part.name]) if isinstance(part, Ref) else literal(part) for part in filled
+    )
+
+
+def require_single_digits(step: ExpressionStep) -> None:
+    """Refuse a step with more groups than one digit can name."""
+    if len(numbered(step.pieces)[1]) > _MOST_DIGITS:
+        message = f"it writes more than {_MOST_DIGITS} pieces again"
+        raise CannotExpress(message)
+
+
+def as_is(text: str) -> str:
+    """Return a literal that needs no escaping."""
+    return text

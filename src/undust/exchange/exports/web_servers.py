@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
 from undust.exchange.exports.contract import STANDARD_SCOPE, ExportedText, Target
-from undust.exchange.exports.dialects import expression, replacement, require_single_digits
 from undust.exchange.exports.expressible import said, without
 from undust.exchange.exports.expressions import NOT_STANDARD, STANDARD_FORM_AT_ONCE, CaptureGroup
 from undust.exchange.exports.queries import OPTIONAL_REST
+from undust.exchange.exports.statements import expression, replacement, require_single_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
