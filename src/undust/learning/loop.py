@@ -16,15 +16,7 @@ from undust.learning.acceptance import Acceptance
 from undust.learning.bounds import bounded, held_pairs
 from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds, worst_exception
 from undust.learning.outcome import SiteRules
-from undust.learning.proposals import (
-    defaults,
-    differences,
-    drops,
-    empty_query,
-    equivalences,
-    idle_segments,
-    published,
-)
+from undust.learning.proposals import TIERS, drops, equivalences, published
 from undust.learning.reach import tightened, wider
 from undust.learning.refusals import (
     AGAINST,
@@ -45,27 +37,16 @@ from undust.learning.unstable_pages import restless_pages, volatile_class
 from undust.statistics import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
+    from undust.learning.proposals import Propose
     from undust.learning.reach import Wider
     from undust.learning.unstable_pages import UnstablePages
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 
-    Propose = Callable[[UrlForms], Iterable[Rule | None]]
-
-TIERS: tuple[tuple[str, Propose], ...] = (
-    ("empty queries", empty_query),
-    ("equivalences", equivalences),
-    ("parameters", drops),
-    ("defaults", defaults),
-    ("differences", differences),
-    ("segments", idle_segments),
-    ("published", published),
-)
-"""What is proposed, in this order, and then all again from where it led."""
 LOOKING_FOR_VOLATILE: dict[str, Propose] = {"empty queries": equivalences, "parameters": drops}
 """Before which tiers pages that change are looked for, and by whose proposals."""
 KEEPS = 4

@@ -35,10 +35,12 @@ from undust.proposing.parameters import is_plain
 from undust.proposing.seen import frequent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from undust.learning.texts import UrlForms
     from undust.rules import Rule
+
+    Propose = Callable[[UrlForms], Iterable[Rule | None]]
 
 
 _EQUIVALENCES = "equivalences"
@@ -351,3 +353,15 @@ def _has_a_name(rule: Rule) -> bool:
         set(_WORD.findall(_ANY_CAPTURE.sub(" ", side or ""))) for side in (rule.source, rule.target)
     )
     return any(len(word) >= LONG_NAME for word in left ^ right)
+
+
+TIERS: tuple[tuple[str, Propose], ...] = (
+    ("empty queries", empty_query),
+    ("equivalences", equivalences),
+    ("parameters", drops),
+    ("defaults", defaults),
+    ("differences", differences),
+    ("segments", idle_segments),
+    ("published", published),
+)
+"""What is proposed, in this order, and then all again from where it led."""
