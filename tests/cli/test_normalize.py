@@ -27,8 +27,7 @@ from undust.cli.application import Application
 from undust.cli.mapping import Normalizing, map_lines
 from undust.cli.normalize import summary
 from undust.cli.tally import Tally
-from undust.files.packing import PACKINGS, Packing, packing_of_content
-from undust.files.streams import read_blocks
+from undust.files.streams import PACKINGS, Packing, packing_of_content, read_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -153,7 +153,7 @@ def as_dict(found: Comparison, seed: int) -> dict[str, Any]:
 
 
 def _row(row: MethodRow, found: Comparison) -> dict[str, Any]:
-    from undust.showing.figures import figures  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.showing.words import figures  # noqa: PLC0415 -- slow to load, and not for --help
 
     ranking, published = row.ranking, row.total_as_published
     said = {
@@ -231,7 +231,7 @@ def _papers_table(found: Comparison) -> Table:
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    from undust.measuring.published import PUBLISHED_FIGURES  # noqa: PLC0415 -- not for --help
+    from undust.measuring.methods import PUBLISHED_FIGURES  # noqa: PLC0415 -- not for --help
 
     swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))

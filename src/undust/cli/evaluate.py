@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from undust.cli.inputs import Inputs
     from undust.measuring import Evaluation
-    from undust.measuring.traffic import Savings
+    from undust.measuring.counts import Savings
 
 SHOWN_SITES = 20
 _SHOWN_RULES = 40
@@ -51,7 +51,7 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
       undust evaluate rules.json labelled.csv --column cluster=page --json
     """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.evaluate import evaluate  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.measuring.traffic import savings  # noqa: PLC0415
+    from undust.measuring.counts import savings  # noqa: PLC0415
     from undust.rules import load  # noqa: PLC0415
 
     started = perf_counter()
@@ -86,7 +86,7 @@ def _only_savings(saved: Sequence[Savings], why: str, *, as_json: bool) -> None:
 
 def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
     """Return everything that was measured, for machines."""
-    from undust.showing.figures import figures, figures_of_rule  # noqa: PLC0415 -- slow to load
+    from undust.showing.words import figures, figures_of_rule  # noqa: PLC0415 -- slow to load
 
     macro = {name: found.macro(attrgetter(name)) for name in ("removed", "lost", "fpr")}
     return figures(found.total) | {

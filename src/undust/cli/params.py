@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from undust.cli.inputs import Inputs
     from undust.jobs.params import ParameterRow
-    from undust.measuring.traffic import Savings
+    from undust.measuring.counts import Savings
 
 SHOWN_CRAWLERS = 3
 """Of a row, those that ask most."""
@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         message = "--json and --csv are two forms of one table; leave one of them out"
         raise click.UsageError(message)
     from undust.jobs.params import params  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.measuring.traffic import savings  # noqa: PLC0415
+    from undust.measuring.counts import savings  # noqa: PLC0415
     from undust.rules import load  # noqa: PLC0415
 
     rules = load(rules_file) if rules_file else None
@@ -134,7 +134,7 @@ def _share(share: float | None) -> str:
 
 def told_savings(saved: Sequence[Savings]) -> Iterator[str]:
     """Yield what rules save of the requests of a log, in lines."""
-    from undust.measuring.traffic import EVERYBODY  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.measuring.counts import EVERYBODY  # noqa: PLC0415 -- slow to load, and not for --help
 
     for each in saved:
         daily = each.to_json()

@@ -64,7 +64,7 @@ def _coloured(pieces: Iterable[RenderableType], *, is_terminal: bool, wrap: bool
 
 
 def _plain(pieces: Iterable[object], width: int, *, wrap: bool) -> str:
-    from undust.showing.plain import plain_lines  # noqa: PLC0415 -- only where rich is missing
+    from undust.showing.drawn import plain_lines  # noqa: PLC0415 -- only where rich is missing
 
     lines = (line for piece in pieces for line in plain_lines(piece, width if wrap else None))
     return "".join(f"{printable(line)}\n" for line in lines)

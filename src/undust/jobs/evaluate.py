@@ -9,7 +9,15 @@ from undust.jobs.find_duplicates import find_duplicates
 from undust.judging.verdict import VerdictLimits, limits_from
 from undust.learning.single import HELD_OUT, Job
 from undust.measuring import evaluate as judge
-from undust.measuring.compare import Comparison, compare_methods, methods_named
+from undust.measuring.compare import (
+    TEST,
+    Comparison,
+    compare_methods,
+    methods_named,
+    require_both_sides,
+    split_by_evidence,
+    split_by_labels,
+)
 from undust.measuring.judged import (
     has_labels,
     labelled_from_duplicates,
@@ -17,7 +25,6 @@ from undust.measuring.judged import (
     require_pages,
     seen_by_site,
 )
-from undust.measuring.splitting import TEST, require_both_sides, split_by_evidence, split_by_labels
 from undust.reading.observations import arrow_table, table_of
 
 if TYPE_CHECKING:

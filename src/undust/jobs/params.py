@@ -60,7 +60,7 @@ def params(seen: Any, traffic: pa.Table | None = None, site: str | None = None) 
 
     Args:
         seen: What `read` returned, or any Arrow table with a column `url`.
-        traffic: The requests of logs, as rows of `undust.measuring.traffic.TRAFFIC`.
+        traffic: The requests of logs, as rows of `undust.measuring.counts.TRAFFIC`.
         site: This one only.
 
     """

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from undust.jobs.judged_input import Input
 from undust.jobs.learn_result import LearnResult
+from undust.measuring.counts import savings
 from undust.measuring.judged import require_overlap
-from undust.measuring.traffic import savings
 from undust.privacy.masking import Masks
 from undust.rules.language import ANY_SITE
 from undust.showing.report import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.measuring.traffic import TRAFFIC
+from undust.measuring.counts import TRAFFIC
 from undust.reading.formats.files import find_files, read_file
 from undust.reading.formats.reading import Reading
 from undust.urls import normalize
