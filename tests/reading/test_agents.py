@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from undust.jobs.traffic import traffic_of
+from undust.jobs.read import traffic_of
 from undust.reading.agents import OTHER_CRAWLERS, PEOPLE, crawler_of, crawlers_of_lines
 from undust.reading.formats.reading import ReadOptions
 

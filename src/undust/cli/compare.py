@@ -182,7 +182,7 @@ def _row(row: MethodRow, found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison, *, published: bool) -> None:
-    from undust.cli.printing import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
+    from undust.cli.terminal import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     sites = how_many(found.sites, "site")
     show(

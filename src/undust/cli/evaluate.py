@@ -106,7 +106,7 @@ def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
 
 
 def _print(found: Evaluation, seconds: float) -> None:
-    from undust.cli.printing import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
+    from undust.cli.terminal import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     total = found.total
     intervals = total.intervals()

@@ -11,8 +11,7 @@ import click
 
 from undust.cli.application import Application
 from undust.cli.mapping import Added
-from undust.cli.printing import show
-from undust.cli.terminal import say, say_json
+from undust.cli.terminal import say, say_json, show
 from undust.cli.urls_input import UrlsInput, named_files, reading_options
 from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable

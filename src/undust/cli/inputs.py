@@ -93,7 +93,7 @@ class Inputs:
 
     def traffic(self) -> pa.Table:
         """Return the requests of the logs among the files, added up by URL, day and who asked."""
-        from undust.jobs.traffic import traffic_of  # noqa: PLC0415 -- slow to load, and not for --help
+        from undust.jobs.read import traffic_of  # noqa: PLC0415 -- slow to load, and not for --help
         from undust.reading.formats.reading import ReadOptions  # noqa: PLC0415
 
         paths = [path for path in self.paths if path != STANDARD]

@@ -160,8 +160,8 @@ def command(  # noqa: PLR0913 -- one argument per option
     """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.learn import require_methods  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn_result import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.jobs.stages import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import RuleSet  # noqa: PLC0415
 
     methods = methods or (JOB_COMBINED,)
@@ -305,7 +305,7 @@ def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
         raise UndustError(message)
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load
 
-    from undust.cli.printing import show  # noqa: PLC0415
+    from undust.cli.terminal import show  # noqa: PLC0415
 
     show(Text("\n".join([*drifted(drift), "", f"{told}."])))
     click.confirm("Retire them?", abort=True)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from undust.asking.outcome import Validation
     from undust.cli.inputs import Inputs
     from undust.cli.learn_asking import AskRequest
+    from undust.jobs.learn_result import Stages
     from undust.jobs.site_journal import SiteJournal
-    from undust.jobs.stages import Stages
     from undust.learning import Drift, Outcome
     from undust.learning.single import MethodOutcome
     from undust.rules import RuleSet

@@ -77,7 +77,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     elif as_csv:
         click.echo(_csv(rows), nl=False)
     else:
-        from undust.cli.printing import show_lines  # noqa: PLC0415 -- rich is slow to load
+        from undust.cli.terminal import show_lines  # noqa: PLC0415 -- rich is slow to load
 
         show_lines(lambda width, styled: _lines(rows, width, styled))
         for line in told_savings(saved):

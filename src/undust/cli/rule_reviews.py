@@ -54,7 +54,7 @@ def show_verdicts(file: str, csv_file: str | None, *, as_json: bool) -> None:
     if as_json:
         say_json({"file": file, "rules": judged_rules(rules)})
     elif csv_file is None:
-        from undust.cli.printing import show_lines  # noqa: PLC0415
+        from undust.cli.terminal import show_lines  # noqa: PLC0415
 
         show_lines(lambda _width, styled: verdict_lines(rules, styled))
 

@@ -51,7 +51,7 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
     if as_json:
         say_json(found.as_json())
         return
-    from undust.cli.printing import show  # noqa: PLC0415
+    from undust.cli.terminal import show  # noqa: PLC0415
 
     show(_introduction(found), "", _steps(found))
     if found.tables:

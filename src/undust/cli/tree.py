@@ -106,7 +106,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         told = {"sites": count, "shown": len(trees), "trees": [tree.as_json() for tree in trees]}
         say_json(told)
         return
-    from undust.cli.printing import show  # noqa: PLC0415 -- slow to load
+    from undust.cli.terminal import show  # noqa: PLC0415 -- slow to load
 
     for tree in trees:
         show(_heading(tree))

@@ -201,7 +201,7 @@ def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None
 
 
 def _print(done: Validation, seconds: float, target: str) -> None:
-    from undust.cli.printing import show_lines  # noqa: PLC0415 -- rich is slow to load, and not for --json
+    from undust.cli.terminal import show_lines  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
     show_lines(lambda width, styled: _lines(done, width, styled))
     counts = ", ".join(f"{done.count(name):,} {name}" for name in _STYLES)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.jobs.find_duplicates import declared_in
-from undust.jobs.sites import with_site
+from undust.jobs.read import with_site
 from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
 from undust.searching.parameters_judged import UNKNOWN, ParameterVerdict, judged_parameters

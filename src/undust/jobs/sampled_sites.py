@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines import SITE
+from undust.jobs.first_look import RareShapes, rare_shapes, shape_texts
 from undust.jobs.one_site import labelled_in
-from undust.jobs.rare_shapes import RareShapes, rare_shapes, shape_texts
-from undust.jobs.site_state import SiteState, failing, joined, of_some, site_state_of, without
-from undust.jobs.sites import WITH_SITE
+from undust.jobs.read import WITH_SITE
+from undust.jobs.records import SiteState, failing, joined, of_some, site_state_of, without
 from undust.measuring import totals_of
 from undust.pages.clustering import find_in_site
 from undust.pages.clustering.false_clusters import VALUES

@@ -10,19 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.asking.outcome import is_tried
+from undust.asking.proof import Beforehand
 from undust.asking.rule_file import Judges, Known, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling, judge_from
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import UndustError
-from undust.jobs.beforehand import BEFOREHAND
 from undust.jobs.find_duplicates import find_duplicates
-from undust.jobs.read import read
-from undust.jobs.sites import with_site
+from undust.jobs.read import read, with_site
+from undust.learning.rule_bounds import kind_and_bits
 from undust.reading.observations import Observations, table_of
 from undust.rules.language import ANY_SITE
+from undust.searching.classes import classes_apart
 from undust.searching.likely import without_visits
+from undust.searching.priors import PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +32,15 @@ if TYPE_CHECKING:
 
     from undust.asking.outcome import How, Validation
     from undust.rules import Rule, RuleSet
+
+
+def _true(rule: Rule) -> float:
+    """Return the share of rules of its kind that are true on other sites."""
+    return PRIORS[kind_and_bits(rule)[0]].true
+
+
+BEFOREHAND = Beforehand(_true, classes_apart)
+
 
 SITES_OF_GENERAL_RULES = 10
 """A rule for all sites is tried on this many of them, those with most URLs."""
