@@ -44,7 +44,7 @@ MAY_IMPORT = {
     ),
     "exchange": "errors display files urls rules measuring jobs",
     "cli": (
-        "errors extras help display statistics files urls rules reading judging searching learning"
+        "errors extras help display files urls rules reading judging searching learning"
         " measuring showing engines asking exchange jobs"
     ),
     "__main__": "cli help",

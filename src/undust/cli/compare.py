@@ -10,7 +10,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 from undust.display import how_many
 
 if TYPE_CHECKING:
@@ -182,8 +182,6 @@ def _row(row: MethodRow, found: Comparison) -> dict[str, Any]:
 
 
 def _print(found: Comparison, *, published: bool) -> None:
-    from undust.cli.terminal import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
-
     sites = how_many(found.sites, "site")
     show(
         f"learned from {found.train_urls:,} URLs of {sites}, judged on {found.test_urls:,} others "

@@ -11,7 +11,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.params import told_savings
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 from undust.errors import UndustError
 from undust.files.process import peak_memory_bytes
 
@@ -106,8 +106,6 @@ def as_dict(found: Evaluation, seconds: float) -> dict[str, Any]:
 
 
 def _print(found: Evaluation, seconds: float) -> None:
-    from undust.cli.terminal import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
-
     total = found.total
     intervals = total.intervals()
     said = found.all_totals.sentences(len(found.totals), found.active)

@@ -16,7 +16,7 @@ from undust.cli.learn_asking import NO_RULES, AskRequest, exit_code
 from undust.cli.learn_job import LearnRequest, counted_by, kept_as_it_is, learned, save
 from undust.cli.learn_printing import drifted, figures_of, print_learned, without_rules
 from undust.cli.rule_options import measured_change, sample_option
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 from undust.errors import UndustError
 from undust.files.streams import require_readable
 
@@ -304,8 +304,6 @@ def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
         message = f"{told}; nothing was written; add --yes to retire them"
         raise UndustError(message)
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load
-
-    from undust.cli.terminal import show  # noqa: PLC0415
 
     show(Text("\n".join([*drifted(drift), "", f"{told}."])))
     click.confirm("Retire them?", abort=True)

@@ -15,6 +15,7 @@ from undust.cli.learn_asking import (
     told_of_asking,
     told_of_proposed,
 )
+from undust.cli.terminal import show, show_lines
 from undust.display import how_many
 from undust.files.process import peak_memory_bytes
 
@@ -231,7 +232,6 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
     """Print what was learned, for people."""
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
-    from undust.cli.terminal import show, show_lines  # noqa: PLC0415
     from undust.learning import Outcome  # noqa: PLC0415
     from undust.rules.proposed import is_proposed  # noqa: PLC0415
     from undust.showing.listing import listed  # noqa: PLC0415

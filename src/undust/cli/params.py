@@ -11,7 +11,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show_lines
 from undust.errors import UndustError, printable
 
 if TYPE_CHECKING:
@@ -77,8 +77,6 @@ def command(  # noqa: PLR0913 -- one argument per option
     elif as_csv:
         click.echo(_csv(rows), nl=False)
     else:
-        from undust.cli.terminal import show_lines  # noqa: PLC0415 -- rich is slow to load
-
         show_lines(lambda width, styled: _lines(rows, width, styled))
         for line in told_savings(saved):
             click.echo(line)

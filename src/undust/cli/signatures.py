@@ -8,7 +8,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,8 +51,6 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
     if as_json:
         say_json(found.as_json())
         return
-    from undust.cli.terminal import show  # noqa: PLC0415
-
     show(_introduction(found), "", _steps(found))
     if found.tables:
         show("", _contingency(found))

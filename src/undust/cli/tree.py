@@ -8,7 +8,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 from undust.display import how_many
 
 if TYPE_CHECKING:
@@ -106,8 +106,6 @@ def command(  # noqa: PLR0913 -- one argument per option
         told = {"sites": count, "shown": len(trees), "trees": [tree.as_json() for tree in trees]}
         say_json(told)
         return
-    from undust.cli.terminal import show  # noqa: PLC0415 -- slow to load
-
     for tree in trees:
         show(_heading(tree))
         if tree.root is not None:

@@ -12,7 +12,7 @@ import click
 
 from undust.cli import asking_options, options
 from undust.cli.inputs import reading
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show_lines
 from undust.display import how_many
 from undust.errors import printable
 from undust.files.process import peak_memory_bytes
@@ -201,8 +201,6 @@ def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None
 
 
 def _print(done: Validation, seconds: float, target: str) -> None:
-    from undust.cli.terminal import show_lines  # noqa: PLC0415 -- rich is slow to load, and not for --json
-
     show_lines(lambda width, styled: _lines(done, width, styled))
     counts = ", ".join(f"{done.count(name):,} {name}" for name in _STYLES)
     if done.retired:
