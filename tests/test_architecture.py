@@ -32,21 +32,18 @@ MAY_IMPORT = {
     "proposing": "errors _core files urls rules pages edits judging",
     "searching": "errors statistics rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages edits judging proposing searching",
-    "measuring": "errors display statistics files urls rules reading pages proposing learning",
-    "showing": "errors display privacy files urls rules pages measuring",
+    "measuring": "errors display statistics files urls rules pages proposing learning",
+    "showing": "errors display privacy files urls rules pages judging learning measuring",
     "engines": "errors extras files reading",
     "asking": "errors statistics files urls rules reading pages judging",
     "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
     "jobs": (
-        "errors privacy statistics files urls rules reading pages judging proposing searching"
+        "errors display privacy statistics files urls rules reading pages judging proposing searching"
         " learning measuring showing engines asking crawling"
     ),
     "exchange": "errors display files urls rules measuring jobs",
-    "cli": (
-        "errors extras help display files urls rules reading judging searching learning"
-        " measuring showing engines asking exchange jobs"
-    ),
+    "cli": ("errors extras help display files urls rules reading showing engines asking exchange jobs"),
     "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }

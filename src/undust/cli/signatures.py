@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from undust.cli.inputs import Inputs
-    from undust.measuring.signatures import Experiment
+    from undust.jobs.signatures import Experiment
 
 _MOST_SITES = 20
 """Sites that the table for people shows; --json has all."""
@@ -45,7 +45,7 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
       undust signatures --sessions monday.warc.gz tuesday.warc.gz
       undust signatures crawl.jsonl --column cluster=page --json
     """  # noqa: D301 -- click keeps the lines after a \b
-    from undust.measuring.signatures import run_experiment  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.signatures import run_experiment  # noqa: PLC0415 -- slow to load, and not for --help
 
     found = run_experiment(inputs.read(quiet=quiet or as_json), by_session=sessions)
     if as_json:
@@ -79,7 +79,7 @@ def _table(*headings: str) -> Table:
 
 
 def _steps(found: Experiment) -> Table:
-    from undust.measuring.signatures import SIGNATURE_STEPS  # noqa: PLC0415
+    from undust.jobs.signatures import SIGNATURE_STEPS  # noqa: PLC0415
 
     table = _table("step", "URLs left", "removed", "of regular", "of standard")
     for step, name in SIGNATURE_STEPS.items():
@@ -90,7 +90,7 @@ def _steps(found: Experiment) -> Table:
 
 
 def _contingency(found: Experiment) -> Table:
-    from undust.measuring.signatures import SIGNATURE_STEPS  # noqa: PLC0415
+    from undust.jobs.signatures import SIGNATURE_STEPS  # noqa: PLC0415
 
     rates = ("sensitivity", "specificity", "precision", "accuracy")
     name = f"{found.labelled:,} URLs with a label"

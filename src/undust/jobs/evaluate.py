@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.errors import UndustError
 from undust.jobs.arguments import names_of, require_demands
@@ -20,6 +20,7 @@ from undust.measuring.compare import (
     split_by_evidence,
     split_by_labels,
 )
+from undust.measuring.counts import savings
 from undust.measuring.judged import (
     has_labels,
     labelled_from_duplicates,
@@ -33,7 +34,10 @@ from undust.rules.language import ANY_SITE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import pyarrow as pa
+
     from undust.measuring import Evaluation, Labelled
+    from undust.measuring.counts import Savings
     from undust.rules import RuleSet
 
 
@@ -54,6 +58,40 @@ def evaluate(
     """
     sites, unjudged, every = _labelled(seen)
     return judge(rules, sites, unjudged, threads=threads, seen=every)
+
+
+class RulesJudged(NamedTuple):
+    """What rules do to pages, if that is known, and what they save of the requests of a log."""
+
+    evaluation: Evaluation | None
+    why_not: str
+    """Why nothing is known of the pages, where that is so."""
+    saved: list[Savings]
+
+
+def judge_rules(
+    rules: RuleSet,
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    traffic: pa.Table,
+    *,
+    threads: int = 1,
+) -> RulesJudged:
+    """Return what rules do to pages and to requests; raise where neither is known.
+
+    Args:
+        rules: What is judged, by the keys it gives.
+        seen: Observations, as `evaluate` takes them.
+        traffic: The requests of logs, as `traffic_of` adds them up.
+        threads: How many to use; the result is the same.
+
+    """
+    saved = savings(rules, traffic)
+    try:
+        return RulesJudged(evaluate(rules, seen, threads=threads), "", saved)
+    except UndustError as error:
+        if not saved:
+            raise
+        return RulesJudged(None, str(error), saved)
 
 
 def known_pages(seen: Any) -> list[Labelled]:  # noqa: ANN401 -- any Arrow object
