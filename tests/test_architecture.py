@@ -33,17 +33,17 @@ MAY_IMPORT = {
     "searching": "errors statistics rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages edits judging proposing searching",
     "measuring": "errors display statistics files urls rules pages proposing learning",
-    "showing": "errors display privacy files urls rules pages judging learning measuring",
-    "engines": "errors extras files reading",
     "asking": "errors statistics files urls rules reading pages judging",
+    "showing": "errors display privacy files urls rules pages judging learning measuring asking",
+    "engines": "errors extras files reading",
     "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
     "jobs": (
-        "errors display privacy statistics files urls rules reading pages judging proposing searching"
+        "errors privacy statistics files urls rules reading pages judging proposing searching"
         " learning measuring showing engines asking crawling"
     ),
     "exchange": "errors display files urls rules measuring jobs",
-    "cli": ("errors extras help display files urls rules reading showing engines asking exchange jobs"),
+    "cli": ("errors extras help display files urls rules showing exchange jobs"),
     "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }

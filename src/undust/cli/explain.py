@@ -15,8 +15,7 @@ from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.jobs.application import Application
 from undust.jobs.mapping import Added
-from undust.jobs.urls_input import UrlsInput, named_files
-from undust.reading.formats.recognising import URL_START
+from undust.jobs.urls_input import UrlsInput, is_url_text, named_files
 from undust.rules import load
 from undust.rules.parts import readable
 from undust.showing.drawn import Text
@@ -90,7 +89,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 def _is_file(argument: str) -> bool:
     """Return whether an argument is not a URL and there is such a file, or a file that fits the pattern."""
-    if URL_START.match(argument.encode("utf-8", "surrogateescape")):
+    if is_url_text(argument):
         return False
     if "*" in argument and glob(argument):  # noqa: PTH207 -- also takes absolute patterns
         return True

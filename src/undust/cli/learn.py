@@ -9,19 +9,29 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import asking_options, long_jobs, options
+from undust.cli import asking_options, options
 from undust.cli.frame import PROBLEM, fail
+from undust.cli.inputs import EngineChoice, engine_option, master_option, resume_option
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.learn_job import NO_RULES, AskRequest, LearnRequest, exit_code, kept_as_it_is, learned, save
-from undust.cli.learn_printing import figures_of, print_learned
+from undust.cli.learn_job import (
+    NO_RULES,
+    AskRequest,
+    LearnRequest,
+    exit_code,
+    figures_of,
+    kept_as_it_is,
+    learned,
+    print_learned,
+    save,
+)
 from undust.cli.rule_options import measured_change, sample_option
 from undust.cli.terminal import say_json, show
 from undust.errors import UndustError
 from undust.files.streams import require_readable
 
 if TYPE_CHECKING:
-    from undust.cli.asking_options import AskingChoice
     from undust.cli.inputs import Inputs
+    from undust.jobs.asking_choice import AskingChoice
     from undust.jobs.learn_files import LearnedRules
 
 
@@ -95,9 +105,9 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="Pages in this archive (WARC, ARC) are not asked for; may be repeated.",
 )
-@long_jobs.resume
-@long_jobs.engine
-@long_jobs.master
+@resume_option
+@engine_option
+@master_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Print counts and rules as JSON to stdout, and nothing else."
 )
@@ -186,7 +196,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         priors_file=priors,
     )
     asked = LearnRequest(inputs, output, plan, report is not None, resume, is_silent, question)
-    place = long_jobs.EngineChoice(engine_name, master)
+    place = EngineChoice(engine_name, master)
     started, stages = perf_counter(), Stages()
     with learned(asked, place, stages) as found:
         has_agreed = _has_agreed(found, str(update), yes=yes, is_silent=is_silent)
@@ -227,7 +237,9 @@ def _question(
         asking_options.require_used(context, "archives")
         return None
     require_readable(archives)
-    return AskRequest(choice, archives, asking_options.require_hosts(choice, base), *told)
+    with options.usage_errors():
+        hosts = choice.required_hosts(base)
+    return AskRequest(choice, archives, hosts, *told)
 
 
 def _end(found: LearnedRules, kept: str | None, *, is_silent: bool) -> None:

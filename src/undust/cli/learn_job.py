@@ -1,4 +1,4 @@
-"""What `undust learn` runs: the job on its input, questions to the sites, and the file that it writes.
+"""What `undust learn` runs, writes and prints: the job on its input, questions to the sites, the rules.
 
 Proved rules in the file are not replaced by none, unless a person says so.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,19 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.cli import long_jobs, options
-from undust.cli.options import require_room
+from undust.cli import options
+from undust.cli.inputs import EngineChoice, journal_of_job, watching_sites
+from undust.cli.terminal import show, show_lines
 from undust.cli.validate import showing_fetches
 from undust.display import how_many
 from undust.errors import UndustError
+from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, open_output
+from undust.jobs.input_files import require_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from undust.asking.outcome import Validation
-    from undust.cli.asking_options import AskingChoice
     from undust.cli.inputs import Inputs
+    from undust.jobs.asking_choice import AskingChoice
     from undust.jobs.learn_files import LearnedRules, LearnPlan
     from undust.jobs.learn_result import Stages
     from undust.rules import Rule, RuleSet
@@ -108,17 +111,18 @@ class AskRequest:
     resume: bool
     is_silent: bool
 
-    def run(self, rules: RuleSet, seen: Any) -> Validation:  # noqa: ANN401 -- any Arrow object
-        """Ask the sites about what is proposed."""
+    def run(self, found: LearnedRules) -> LearnedRules:
+        """Ask the sites about what is proposed, and return it with their answers."""
         from undust.jobs.ask import ask  # noqa: PLC0415 -- slow to load, and not for --help
 
+        rules = found.rules
         job = hashlib.blake2b(
             json.dumps([rules.ids, self.choice.facts(), self.max_fpr, self.seed]).encode(), digest_size=16
         )
         with showing_fetches(rules, is_silent=self.is_silent) as watch:
-            return ask(
+            proof = ask(
                 rules,
-                seen,
+                found.seen,
                 self.choice.manners(self.hosts),
                 max_fpr=self.max_fpr,
                 samples=self.choice.samples,
@@ -130,6 +134,7 @@ class AskRequest:
                 job=job.hexdigest(),
                 watch=watch,
             )
+        return found.asked(proof)
 
     @property
     def journal(self) -> str | None:
@@ -159,7 +164,7 @@ class LearnRequest:
 
 
 @contextmanager
-def learned(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
+def learned(asked: LearnRequest, place: EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
     """Learn, ask the sites if that is wanted, and give what came of it while the input is still there."""
     learning = together if asked.plan.is_together else single
     with learning(asked, place, stages) as found:
@@ -167,31 +172,31 @@ def learned(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) 
             yield found
             return
         with stages.timed("asking"):
-            proof = asked.question.run(found.rules, found.seen)
-        yield found.asked(proof)
+            answered = asked.question.run(found)
+        yield answered
 
 
 @contextmanager
-def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
+def together(asked: LearnRequest, place: EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
     """Learn with all methods together, and give what came of it."""
     facts = asked.plan.facts(asked.inputs.memory)
     said = {"resume": asked.resume, "is_silent": asked.is_silent}
     with (
-        long_jobs.journal(asked.inputs, asked.output, facts, **said) as journal,
-        place.engine(asked.inputs) as engine,
+        journal_of_job(asked.inputs, asked.output, facts, **said) as journal,
+        asked.inputs.engine(place.engine_name, place.master) as engine,
     ):
         asked.announce()
         with stages.timed("reading"):
             seen = asked.inputs.read(quiet=asked.is_silent, engine=engine)
         if asked.has_report:
             require_room(len(seen), asked.inputs.memory, "--report")
-        with long_jobs.watching(is_silent=asked.is_silent) as watch:
+        with watching_sites(is_silent=asked.is_silent) as watch:
             found = asked.plan.together(seen, engine, stages, journal=journal, watch=watch)
         yield found
 
 
 @contextmanager
-def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
+def single(asked: LearnRequest, place: EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
     """Learn with methods that are named, each by itself, and give what came of it."""
     _require_local(place, resume=asked.resume)
     # Where memory is bounded, only reading shows whether the options can be met.
@@ -206,7 +211,7 @@ def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -
     yield asked.plan.single(seen, stages, threads=inputs.threads, memory=inputs.memory, folder=inputs.tmp)
 
 
-def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:
+def _require_local(place: EngineChoice, *, resume: bool) -> None:
     """Raise if an option is not used."""
     is_said = {
         "--engine": place.engine_name != "local",
@@ -217,3 +222,87 @@ def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:
         if said:
             message = f"{name} needs all methods together; leave --method out"
             raise click.UsageError(message)
+
+
+_SHOWN_RULES = 60
+
+
+def figures_of(found: LearnedRules, seconds: float, output: str | None) -> dict[str, Any]:
+    """Return what was learned, for machines."""
+    rules = found.rules
+    return (
+        {"rules": len(rules)}
+        | found.counts()
+        | _by_status(rules)
+        | {"output": output, "seconds": round(seconds, 3), "peak_memory_bytes": peak_memory_bytes()}
+        | found.details()
+        | {"learned": [rule.to_json() for rule in rules]}
+    )
+
+
+def _by_status(rules: RuleSet) -> dict[str, Any]:
+    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+
+    proposed = sum(map(is_proposed, rules))
+    active = sum(rule.status == "active" for rule in rules)
+    return {"rules": len(rules) - proposed, "active": active, "proposed": proposed}
+
+
+def print_learned(found: LearnedRules, seconds: float, output: str | None, inputs: Inputs) -> None:
+    """Print what was learned, for people."""
+    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
+
+    from undust.rules.proposed import is_proposed  # noqa: PLC0415
+    from undust.showing.learned import proposed_lines, told_of_proposed  # noqa: PLC0415
+    from undust.showing.listing import listed  # noqa: PLC0415
+
+    rules = found.rules
+    certain = [rule for rule in rules if not is_proposed(rule)]
+    likely = [rule for rule in rules if is_proposed(rule)]
+    shown = certain[:_SHOWN_RULES]
+    if shown:
+        show_lines(lambda width, styled: listed(shown, width, styled, origins=True))
+    if len(certain) > _SHOWN_RULES:
+        show(Text(f"{len(certain) - _SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
+    if likely:
+        show_lines(lambda width, styled: proposed_lines(likely, width, styled))
+    said = ["", *found.sentences()]
+    known = {"has_active": not exit_code(rules), "is_compared": found.is_compared}
+    said += told_of_proposed(likely, **known) if likely else []
+    said += [f"{seconds:.1f} s"]
+    if len(rules) and output is None:
+        said += ["", "Nothing was written; name a file with -o rules.json."]
+    show(Text("\n".join(said)))
+    is_asked = found.proof is not None
+    commands = [f"undust {line}" for line in _next(rules, output, inputs, is_asked=is_asked)]
+    if commands:
+        # A command that is broken over two lines cannot be copied.
+        lines = "\n".join(f"  {command}" for command in commands)
+        show(Text(f"\nWhat you can do next:\n{lines}"), wrap=False)
+
+
+def _next(rules: RuleSet, output: str | None, inputs: Inputs, *, is_asked: bool) -> list[str]:
+    code = exit_code(rules)
+    if code == ONLY_PROPOSED and not is_asked:
+        return [next_question(inputs, output, rules)]
+    if code or output is None:
+        return []
+    return [
+        f"rules check {output}             what could go wrong in use",
+        f"explain {output} URL             why a URL becomes what it becomes",
+        f"apply --key {output} urls.txt    the key of each URL, to compare by",
+        f"evaluate {output} OTHER          what they do to other data",
+        f"report {output} INPUT            a page that shows each rule at work",
+    ]
+
+
+def next_question(inputs: Inputs, output: str | None, rules: Sequence[Rule]) -> str:
+    """Return the command that proves what is proposed; of several sites, a person says which to ask."""
+    from undust.rules.language import ANY_SITE  # noqa: PLC0415 -- slow to load, and not for --help
+
+    files = " ".join(map(shlex.quote, inputs.paths))
+    sites = {rule.site for rule in rules} - {ANY_SITE}
+    hosts = [name for site in sites for name in (site, f"*.{site}")] if len(sites) == 1 else ["www.your.site"]
+    asked = " ".join(f"--ask-host {shlex.quote(host)}" for host in hosts)
+    named = f"--base {inputs.base}" if inputs.base else asked
+    return f"learn {files} --ask {named} --contact you@example.org -o {output or 'rules.json'}"

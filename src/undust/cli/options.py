@@ -14,6 +14,7 @@ from undust.errors import UndustError, WrongUsage
 from undust.files import replacing
 from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD
+from undust.jobs.input_files import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,11 +58,9 @@ threads = click.option(
 def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
     if text is None:
         return None
-    from undust.engines.budget import bytes_of  # noqa: PLC0415 -- slow to load, and seldom needed
-
     try:
-        return bytes_of(text)
-    except ValueError as error:
+        return memory_of(text)
+    except WrongUsage as error:
         raise click.BadParameter(str(error)) from None
 
 
@@ -153,19 +152,6 @@ def is_one_file(one: str | None, other: str | None) -> bool:
 def is_device(path: str) -> bool:
     """Return whether a path is written to and not replaced, as a device or a named pipe is."""
     return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
-
-
-def require_room(rows: int, memory: int | None, what: str) -> None:
-    """Raise if this many observations do not fit, in commands that need all of them at once."""
-    from undust.engines.budget import ROW_BYTES  # noqa: PLC0415 -- slow to load, and not for --help
-
-    needed = rows * ROW_BYTES
-    if memory is not None and needed > memory:
-        message = (
-            f"{what} holds all of its input, and {rows:,} rows take about {needed / 1e9:.1f} GB; "
-            "allow more --memory, or give it a part of the input"
-        )
-        raise UndustError(message)
 
 
 def require_held(memory: int | None, what: str) -> None:

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from undust.display import how_many
 from undust.engines.budget import site_rows
 from undust.errors import UndustError
 from undust.jobs.combined import learn_combined
@@ -20,6 +19,7 @@ from undust.judging.verdict import limits_from
 from undust.learning import Outcome, masked, requirements_from
 from undust.rules import RuleSet
 from undust.searching.priors import load_priors
+from undust.showing.asked import told_of_asking
 from undust.showing.learned import told, told_of_learners, without_rules
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class LearnedRules(NamedTuple):
         found, proof = self.result, self.proof
         is_asked = proof is not None
         said = told(found, is_asked=is_asked) if isinstance(found, Outcome) else told_of_learners(found)
-        return said + (_told_of_asking(proof) if proof is not None else [])
+        return said + ([told_of_asking(proof)] if proof is not None else [])
 
     def without_rules(self, *, is_silent: bool) -> str:
         """Return that there is no rule, and why."""
@@ -90,14 +90,6 @@ class LearnedRules(NamedTuple):
         """Return what the sites said when asked, and what each of them gave, as far as it is known."""
         asked = {} if self.proof is None else {"asked": self.proof.to_json()}
         return asked | ({"by_site": self.result.by_site()} if isinstance(self.result, Outcome) else {})
-
-
-def _told_of_asking(done: Validation) -> list[str]:
-    """Return what asking gave, in lines."""
-    counts = ", ".join(f"{done.count(name):,} {name}" for name in ("confirmed", "refuted"))
-    left = sum(outcome.verdict == "undecided" for outcome in done.outcomes)
-    hosts = f" from {how_many(done.hosts, 'host')}" if done.hosts else ""
-    return [f"asked about what was likely: {counts}, {left:,} left open; {done.fetches:,} fetches{hosts}"]
 
 
 @dataclass(frozen=True)

@@ -282,8 +282,16 @@ _HELD = 64
 """Batches that are held before they are added up, so that a log of any length fits."""
 
 
-def traffic_of(paths: Iterable[str], options: ReadOptions, format: str | None = None) -> pa.Table:  # noqa: A002
+def traffic_of(
+    paths: Iterable[str],
+    *,
+    base: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    log_format: str | None = None,
+    format: str | None = None,  # noqa: A002 -- the name of the option
+) -> pa.Table:
     """Return the requests in the logs among some files, as rows of `TRAFFIC`; other files give none."""
+    options = ReadOptions(base, dict(columns or {}), log_format)
     held: list[pa.Table] = [TRAFFIC.empty_table()]
     for file in find_files(paths):
         reading = Reading(file.path, options, crawlers=[])

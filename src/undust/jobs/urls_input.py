@@ -136,6 +136,11 @@ class UrlsInput(NamedTuple):
         return "say what it is with --format"
 
 
+def is_url_text(text: str) -> bool:
+    """Return whether a text starts as a URL does, so that it is not the name of a file."""
+    return recognising.URL_START.match(text.encode("utf-8", "surrogateescape")) is not None
+
+
 def named_files(paths: Sequence[str]) -> tuple[str, ...]:
     """Return the files that a person means, in the order given: folders and patterns mean those in them."""
     files = tuple(file.path for path in paths for file in find_files([path]))

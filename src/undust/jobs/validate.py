@@ -17,6 +17,7 @@ from undust.asking.sampling import Sampling, judge_from
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import UndustError
+from undust.jobs.asking_choice import AskingChoice
 from undust.jobs.find_duplicates import find_duplicates
 from undust.jobs.read import read, with_site
 from undust.learning.rule_bounds import kind_and_bits
@@ -46,7 +47,6 @@ SITES_OF_GENERAL_RULES = 10
 """A rule for all sites is tried on this many of them, those with most URLs."""
 ATTEMPTS_PER_SAMPLE = 3
 """URLs that are asked for, for each answer that is wanted, with those that cannot be compared."""
-STAGES = 3
 """Stages of an answer that may each take their time: to be reached, to begin, to go on."""
 URLS_AT_ONCE = 65_536
 
@@ -110,22 +110,20 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     if not live and not paths:
         seen_before = Sampling(samples, epsilon, max_fpr=max_fpr, seed=seed)
         return run(rules, groups, _observed(seen), seen_before, "held-out")
-    from undust.asking.addresses import connection_from  # noqa: PLC0415 -- loads what only asking needs
-    from undust.asking.fetch_options import Manners  # noqa: PLC0415
-    from undust.asking.live_judges import Asking  # noqa: PLC0415
+    from undust.asking.live_judges import Asking  # noqa: PLC0415 -- loads what only asking needs
 
-    places = dict(connection_from(text) for text in connect_to)
-    manners = Manners(
-        delay_s=delay,
+    said = AskingChoice(
+        samples=samples,
+        epsilon=epsilon,
+        delay=delay,
         max_fetches=max_fetches,
         max_fetches_per_host=max_fetches_per_host,
+        timeout=timeout,
         contact=contact,
+        connect_to=tuple(connect_to),
         allow_private=allow_private,
-        ask_hosts=None if hosts is None else frozenset(hosts),
-        connect_to=places,
-        answer_timeout_s=timeout,
-        stage_timeout_s=timeout / STAGES,
     )
+    manners = said.manners(None if hosts is None else frozenset(hosts))
     asking = Asking(
         manners,
         read(*paths).table if paths else None,
