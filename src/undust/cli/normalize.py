@@ -16,7 +16,6 @@ from undust.files.streams import STANDARD
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Normalizing
 from undust.jobs.urls_input import UrlsInput, named_files
-from undust.urls import STEPS
 
 if TYPE_CHECKING:
     from undust.jobs.mapping import Tally
@@ -28,7 +27,7 @@ class WithSteps(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of steps."""
         with formatter.section("Steps, each of which --skip leaves out"):
-            formatter.write_dl(list(STEPS.items()))
+            formatter.write_dl(list(Normalizing.steps().items()))
         super().format_epilog(ctx, formatter)
 
 
@@ -39,7 +38,7 @@ class WithSteps(click.Command):
     "--skip",
     metavar="STEP",
     multiple=True,
-    type=click.Choice(list(STEPS)),
+    type=click.Choice(list(Normalizing.steps())),
     help="Leave a step out; may be given several times.",
 )
 @options.reading_options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from undust.cli.inputs import Inputs
     from undust.showing.tree import Branch, Condensed, SiteTree
-    from undust.urls.tree import Salience
 
 PERCENT = 100
 BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
@@ -71,7 +70,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     min_share: float,
     depth: int | None,
     *,
-    salience: Salience,
+    salience: Literal["node", "site"],
     least: int | None,
     as_json: bool,
     keep_values: bool,

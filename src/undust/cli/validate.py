@@ -12,7 +12,6 @@ import click
 from undust.cli import asking_options, options
 from undust.cli.inputs import reading
 from undust.cli.terminal import say_json, show_lines
-from undust.errors import printable
 from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from undust.rules import Rule, RuleSet
 
     Watch = Callable[[Rule, str, int], object]
-
-SHOWN_OF_URL = 34
-"""Characters, so that a line of progress fits into 80."""
 
 
 @click.command("validate")
@@ -173,7 +169,7 @@ def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None
     from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-    from undust.urls import Url  # noqa: PLC0415
+    from undust.showing.asked import place_of  # noqa: PLC0415
 
     places = {rule: place for place, rule in enumerate(rules.ids, 1)}
     shown = (
@@ -188,8 +184,6 @@ def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None
 
         def watch(rule: Rule, url: str, fetches: int) -> None:
             place = places.get(rule.id, 0)
-            parsed = Url.parse(url)
-            asked = printable(f"{parsed.host} {parsed.path}"[:SHOWN_OF_URL]) if parsed else ""
-            progress.update(task, completed=place, rule=place or "?", fetches=fetches, asked=asked)
+            progress.update(task, completed=place, rule=place or "?", fetches=fetches, asked=place_of(url))
 
         yield watch

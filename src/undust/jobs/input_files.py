@@ -90,7 +90,7 @@ class InputFiles:
         return observations
 
     def watching(self, *, quiet: bool) -> AbstractContextManager[WatchBytes | None]:  # noqa: ARG002 -- for those who show it
-        """Give a function that takes how far reading is, for a command that shows it; here there is none."""
+        """Give a function that takes how far reading is, if a command shows it; this class does not."""
         return nullcontext()
 
     def tell(self, report: str) -> None:

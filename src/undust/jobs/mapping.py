@@ -328,6 +328,13 @@ class Normalizing(NamedTuple):
     skip: tuple[str, ...] = ()
     threads: int = 1
 
+    @staticmethod
+    def steps() -> dict[str, str]:
+        """Return the steps that can be skipped, each with what it does."""
+        from undust.urls.normalize import STEPS  # noqa: PLC0415 -- rules do without
+
+        return STEPS
+
     def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
         """Return whole lines of URLs in their standard form, their number, and what happened."""
         from undust.urls.normalize import normalize_lines  # noqa: PLC0415 -- rules do without

@@ -6,7 +6,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from undust.display import how_many
+from undust.errors import printable
 from undust.showing.listing import described, short_ids
+from undust.urls import Url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 STYLES: dict[Verdict, str] = {"confirmed": "", "refuted": "bold", "undecided": "dim"}
 _HEAD = f"{'verdict':9}  {'id':8}{'same':>6}  {'other':>5}  {'fetches':>7}  "
 NARROWEST = 8
+SHOWN_OF_URL = 34
+"""Characters, so that a line of progress fits into 80."""
 
 
 def outcome_lines(done: Validation, width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
@@ -56,3 +60,9 @@ def told_of_asking(done: Validation) -> str:
 
 def _hosts(done: Validation) -> str:
     return f" from {how_many(done.hosts, 'host')}" if done.hosts else ""
+
+
+def place_of(url: str) -> str:
+    """Return the host and the path of a URL that is being asked for, as far as a line has room for them."""
+    parsed = Url.parse(url)
+    return printable(f"{parsed.host} {parsed.path}"[:SHOWN_OF_URL]) if parsed else ""
