@@ -43,7 +43,7 @@ MAY_IMPORT = {
         " learning measuring showing engines asking crawling"
     ),
     "exchange": "errors display files urls rules measuring jobs",
-    "cli": ("errors extras help display files urls rules showing exchange jobs"),
+    "cli": "errors extras help display files rules showing exchange jobs",
     "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }

@@ -107,7 +107,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     is_silent = quiet or as_json
     seen = inputs.read(quiet=is_silent) if inputs.paths else None
     from undust.jobs.validate import validate  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.showing.asked import outcome_lines, told_of_validation  # noqa: PLC0415
+    from undust.showing.learned import outcome_lines, told_of_validation  # noqa: PLC0415
 
     started = perf_counter()
     with showing_fetches(rules, is_silent=is_silent) as watch:
@@ -169,7 +169,7 @@ def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None
     from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-    from undust.showing.asked import place_of  # noqa: PLC0415
+    from undust.showing.learned import place_of  # noqa: PLC0415
 
     places = {rule: place for place, rule in enumerate(rules.ids, 1)}
     shown = (

@@ -19,8 +19,7 @@ from undust.judging.verdict import limits_from
 from undust.learning import Outcome, masked, requirements_from
 from undust.rules import RuleSet
 from undust.searching.priors import load_priors
-from undust.showing.asked import told_of_asking
-from undust.showing.learned import told, told_of_learners, without_rules
+from undust.showing.learned import told, told_of_asking, told_of_learners, without_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
