@@ -2,7 +2,7 @@
 
 The sample is drawn by content, as far as one row shows it (a label, a digest, or the URL that it points
 to), by a hash, so that neither the order of rows nor the engine can be seen in it; the URLs that such a row
-points to, or that point to it, come along. Of rare shapes of URLs more is drawn (see `rare_shapes`). Then all
+points to, or that point to it, come along. Of rare shapes of URLs more is drawn (see `first_look`). Then all
 URLs of the site are cut into parts by what the rules make of them: URLs that would be merged are in one part,
 so that each part can be judged by itself.
 
