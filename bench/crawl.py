@@ -34,7 +34,7 @@ from bench.common import machine
 from bench.sites import KINDS, site
 from bench.sites.links import LinkedSite
 from bench.spiders import run_spider
-from undust.cli.learn_asking import NO_RULES, ONLY_PROPOSED
+from undust.cli.learn_job import NO_RULES, ONLY_PROPOSED
 from undust.integrations.scrapy import RequestFingerprinter
 
 if TYPE_CHECKING:

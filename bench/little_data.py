@@ -24,8 +24,8 @@ import undust
 from bench.common import machine
 from bench.quality import real
 from undust.measuring import Measures
+from undust.measuring.compare import judged_part, with_labels
 from undust.measuring.judged import labelled_from_labels
-from undust.measuring.splitting import judged_part, with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

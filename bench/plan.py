@@ -23,10 +23,9 @@ import pyarrow.parquet as pq
 from bench.common import machine
 from bench.sites import KINDS, site
 from undust.jobs.combined import learn_combined
+from undust.jobs.learn_result import Stages
 from undust.jobs.one_site import LearningTask, learn_rows
-from undust.jobs.read import read
-from undust.jobs.sites import with_site
-from undust.jobs.stages import Stages
+from undust.jobs.read import read, with_site
 from undust.learning import Requirements
 
 ON_DRIVER = ("across sites", "writing")

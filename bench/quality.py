@@ -35,9 +35,8 @@ from bench.quality_verdict import as_json, print_verdicts, verdicts
 from bench.sites import KINDS, Crawl, site
 from undust.learning.single_methods import Job
 from undust.measuring import Labelled, Measures
-from undust.measuring.compare import compare_methods, methods_named
+from undust.measuring.compare import compare_methods, judged_part, methods_named, with_labels, without_urls
 from undust.measuring.judged import labelled_from_labels
-from undust.measuring.splitting import judged_part, with_labels, without_urls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -32,8 +32,8 @@ from bench.common import machine
 from bench.processes import taken
 from bench.scale_rows import batches, sites_for
 from undust.engines.budget import bytes_of
+from undust.jobs.learn_result import GIANTS
 from undust.jobs.site_journal import journal_of
-from undust.jobs.stages import GIANTS
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:

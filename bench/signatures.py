@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from bench.common import machine
 from bench.quality import Case, real
+from undust.jobs.signatures import SIGNATURE_STEPS, run_experiment
 from undust.measuring.measures import Contingency
-from undust.measuring.signatures import SIGNATURE_STEPS, run_experiment
 from undust.reading.observations import Observations
 
 RATES = ("sensitivity", "specificity", "precision", "accuracy")

@@ -26,9 +26,9 @@ from bench.common import machine
 from bench.quality import generated, halves, real
 from bench.sites import KINDS, Crawl
 from undust.measuring import Measures
+from undust.measuring.compare import with_labels
 from undust.measuring.counts import is_near
 from undust.measuring.judged import labelled_from_labels
-from undust.measuring.splitting import with_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa

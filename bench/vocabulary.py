@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.common import machine
-from undust.cli.learn_asking import NO_RULES, ONLY_PROPOSED
+from undust.cli.learn_job import NO_RULES, ONLY_PROPOSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -32,10 +32,10 @@ MAY_IMPORT = {
     "proposing": "errors _core files urls rules pages edits judging",
     "searching": "errors statistics rules pages edits judging proposing",
     "learning": "errors privacy statistics _core rules pages edits judging proposing searching",
-    "measuring": "errors display statistics files urls rules reading pages proposing learning",
-    "showing": "errors display privacy files urls rules pages measuring",
-    "engines": "errors extras files reading",
+    "measuring": "errors display statistics files urls rules pages proposing learning",
     "asking": "errors statistics files urls rules reading pages judging",
+    "showing": "errors display privacy files urls rules pages judging learning measuring asking",
+    "engines": "errors extras files reading",
     "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
     "jobs": (
@@ -43,10 +43,7 @@ MAY_IMPORT = {
         " learning measuring showing engines asking crawling"
     ),
     "exchange": "errors display files urls rules measuring jobs",
-    "cli": (
-        "errors extras help display statistics files urls rules reading judging searching learning"
-        " measuring showing engines asking exchange jobs"
-    ),
+    "cli": "errors extras help display files rules showing exchange jobs",
     "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }

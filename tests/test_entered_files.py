@@ -13,7 +13,7 @@ LEARNERS = {"learning", "proposing", "judging"}
     ("command", "absent"),
     [
         ("report", LEARNERS | {"asking", "exchange", "integrations"}),
-        ("apply", LEARNERS | {"asking", "exchange", "integrations", "jobs", "measuring", "pages"}),
+        ("apply", LEARNERS | {"asking", "engines", "exchange", "integrations", "measuring", "pages"}),
     ],
 )
 def test_no_learner_is_loaded(command: str, absent: set[str]) -> None:

@@ -7,6 +7,7 @@
     ├─ RuleError              the rules are wrong
     │  ├─ InvalidRule           file:line, the part, the fix
     │  └─ UnknownVersion        written by another undust than this one
+    ├─ WrongUsage             what was asked for does not fit what is there
     ├─ CannotExpress          the export target cannot say this rule; which, why
     ├─ MissingExtra           (also ImportError) pip install 'undust[spark]'
     └─ RefusedStart           (also SystemExit) a crawl that could not go well does not start
@@ -70,6 +71,10 @@ class InvalidRule(RuleError):  # noqa: N818
 
 class UnknownVersion(RuleError):  # noqa: N818
     """The rule file has a version that this undust does not know."""
+
+
+class WrongUsage(UndustError):  # noqa: N818
+    """What was asked for does not fit the input; the command ends as it does for a wrong option."""
 
 
 class CannotExpress(UndustError):  # noqa: N818

@@ -21,7 +21,7 @@ from undust.asking.belief import (
 )
 from undust.asking.samples import SampleTrial, class_of, removed_by, samples_from
 from undust.asking.sampling import Sampled, Sampling
-from undust.jobs.beforehand import BEFOREHAND
+from undust.jobs.validate import BEFOREHAND
 from undust.judging.verdict import Candidate
 
 if TYPE_CHECKING:

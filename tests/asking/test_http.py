@@ -28,7 +28,7 @@ from tests.asking.servers import page, serving
 from undust.asking.addresses import HostAndPort, connection_from, is_public
 from undust.asking.fetch_options import Manners
 from undust.asking.fetching import Fetcher
-from undust.files.packing import packing_of_name
+from undust.files.streams import packing_of_name
 from undust.reading.content.page import text_digest
 
 if TYPE_CHECKING:

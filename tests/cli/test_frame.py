@@ -202,7 +202,9 @@ def test_apply_loads_little(repository: Path) -> None:
     loaded = modules_loaded_by("apply", rules)
     assert "undust.rules" in loaded
     heavy = {"pyarrow", "rich", "duckdb", "numpy", "backports.zstd"}
-    assert not loaded & {*heavy, "importlib.resources", "tempfile", "zipfile", "undust.jobs"}
+    assert not loaded & {*heavy, "importlib.resources", "tempfile", "zipfile", "undust.engines"}
+    jobs = {name.removeprefix("undust.jobs.") for name in loaded if name.startswith("undust.jobs.")}
+    assert jobs == {"application", "input_files", "mapping", "urls_input"}
 
 
 def test_without_arguments_help_is_shown() -> None:

@@ -20,7 +20,8 @@ from click.testing import CliRunner
 import undust
 from tests.cli.command import SMALL_FILES, Ended, run, sentence
 from tools.faults.jobs import leaf_commands
-from undust.cli import long_jobs, main
+from undust.cli import main
+from undust.cli.inputs import watching_sites
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -284,7 +285,7 @@ def test_a_bar_tells_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TERM", "xterm")
     moment = 0.0
     monkeypatch.setattr("rich.console.monotonic", lambda: moment)
-    with long_jobs.watching(is_silent=False) as watch:
+    with watching_sites(is_silent=False) as watch:
         assert watch is not None
         watch.expect(sites=3, rows=600_000)
         for site, rows in (("a.test", 1), ("b.test", 2)):
@@ -298,5 +299,5 @@ def test_a_bar_tells_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) ->
     hours = [int(found) for found in re.findall(r"(\d+):\d\d:\d\d", shown)]
     assert hours
     assert 2 < hours[-1] < 100  # 3 rows took a moment
-    with long_jobs.watching(is_silent=True) as watch:
+    with watching_sites(is_silent=True) as watch:
         assert watch is None

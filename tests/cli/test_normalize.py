@@ -23,12 +23,10 @@ import undust
 from tests.cli.command import UNDUST, peak_memory_bytes, run, sentence, start
 from undust import _core
 from undust.cli import main
-from undust.cli.application import Application
-from undust.cli.mapping import Normalizing, map_lines
 from undust.cli.normalize import summary
-from undust.cli.tally import Tally
-from undust.files.packing import PACKINGS, Packing, packing_of_content
-from undust.files.streams import read_blocks
+from undust.files.streams import PACKINGS, Packing, packing_of_content, read_blocks
+from undust.jobs.application import Application
+from undust.jobs.mapping import Normalizing, Tally, map_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

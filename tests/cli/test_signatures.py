@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.command import run, sentence
 from tests.reading.formats.archives import Answer, by_warcio, page
+from undust.jobs.signatures import reduction_rate
 from undust.measuring.measures import Contingency
-from undust.measuring.signatures import reduction_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,19 +21,19 @@ import undust
 from bench.sites import KINDS, site
 from tests.cli.command import Ended, sentence
 from tests.engines.test_local import RESULT, rows
-from tests.jobs.test_quiet_sites import crawl as quiet_and_loud
+from tests.jobs.test_first_look import crawl as quiet_and_loud
 from tests.jobs.test_rare_shapes import MOST_ROWS, sampled
 from tests.jobs.test_rare_shapes import crawl as with_rare_shapes
-from tests.jobs.test_shape_table import assert_same
-from tests.jobs.test_shape_table import crawl as many_sites
+from tests.jobs.test_records import assert_same
+from tests.jobs.test_records import crawl as many_sites
 from tests.reading.formats.archives import Answer, by_hand, page
 from undust.cli import main
 from undust.engines import SITE, Files, LocalEngine, SparkEngine
 from undust.errors import DamagedSource, SourceError
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import write_clusters
+from undust.jobs.first_look import QUIET_TEST
 from undust.jobs.one_site import learn_rows
-from undust.jobs.quiet_sites import QUIET_TEST
 from undust.learning.final_sample import CHECKED_SITES
 from undust.reading.observations import SCHEMA as OBSERVATIONS
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import undust
 from undust.cli import main
-from undust.engines.spark.failures import told
+from undust.engines.spark.session import told
 from undust.errors import MissingExtra, UndustError
 
 if TYPE_CHECKING:

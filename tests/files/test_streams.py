@@ -13,8 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undust.errors import DamagedSource, SourceError, UndustError
-from undust.files.packing import GZIP, PACKINGS, ZSTD, Packing
-from undust.files.streams import Chunk, Holds, line_chunks, open_output, read_blocks, require_readable
+from undust.files.streams import (
+    GZIP,
+    PACKINGS,
+    ZSTD,
+    Chunk,
+    Holds,
+    Packing,
+    line_chunks,
+    open_output,
+    read_blocks,
+    require_readable,
+)
 
 TEXT = b"".join(b"http://shop.test/item?id=%d\n" % number for number in range(3000))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from undust.engines.scratch import Scratch
+from undust.engines.spool import Scratch
 from undust.files.temporary import temporary_folder, undisturbed
 
 if TYPE_CHECKING:

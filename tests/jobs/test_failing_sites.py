@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from undust.cli.learn_printing import told
 from undust.engines import LocalEngine
 from undust.jobs import one_site
 from undust.jobs.combined import learn_combined
 from undust.learning.edited import combined_rules
 from undust.reading.observations import table_of
+from undust.showing.learned import told
 
 if TYPE_CHECKING:
     from undust.learning import SiteRules

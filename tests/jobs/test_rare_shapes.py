@@ -11,7 +11,7 @@ from tests.jobs.test_sampled_sites import giant
 from undust.engines import Engine, LocalEngine, budget
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import table_with_site
-from undust.jobs.rare_shapes import shape_texts
+from undust.jobs.first_look import shape_texts
 from undust.jobs.sampled_sites import Giants
 from undust.reading.observations import table_of
 

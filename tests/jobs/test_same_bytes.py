@@ -11,7 +11,7 @@ import pytest
 from bench.scale_rows import batches
 from undust.engines import LocalEngine, budget, local
 from undust.jobs.combined import learn_combined
-from undust.jobs.sites import WITH_SITE, with_site
+from undust.jobs.read import WITH_SITE, with_site
 from undust.reading.observations import SCHEMA, Observations
 
 if TYPE_CHECKING:

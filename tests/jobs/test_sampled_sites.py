@@ -15,8 +15,8 @@ from undust.engines import LocalEngine, budget
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.one_site import LearningTask, learn_clusters
+from undust.jobs.records import FAILED, held_against_all, site_state_of
 from undust.jobs.sampled_sites import Giants
-from undust.jobs.site_state import FAILED, held_against_all, site_state_of
 from undust.learning import Requirements
 from undust.learning.bounds import with_bounds
 from undust.learning.edited import combined_rules

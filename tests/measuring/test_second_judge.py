@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import undust
 from tests.pages.clustering.sites import sketch
 from undust.measuring import measure
+from undust.measuring.compare import with_labels
 from undust.measuring.judged import labelled_from_labels
-from undust.measuring.splitting import with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable

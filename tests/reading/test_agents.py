@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from undust.jobs.traffic import traffic_of
+from undust.jobs.read import traffic_of
 from undust.reading.agents import OTHER_CRAWLERS, PEOPLE, crawler_of, crawlers_of_lines
-from undust.reading.formats.reading import ReadOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +58,7 @@ def test_a_log_is_added_up_by_url_day_and_who_asks(tmp_path: Path) -> None:
     lines = [LINE.format(**{**usual, **each}) for each in said]
     path.write_text("".join([*lines[:3], "not a line\n\n", *lines[3:]]), encoding="utf-8")
     other.write_text("http://a.test/x\n", encoding="utf-8")
-    rows = traffic_of([str(path), str(other)], ReadOptions(base="http://a.test")).to_pylist()
+    rows = traffic_of([str(path), str(other)], base="http://a.test").to_pylist()
     found = {(row["url"], row["crawler"], row["day"] % 100): (row["requests"], row["bytes"]) for row in rows}
     day = rows[0]["day"] % 100
     assert found == {

@@ -30,7 +30,7 @@ LONGEST_S = 120.0
 SHOW_STACKS, STACKS_S = signal.SIGUSR1, 5.0
 """What makes a job that does not end say where it is, and how long it has for that."""
 LOADED = (
-    *("undust.jobs", "undust.showing.review", "undust.cli.application", "undust.files.parquet", "rich.text"),
+    *("undust.jobs", "undust.showing.review", "undust.jobs.application", "undust.files.parquet", "rich.text"),
     *(
         "undust.showing.report.page",
         "undust.exchange.exports",
@@ -38,7 +38,7 @@ LOADED = (
         "undust.engines.local",
         "duckdb",
     ),
-    *("undust.cli.printing", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
+    *("undust.cli.terminal", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
 )
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options
-from undust.cli.application import Application, OutputOptions
-from undust.cli.mapping import Canonicalizing, Surting
 from undust.cli.options import require_held
 from undust.cli.rule_options import rules_of, sites_option
 from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
-from undust.cli.urls_input import UrlsInput, named_files, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
+from undust.jobs.application import Application, OutputOptions
+from undust.jobs.mapping import Canonicalizing, Surting
+from undust.jobs.urls_input import UrlsInput, named_files
 from undust.rules.parts import readable
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 )
 @click.option("--surt", is_flag=True, help="Write keys as SURT, by which web archives sort; implies --key.")
 @click.option("--only-changed", is_flag=True, help="Write only URLs that change.")
-@reading_options
-@output_options("canonical_url, or key with --key")
+@options.reading_options
+@options.output_options("canonical_url, or key with --key")
 @click.option(
     "--stats", is_flag=True, help="Print on stderr the number of distinct URLs, and the effect of each rule."
 )
@@ -105,7 +105,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     )
     require_held(memory, "the rules")
     started = perf_counter()
-    with destination(output, as_json=as_json) as write:
+    with options.usage_errors(), destination(output, as_json=as_json) as write:
         job.run(paths, write)
     _tell(job, canonicalizer.rules, perf_counter() - started, as_json=as_json, quiet=quiet)
 

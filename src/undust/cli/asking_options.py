@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,16 +9,13 @@ import click
 from click.core import ParameterSource
 
 from undust.cli import options
+from undust.jobs.asking_choice import AskingChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undust.asking.fetch_options import Manners
 
 Result = TypeVar("Result")
-
-STAGES = 3
-"""Stages of an answer that may each take their time: to be reached, to begin, to go on."""
 
 _OPTIONS = (
     click.option(
@@ -104,59 +100,6 @@ _NAMES = (
 )
 
 
-@dataclass(frozen=True)
-class AskingChoice:
-    """What a person said about asking sites."""
-
-    samples: int
-    epsilon: float
-    delay: float
-    max_fetches: int
-    max_fetches_per_host: int | None
-    timeout: float
-    contact: str | None
-    ask_hosts: tuple[str, ...]
-    connect_to: tuple[str, ...]
-    allow_private: bool
-    journal: str | None
-
-    def named_hosts(self, base: str | None) -> frozenset[str]:
-        """Return the hosts that the person named in whatever way."""
-        from undust.asking.addresses import connection_from  # noqa: PLC0415 -- slow to load, not for --help
-        from undust.urls import Url, normalize  # noqa: PLC0415
-
-        texts = [base or "", *(f"http://{host.removeprefix('*.')}/" for host in self.ask_hosts)]
-        parsed = [Url.parse(normalize(text)) for text in texts]
-        hosts = {url.host for url in parsed[:1] if url is not None}
-        for said, url in zip(self.ask_hosts, parsed[1:], strict=True):
-            if url is None or url.path != "/" or url.query is not None:
-                message = f"--ask-host {said} is not a host; give a name such as www.shop.test"
-                raise click.UsageError(message)
-            hosts.add(f"*.{url.host}" if said.startswith("*.") else url.host)
-        return frozenset(hosts | {connection_from(text)[0][0] for text in self.connect_to})
-
-    def manners(self, hosts: frozenset[str]) -> Manners:
-        """Return how these hosts are asked."""
-        from undust.asking.addresses import connection_from  # noqa: PLC0415 -- slow to load, not for --help
-        from undust.asking.fetch_options import Manners  # noqa: PLC0415
-
-        return Manners(
-            delay_s=self.delay,
-            max_fetches=self.max_fetches,
-            max_fetches_per_host=self.max_fetches_per_host,
-            contact=self.contact,
-            allow_private=self.allow_private,
-            ask_hosts=hosts,
-            connect_to=dict(map(connection_from, self.connect_to)),
-            answer_timeout_s=self.timeout,
-            stage_timeout_s=self.timeout / STAGES,
-        )
-
-    def facts(self) -> dict[str, Any]:
-        """Return what decides which rules are confirmed."""
-        return {"samples": self.samples, "epsilon": self.epsilon, "hosts": sorted(self.ask_hosts)}
-
-
 def asking(command: Callable[..., Result]) -> Callable[..., Result]:
     """Give a command the options about asking sites, as one parameter `asking`."""
 
@@ -169,18 +112,6 @@ def asking(command: Callable[..., Result]) -> Callable[..., Result]:
     for option in reversed(_OPTIONS):
         chosen = option(chosen)
     return chosen
-
-
-def require_hosts(choice: AskingChoice, base: str | None) -> frozenset[str]:
-    """Return the hosts that may be fetched from; raise if the user named none."""
-    hosts = choice.named_hosts(base)
-    if not hosts:
-        message = (
-            "no host was named to fetch from, and a log or a list may name hosts of others; "
-            "name them with --ask-host www.your.site, or with --base https://www.your.site"
-        )
-        raise click.UsageError(message)
-    return hosts
 
 
 def require_used(context: click.Context, *more: str) -> None:

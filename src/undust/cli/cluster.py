@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import long_jobs, options
+from undust.cli import options
+from undust.cli.inputs import engine_option, master_option
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.errors import UndustError
@@ -54,8 +55,8 @@ def _require_sites_that_fit(large: Mapping[str, int], most: int) -> None:
     show_default=True,
     help="Do not trust a group with N values of a part that matters elsewhere on the site.",
 )
-@long_jobs.engine
-@long_jobs.master
+@engine_option
+@master_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the summary as JSON to stdout, and nothing else."
 )
@@ -96,7 +97,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         options.require_folder(output)
         inputs.require_apart(output)
     started = perf_counter()
-    with long_jobs.EngineChoice(engine_name, master).engine(inputs) as engine:
+    with inputs.engine(engine_name, master) as engine:
         seen = inputs.read(quiet=quiet or as_json, engine=engine)
         if inputs.memory is not None:
             _require_sites_that_fit(engine.survey(seen.table, engine.site_rows).large, engine.site_rows)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import sys
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
-from undust.display import how_many
+from undust.cli.terminal import say_json, show
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rich.table import Table
+    from collections.abc import Callable
 
     from undust.cli.inputs import Inputs
-    from undust.measuring.compare import Comparison, MethodRow
 
 SWEEP_STEPS = 10
-PRECISION_AT = (10, 50, 200)
-MACRO = ("removed", "lost", "compression_rate", "dup_reduction_rate", "coverage", "fpr")
 
 
 def _bounds(_: click.Context, __: click.Parameter, text: str) -> tuple[float, ...]:
@@ -113,6 +106,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.evaluate import compare  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.read import read  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.showing.measured import comparison_as_dict, comparison_shown  # noqa: PLC0415
 
     seen = inputs.read(quiet=quiet or as_json)
     found = compare(
@@ -128,146 +122,12 @@ def command(  # noqa: PLR0913 -- one argument per option
         watch=_watch(quiet=quiet or as_json),
     )
     if as_json:
-        say_json(as_dict(found, seed))
+        say_json(comparison_as_dict(found, seed))
     else:
-        _print(found, published=published)
+        show(*comparison_shown(found, published=published))
 
 
 def _watch(*, quiet: bool) -> Callable[[str], object]:
     if quiet or not sys.stderr.isatty():
         return lambda _: None
     return lambda name: click.echo(f"\r\033[K{name} …\r", err=True, nl=False)
-
-
-def as_dict(found: Comparison, seed: int) -> dict[str, Any]:
-    """Return everything that was measured, for machines."""
-    return {
-        "seed": seed,
-        "sites": found.sites,
-        "train_urls": found.train_urls,
-        "test_urls": found.test_urls,
-        "test_pages": found.test_pages,
-        "unlabelled": found.unlabelled,
-        "rows": [_row(row, found) for row in found.rows],
-    }
-
-
-def _row(row: MethodRow, found: Comparison) -> dict[str, Any]:
-    from undust.showing.figures import figures  # noqa: PLC0415 -- slow to load, and not for --help
-
-    ranking, published = row.ranking, row.total_as_published
-    said = {
-        "method": row.method,
-        "max_fpr": row.max_fpr,
-        "train_urls": found.train_urls,
-        "test_urls": found.test_urls,
-        "rules": row.rules,
-        "candidates": row.candidates,
-        "valid": row.valid,
-        "qualified_rate": ranking.qualified_rate,
-        "precision_at": {str(k): ranking.precision_at(k) for k in PRECISION_AT},
-        "seconds": round(row.seconds, 4),
-        "train_seconds": round(row.train_seconds, 4),
-        "apply_seconds": round(row.apply_seconds, 4),
-        "peak_memory_bytes": row.peak_memory_bytes,
-        "macro": {name: row.macro(attrgetter(name)) for name in MACRO},
-        "duplicates_only": figures(row.duplicates_only),
-        "by_site": {site: figures(one) for site, one in row.sites.items()},
-        "as_published": None if published is None else figures(published),
-    }
-    measured = figures(row.total)
-    measured["intervals"] |= {"qualified_rate": list(ranking.interval)}
-    measured["intervals"] |= {f"precision_at_{k}": list(ranking.interval_at(k)) for k in PRECISION_AT}
-    return measured | said
-
-
-def _print(found: Comparison, *, published: bool) -> None:
-    from undust.cli.printing import show  # noqa: PLC0415 -- rich is slow to load, and not for --json
-
-    sites = how_many(found.sites, "site")
-    show(
-        f"learned from {found.train_urls:,} URLs of {sites}, judged on {found.test_urls:,} others "
-        f"of {found.test_pages:,} other pages",
-        _papers_table(found) if published else _table(found),
-    )
-    if note := _published(found.rows):
-        show(note)
-    if found.unlabelled:
-        show(f"{found.unlabelled:,} URLs are not judged: no evidence shows their page")
-
-
-def _table(found: Comparison) -> Table:
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("method", overflow="fold", min_width=11)
-    heads = ["max fpr"] * swept + [
-        *("removed", "95 %", "lost", "95 %", "fpr", "tried", "valid", "rules", "s"),
-        *(("MB",) * (not swept)),  # the same in all rows of a method, and there is no room for both
-    ]
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in found.rows:
-        one = row.total
-        ends = one.intervals()
-        cells = [
-            f"{one.removed:.1%}", _interval(ends["removed"]), f"{one.lost:.2%}", _interval(ends["lost"]),
-            f"{one.fpr:.2%}",
-        ]  # fmt: skip
-        learned = (row.candidates, row.valid, row.rules)
-        cells += [f"{count:,}" if row.max_fpr is not None else "" for count in learned]
-        cells += [f"{row.seconds:.1f}", f"{row.peak_memory_bytes / 1e6:,.0f}"][: 2 - swept]
-        bound = [f"{row.max_fpr:g}" if row.max_fpr is not None else ""] * swept
-        table.add_row(Text(row.method), *bound, *cells)
-    return table
-
-
-def _papers_table(found: Comparison) -> Table:
-    """Return what the papers measure, each method with the published lines below it."""
-    from rich import box  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    from undust.measuring.published import PUBLISHED_FIGURES  # noqa: PLC0415 -- not for --help
-
-    swept = len({row.max_fpr for row in found.rows if row.max_fpr is not None}) > 1
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("method", overflow="fold", min_width=11)
-    for head in ("candidates", "valid", "rules", "compression", "dup. reduction", "fpr"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("", overflow="fold")
-    for row in found.rows:
-        one, learned = row.total, row.max_fpr is not None
-        counts = [f"{row.candidates:,}", f"{row.ranking.qualified_rate:.1%}", f"{row.rules:,}"]
-        rates = [f"{rate:.1%}" for rate in (one.compression_rate, one.dup_reduction_rate, one.fpr)]
-        bound = f" at {row.max_fpr:g}" if swept and learned else ""
-        table.add_row(Text(row.method), *(counts if learned else ["", "", ""]), *rates, f"here{bound}")
-        for line in (each for each in PUBLISHED_FIGURES if each.method == row.method):
-            cells = [
-                "" if line.candidates is None else f"{line.candidates:,.0f}",
-                "" if line.valid is None else f"{line.valid:.1%}",
-                "" if line.rules is None else f"{line.rules:,.0f}",
-                "" if line.compression is None else f"{line.compression:.1%}",
-            ]
-            table.add_row(Text("  published"), *cells, "", "", line.paper)
-    return table
-
-
-def _interval(ends: tuple[float, float]) -> str:
-    low, high = (100 * end for end in ends)
-    places = 0 if high >= 10 else 1  # noqa: PLR2004 -- as many as can be read
-    return f"{low:.{places}f}–{high:.{places}f}"
-
-
-def _published(rows: Sequence[MethodRow]) -> str:
-    """Return where the published way of applying rules makes a difference."""
-    said = []
-    for row in rows:
-        own, one = row.total_as_published, row.total
-        if own is not None and (own.canonical_urls, own.lost_unlike) != (one.canonical_urls, one.lost_unlike):
-            bound = f" at {row.max_fpr:g}"
-            said.append(f"  {row.method}{bound}: removed {own.removed:.1%}, lost {own.lost:.2%}")
-    return "\n".join(["with the rules applied as their papers do", *said]) if said else ""

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.cli.application import Application
-from undust.cli.mapping import Added
-from undust.cli.printing import show
-from undust.cli.terminal import say, say_json
-from undust.cli.urls_input import UrlsInput, named_files, reading_options
+from undust.cli import options
+from undust.cli.terminal import say, say_json, show
 from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable
-from undust.reading.formats.recognising import URL_START
+from undust.jobs.application import Application
+from undust.jobs.mapping import Added
+from undust.jobs.urls_input import UrlsInput, is_url_text, named_files
 from undust.rules import load
 from undust.rules.parts import readable
 from undust.showing.drawn import Text
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.cli.tally import Happened
+    from undust.jobs.mapping import Happened
     from undust.rules import Canonicalizer, Explanation, Step
 
 _MOST_SHOWN = 6
@@ -43,7 +42,7 @@ ENDS = {
 @click.command("explain")
 @click.argument("rules", metavar="RULES", type=click.Path(allow_dash=True))
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
-@reading_options
+@options.reading_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per URL, each on a line.")
 def command(  # noqa: PLR0913 -- one argument per option
     rules: str,
@@ -81,15 +80,16 @@ def command(  # noqa: PLR0913 -- one argument per option
     for url in urls:
         if url in files:
             # Each URL of a file is explained while it is read; the file itself is not written again.
-            for path in files[url]:
-                job.run([path], len)
+            with options.usage_errors():
+                for path in files[url]:
+                    job.run([path], len)
         else:
             explaining.explain(url)
 
 
 def _is_file(argument: str) -> bool:
     """Return whether an argument is not a URL and there is such a file, or a file that fits the pattern."""
-    if URL_START.match(argument.encode("utf-8", "surrogateescape")):
+    if is_url_text(argument):
         return False
     if "*" in argument and glob(argument):  # noqa: PTH207 -- also takes absolute patterns
         return True

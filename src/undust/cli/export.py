@@ -18,7 +18,6 @@ from undust.rules.parts import readable
 
 if TYPE_CHECKING:
     from undust.exchange.exports import Exported
-    from undust.reading.observations import Observations
 
 
 @click.command(
@@ -74,7 +73,12 @@ def command(  # noqa: PLR0913 -- one argument per option
     bases = [] if base is None else [base]
     options.require_apart(output, rules, *sample, *bases)
     require_readable([readable(rules), *sample, *bases])
-    exported = export(load(rules), to, site=site, sample=_read(sample), base=base)
+    seen = None
+    if sample:
+        from undust.jobs.read import read  # noqa: PLC0415 -- slow to load, and few exports have a sample
+
+        seen = read(*sample)
+    exported = export(load(rules), to, site=site, sample=seen, base=base)
     if not yes:
         _require_no_worse(exported)
     with open_output(output) as stream:
@@ -105,11 +109,3 @@ def _require_no_worse(exported: Exported) -> None:
             "nothing was written; add --yes to lose them"
         )
         raise UndustError(message)
-
-
-def _read(sample: tuple[str, ...]) -> Observations | None:
-    if not sample:
-        return None
-    from undust.jobs.read import read  # noqa: PLC0415 -- slow to load, and few exports have a sample
-
-    return read(*sample)

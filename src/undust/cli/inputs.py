@@ -1,133 +1,78 @@
-"""The options of every command that reads observations, and how reading them looks on a terminal."""
+"""The options of every command that reads observations, and what a terminal shows of reading and long jobs.
+
+A job of hours has an engine, a journal to continue from, and a progress bar. Their options are here too, so
+that every command that has them means the same by them.
+"""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from undust.cli import options
-from undust.cli.options import require_room
+from undust.errors import UndustError
 from undust.files.streams import STANDARD
+from undust.jobs.input_files import InputFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
 
-    import pyarrow as pa
-
-    from undust.engines import Engine
-    from undust.reading.observations import Observations
+    from undust.jobs.combined import Watch
+    from undust.jobs.input_files import WatchBytes
+    from undust.jobs.site_journal import SiteJournal
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """What the person gave to read, and said about it."""
-
-    paths: tuple[str, ...]
-    format: str | None
-    base: str | None
-    columns: dict[str, str]
-    log_format: str | None
-    strict: bool
-    shingle_words: int = 5
-    sketch_size: int = 32
-    threads: int = 1
-    memory: int | None = None
-    tmp: str | None = None
-
-    def facts(self) -> dict[str, Any]:
-        """Return what was said that decides which rows are read, but for the paths."""
-        where = {"paths", "threads", "memory", "tmp"}
-        return {name: value for name, value in asdict(self).items() if name not in where}
+class Inputs(InputFiles):
+    """What the person gave to read, with what a terminal shows of it."""
 
     def require_apart(self, *outputs: str | None) -> None:
         """Refuse to write over what is read, before any work is done."""
-        from undust.jobs.read import is_input  # noqa: PLC0415 -- slow to load, and not for --help
-
         for output in outputs:
             if output is None or output == STANDARD or options.is_device(output):
                 continue
-            if is_input(output, self.paths, format=self.format, log_format=self.log_format):
+            if self.has(output):
                 raise options.would_be_lost(output)
 
-    def read(self, *, quiet: bool = False, engine: Engine | None = None) -> Observations:
-        """Return the observations; report on stderr how far reading is, and what could not be read.
-
-        An engine keeps what does not fit on disk. Without one all rows are held; where the memory is
-        bounded, more of them than fit are refused before they are loaded.
-        """
-        if engine is None and self.memory is not None:
-            from undust.engines import SITE, LocalEngine  # noqa: PLC0415 -- slow to load, and not for --help
-
-            with LocalEngine(self.memory, self.threads, self.tmp) as gathering:
-                seen = self.read(quiet=quiet, engine=gathering)
-                require_room(len(seen), self.memory, "this command")
-                return replace(seen, table=gathering.collect(seen.table).drop_columns([SITE]))
-        import pyarrow as pa  # noqa: PLC0415 -- slow to load, and not for --help
-
-        from undust.jobs.read import read  # noqa: PLC0415
-
-        pa.set_cpu_count(self.threads)
-        said: dict[str, Any] = {
-            "format": self.format,
-            "base": self.base,
-            "columns": self.columns,
-            "log_format": self.log_format,
-            "strict": self.strict,
-            "shingle_words": self.shingle_words,
-            "sketch_size": self.sketch_size,
-            "engine": engine,
-        }
+    @contextmanager
+    def watching(self, *, quiet: bool) -> Iterator[WatchBytes | None]:
+        """Show on a terminal the bytes, the rate and the time that is left."""
         if quiet or not sys.stderr.isatty():
-            observations = read(*self.paths, **said)
-        else:
-            observations = _read_with_progress(self.paths, said)
-        if not quiet and any(observations.counts().values()):
-            click.echo(observations.report(), err=True)
-        return observations
-
-    def traffic(self) -> pa.Table:
-        """Return the requests of the logs among the files, added up by URL, day and who asked."""
-        from undust.jobs.traffic import traffic_of  # noqa: PLC0415 -- slow to load, and not for --help
-        from undust.reading.formats.reading import ReadOptions  # noqa: PLC0415
-
-        paths = [path for path in self.paths if path != STANDARD]
-        return traffic_of(paths, ReadOptions(self.base, self.columns, self.log_format), self.format)
-
-
-def _read_with_progress(paths: Sequence[str], said: dict[str, Any]) -> Observations:
-    """Read while a bar shows the bytes, the rate and the time that is left."""
-    from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    from undust.jobs.read import read  # noqa: PLC0415
-
-    shown = (
-        TextColumn("reading"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("reading", total=None)
-        found = read(
-            *paths, **said, watch=lambda done, total: progress.update(task, completed=done, total=total)
+            yield None
+            return
+        from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
         )
-        progress.refresh()  # what is read at once is shown as well
-        return found
+
+        shown = (
+            TextColumn("reading"),
+            BarColumn(),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("reading", total=None)
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+            progress.refresh()  # what is read at once is shown as well
+
+    def tell(self, report: str) -> None:
+        """Print what could not be read."""
+        click.echo(report, err=True)
 
 
 def _columns(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -208,3 +153,94 @@ def reading(command: Callable[..., Result]) -> Callable[..., Result]:
         return command(*args, inputs=given, **kwargs)
 
     return with_inputs
+
+
+engine_option = click.option(
+    "--engine",
+    "engine_name",
+    metavar="NAME",
+    default="local",
+    show_default=True,
+    help="Where the work runs: on this machine, or on another engine such as spark.",
+)
+master_option = click.option(
+    "--master", metavar="URL", help="The cluster of --engine spark, such as local[2]."
+)
+resume_option = click.option(
+    "--resume", is_flag=True, help="Go on from the sites that a run before, which did not end, has finished."
+)
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Where the work runs."""
+
+    engine_name: str
+    master: str | None
+
+
+@contextmanager
+def journal_of_job(
+    inputs: Inputs, output: str | None, said: dict[str, Any], *, resume: bool, is_silent: bool
+) -> Iterator[SiteJournal | None]:
+    """Give the journal of a job; none where there is no output to put it beside, or nothing to go back to."""
+    from undust.jobs.site_journal import SiteJournal, job_of, journal_of  # noqa: PLC0415 -- slow to load
+
+    if resume and output is None:
+        message = "--resume goes on from what is kept beside the output, so name that with -o"
+        raise click.UsageError(message)
+    is_kept = output is not None and (not Path(output).exists() or Path(output).is_file())
+    if not resume and (not is_kept or STANDARD in inputs.paths):
+        yield None
+        return
+    facts = inputs.facts() | said
+    path = journal_of(str(output))
+    if path.exists() and not resume and not is_silent:
+        click.echo(f"{path}: a run before did not end; --resume would go on from there", err=True)
+    with SiteJournal(path, job_of(inputs.paths, facts), resume=resume) as kept:
+        try:
+            yield kept
+        except UndustError as error:
+            if not kept.is_written:
+                raise
+            message = f"{error}; the sites that are done are kept, and --resume goes on from there"
+            raise UndustError(message) from None
+        except (KeyboardInterrupt, SystemExit):
+            if kept.is_written and not is_silent:
+                click.echo("the sites that are done are kept; --resume goes on from there", err=True)
+            raise
+
+
+@contextmanager
+def watching_sites(*, is_silent: bool) -> Iterator[Watch | None]:
+    """Show on a terminal which site was learned last, how far the work is, and how long it will take."""
+    if is_silent or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    shown = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[done]:,} of {task.fields[sites]:,} sites"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*shown, console=Console(stderr=True), transient=True) as progress:
+        yield _Bar(progress)
+
+
+class _Bar:
+    """A bar over observations, for a site may be one of ten thousand and half of the work."""
+
+    def __init__(self, progress: Any) -> None:  # noqa: ANN401 -- of rich, which is slow to load
+        self._progress = progress
+        self._done = 0
+        self._task = progress.add_task("grouping by site", total=None, done=0, sites=0)
+
+    def expect(self, sites: int, rows: int) -> None:
+        self._progress.update(self._task, total=rows, sites=sites)
+
+    def tell(self, site: str, rows: int) -> None:
+        self._done += 1
+        self._progress.update(self._task, description=f"learned {site}", advance=rows, done=self._done)

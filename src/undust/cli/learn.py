@@ -9,25 +9,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import asking_options, long_jobs, options
+from undust.cli import asking_options, options
 from undust.cli.frame import PROBLEM, fail
+from undust.cli.inputs import EngineChoice, engine_option, master_option, resume_option
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.learn_asking import NO_RULES, AskRequest, exit_code
-from undust.cli.learn_job import LearnRequest, counted_by, kept_as_it_is, learned, save
-from undust.cli.learn_printing import drifted, figures_of, print_learned, without_rules
+from undust.cli.learn_job import (
+    NO_RULES,
+    AskRequest,
+    LearnRequest,
+    exit_code,
+    figures_of,
+    kept_as_it_is,
+    learned,
+    print_learned,
+    save,
+)
 from undust.cli.rule_options import measured_change, sample_option
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 from undust.errors import UndustError
 from undust.files.streams import require_readable
 
 if TYPE_CHECKING:
-    from undust.cli.asking_options import AskingChoice
     from undust.cli.inputs import Inputs
-    from undust.cli.learn_job import CommandResult
-    from undust.learning import Drift
-
-FLIPPED = 3
-"""Sites that are named in the question whether their rules are retired."""
+    from undust.jobs.asking_choice import AskingChoice
+    from undust.jobs.learn_files import LearnedRules
 
 
 @click.command("learn")
@@ -100,9 +105,9 @@ FLIPPED = 3
     type=click.Path(),
     help="Pages in this archive (WARC, ARC) are not asked for; may be repeated.",
 )
-@long_jobs.resume
-@long_jobs.engine
-@long_jobs.master
+@resume_option
+@engine_option
+@master_option
 @click.option(
     "--json", "as_json", is_flag=True, help="Print counts and rules as JSON to stdout, and nothing else."
 )
@@ -160,8 +165,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.learn import require_methods  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.learn_files import LearnPlan  # noqa: PLC0415
+    from undust.jobs.learn_result import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.jobs.stages import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import RuleSet  # noqa: PLC0415
 
     methods = methods or (JOB_COMBINED,)
@@ -177,9 +183,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     is_silent = quiet or as_json
     told = (max_fpr, seed, output, resume, is_silent)
     question = _question(context, (asking, archives, inputs.base), told, ask=ask)
-    asked = LearnRequest(
-        inputs=inputs,
-        output=output,
+    plan = LearnPlan(
         methods=methods,
         options=said,
         max_fpr=max_fpr,
@@ -188,19 +192,14 @@ def command(  # noqa: PLR0913 -- one argument per option
         before=before,
         today=f"{today or datetime.now(UTC):%Y-%m-%d}",
         keep_values=keep_values,
-        has_report=report is not None,
-        resume=resume,
-        is_silent=is_silent,
-        priors=priors,
-        question=question,
+        keep_refused=report is not None,
+        priors_file=priors,
     )
-    place = long_jobs.EngineChoice(engine_name, master)
+    asked = LearnRequest(inputs, output, plan, report is not None, resume, is_silent, question)
+    place = EngineChoice(engine_name, master)
     started, stages = perf_counter(), Stages()
     with learned(asked, place, stages) as found:
-        has_agreed = yes
-        if found.drift and found.drift.is_sudden and not yes:
-            has_agreed = True
-            _ask(found.drift, str(update), is_silent=is_silent)
+        has_agreed = _has_agreed(found, str(update), yes=yes, is_silent=is_silent)
         effect = measured_change(before or RuleSet(), found.rules, sample, yes=yes, is_silent=is_silent)
         kept = None if has_agreed else kept_as_it_is(found.rules, output)
         written = None if kept else output
@@ -209,18 +208,17 @@ def command(  # noqa: PLR0913 -- one argument per option
                 save(found.rules, written, update)
         if found.journal is not None:
             found.journal.is_complete = not found.failed
-        result = found.result
+        counted = found
         if report is not None:
             named = RuleSet(found.rules, name=written or "rules that were not saved")
             shown = {"refusals": found.refusals, "keep_values": keep_values, "threads": inputs.threads}
-            made = report_job(named, found.seen, report, **shown)
-            result = counted_by(found.result, made)
+            counted = found.counted_by(report_job(named, found.seen, report, **shown))
     seconds = perf_counter() - started
     if as_json:
-        figures = figures_of(result, found.rules, seconds, written, found.proof)
+        figures = figures_of(counted, seconds, written)
         say_json(figures | {"stages": stages.as_json()} | effect)
     elif not quiet:
-        print_learned(result, found.rules, seconds, written, inputs, found.proof)
+        print_learned(counted, seconds, written, inputs)
         if report is not None:
             click.echo(f"\n{report}: a page about them, for a browser")
     _end(found, kept, is_silent=is_silent)
@@ -239,10 +237,12 @@ def _question(
         asking_options.require_used(context, "archives")
         return None
     require_readable(archives)
-    return AskRequest(choice, archives, asking_options.require_hosts(choice, base), *told)
+    with options.usage_errors():
+        hosts = choice.required_hosts(base)
+    return AskRequest(choice, archives, hosts, *told)
 
 
-def _end(found: CommandResult, kept: str | None, *, is_silent: bool) -> None:
+def _end(found: LearnedRules, kept: str | None, *, is_silent: bool) -> None:
     """End with the exit code of the result."""
     if kept:
         fail(kept, PROBLEM)
@@ -251,7 +251,7 @@ def _end(found: CommandResult, kept: str | None, *, is_silent: bool) -> None:
         fail(f"rules are missing, for some sites failed: {found.why}{mend}", PROBLEM)
     code = exit_code(found.rules)
     if code == NO_RULES:
-        fail(without_rules(found.result, found.proof, is_silent=is_silent), NO_RULES)
+        fail(found.without_rules(is_silent=is_silent), NO_RULES)
     if code:
         raise click.exceptions.Exit(code)
 
@@ -291,24 +291,21 @@ def _require_apart(inputs: Inputs, output: str | None, update: str | None, repor
         raise click.UsageError(message)
 
 
-def _ask(drift: Drift, name: str, *, is_silent: bool) -> None:
-    """Stop where many rules fail at once, unless a person at the terminal says that this is right."""
-    retired, held = len(drift.of("retired")), len(drift.of("holds"))
-    where = f"{', '.join(drift.flipped[:FLIPPED])}{' and others' * (len(drift.flipped) > FLIPPED)}"
-    told = (
-        f"{retired:,} of the {retired + held:,} rules of {name} that the input can test no longer hold"
-        f"{f', most of those of {where}' * bool(where)}; a site that was moved looks like this, and so does "
-        "a crawl that went wrong"
-    )
+def _has_agreed(found: LearnedRules, name: str, *, yes: bool, is_silent: bool) -> bool:
+    """Return whether a person agreed to lose rules; where many fail at once, stop unless that is right."""
+    if yes or found.drift is None or not found.drift.is_sudden:
+        return yes
+    from undust.showing.learned import sudden_end  # noqa: PLC0415 -- slow to load, and not for --help
+
+    told, became = sudden_end(found.drift, name)
     if is_silent or not sys.stdin.isatty():
         message = f"{told}; nothing was written; add --yes to retire them"
         raise UndustError(message)
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load
 
-    from undust.cli.printing import show  # noqa: PLC0415
-
-    show(Text("\n".join([*drifted(drift), "", f"{told}."])))
+    show(Text("\n".join([*became, "", f"{told}."])))
     click.confirm("Retire them?", abort=True)
+    return True
 
 
 def _require_owners(said: dict[str, object], methods: tuple[str, ...]) -> None:

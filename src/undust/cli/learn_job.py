@@ -1,40 +1,51 @@
-"""The two ways in which `undust learn` learns, and the file that it writes.
+"""What `undust learn` runs, writes and prints: the job on its input, questions to the sites, the rules.
 
-All methods learn together through an engine, or single ones on their own. Both give what was found while the
-observations are still there, for a page about them may be wanted. Proved rules in the file are not replaced
-by none, unless a person says so.
+Proved rules in the file are not replaced by none, unless a person says so.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shlex
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from undust.cli import long_jobs, options
-from undust.cli.learn_asking import exit_code
-from undust.cli.options import require_room
+from undust.cli import options
+from undust.cli.inputs import EngineChoice, journal_of_job, watching_sites
+from undust.cli.terminal import show, show_lines
+from undust.cli.validate import showing_fetches
 from undust.display import how_many
 from undust.errors import UndustError
+from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, open_output
+from undust.jobs.input_files import require_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Sequence
 
-    from undust.asking.outcome import Validation
     from undust.cli.inputs import Inputs
-    from undust.cli.learn_asking import AskRequest
-    from undust.jobs.site_journal import SiteJournal
-    from undust.jobs.stages import Stages
-    from undust.learning import Drift, Outcome
-    from undust.learning.single_methods import MethodOutcome
-    from undust.rules import RuleSet
-    from undust.showing.report import Report
+    from undust.jobs.asking_choice import AskingChoice
+    from undust.jobs.learn_files import LearnedRules, LearnPlan
+    from undust.jobs.learn_result import Stages
+    from undust.rules import Rule, RuleSet
 
 BACKUP = ".bak"
+ONLY_PROPOSED, NO_RULES = 3, 4
+"""Exit codes of `undust learn`: nothing but proposed rules; no rule at all, or no URL in the input."""
+
+
+def exit_code(rules: Sequence[Rule]) -> int:
+    """Return the exit code of what was learned."""
+    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+
+    if any(rule.status == "active" for rule in rules):
+        return 0
+    return ONLY_PROPOSED if any(map(is_proposed, rules)) else NO_RULES
 
 
 def save(rules: RuleSet, path: str, update: str | None) -> None:
@@ -88,26 +99,61 @@ def _held(path: str, *, is_active: bool) -> str | None:
 
 
 @dataclass(frozen=True)
+class AskRequest:
+    """What `--ask` is to do."""
+
+    choice: AskingChoice
+    archives: tuple[str, ...]
+    hosts: frozenset[str]
+    max_fpr: float
+    seed: int
+    output: str | None
+    resume: bool
+    is_silent: bool
+
+    def run(self, found: LearnedRules) -> LearnedRules:
+        """Ask the sites about what is proposed, and return it with their answers."""
+        from undust.jobs.ask import ask  # noqa: PLC0415 -- slow to load, and not for --help
+
+        rules = found.rules
+        job = hashlib.blake2b(
+            json.dumps([rules.ids, self.choice.facts(), self.max_fpr, self.seed]).encode(), digest_size=16
+        )
+        with showing_fetches(rules, is_silent=self.is_silent) as watch:
+            proof = ask(
+                rules,
+                found.seen,
+                self.choice.manners(self.hosts),
+                max_fpr=self.max_fpr,
+                samples=self.choice.samples,
+                epsilon=self.choice.epsilon,
+                seed=self.seed,
+                archives=self.archives,
+                journal=self.journal,
+                resume=self.resume and self.journal is not None and Path(self.journal).exists(),
+                job=job.hexdigest(),
+                watch=watch,
+            )
+        return found.asked(proof)
+
+    @property
+    def journal(self) -> str | None:
+        """Where answers are written down; nowhere if nothing is written."""
+        if self.choice.journal is not None:
+            return self.choice.journal
+        return None if self.output in {None, STANDARD} else f"{self.output}.asked"
+
+
+@dataclass(frozen=True)
 class LearnRequest:
-    """What the person wants to be learned."""
+    """What is learned from, what is learned, and what is done with it."""
 
     inputs: Inputs
     output: str | None
-    methods: tuple[str, ...]
-    options: dict[str, object]
-    """Of single learners."""
-    max_fpr: float
-    min_support: int | None
-    seed: int
-    before: RuleSet | None
-    """Rules to prove again."""
-    today: str
-    keep_values: bool
+    plan: LearnPlan
     has_report: bool
     resume: bool
     is_silent: bool
-    priors: str | None = None
-    """A file with what is known of kinds of edits."""
     question: AskRequest | None = None
     """What to ask the sites about likely rules, if they are to be asked."""
 
@@ -117,108 +163,41 @@ class LearnRequest:
             click.echo("Without -o the rules are shown and not written; -o rules.json keeps them.", err=True)
 
 
-class CommandResult(NamedTuple):
-    """What came of it."""
-
-    result: Outcome | MethodOutcome
-    rules: RuleSet
-    refusals: Any
-    seen: Any
-    failed: Mapping[str, str]
-    """Sites that gave nothing for an error."""
-    drift: Drift | None = None
-    journal: SiteJournal | None = None
-    proof: Validation | None = None
-    """What the sites said of likely rules."""
-
-    @property
-    def why(self) -> str:
-        """Which sites failed, in a sentence."""
-        from undust.jobs.learn import failed_sites  # noqa: PLC0415 -- slow to load, and not for --help
-
-        return failed_sites(self.failed)
-
-
 @contextmanager
-def learned(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[CommandResult]:
-    """Learn, ask the sites if that is wanted, and give what came of it."""
-    from undust.jobs.learn import COMBINED, EDITS  # noqa: PLC0415 -- slow to load, and not for --help
-
-    learning = together if asked.methods in {(COMBINED,), (EDITS,)} else single
+def learned(asked: LearnRequest, place: EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
+    """Learn, ask the sites if that is wanted, and give what came of it while the input is still there."""
+    learning = together if asked.plan.is_together else single
     with learning(asked, place, stages) as found:
         if asked.question is None:
             yield found
             return
         with stages.timed("asking"):
-            proof = asked.question.run(found.rules, found.seen)
-        yield found._replace(rules=proof.rules, proof=proof)
+            answered = asked.question.run(found)
+        yield answered
 
 
 @contextmanager
-def together(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[CommandResult]:
+def together(asked: LearnRequest, place: EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
     """Learn with all methods together, and give what came of it."""
-    from undust.engines.budget import site_rows  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.jobs.combined import learn_combined  # noqa: PLC0415
-    from undust.jobs.learn import EDITS  # noqa: PLC0415
-    from undust.jobs.report import refusals_of  # noqa: PLC0415
-    from undust.learning import requirements_from  # noqa: PLC0415
-    from undust.searching.objective import load_priors  # noqa: PLC0415
-
-    priors = load_priors(asked.priors) if asked.priors is not None else None
-    requirements = requirements_from(asked.max_fpr, asked.min_support, asked.seed)
-    facts = {
-        "care": asdict(requirements),
-        "update": asked.before and asked.before.dumps(),
-        "today": asked.before and asked.today,
-        "site_rows": site_rows(asked.inputs.memory),
-        "refused": asked.has_report,
-        "methods": asked.methods,
-        "priors": None if priors is None else {kind: asdict(prior) for kind, prior in priors.items()},
-    }
+    facts = asked.plan.facts(asked.inputs.memory)
     said = {"resume": asked.resume, "is_silent": asked.is_silent}
     with (
-        long_jobs.journal(asked.inputs, asked.output, facts, **said) as journal,
-        place.engine(asked.inputs) as engine,
+        journal_of_job(asked.inputs, asked.output, facts, **said) as journal,
+        asked.inputs.engine(place.engine_name, place.master) as engine,
     ):
         asked.announce()
         with stages.timed("reading"):
             seen = asked.inputs.read(quiet=asked.is_silent, engine=engine)
         if asked.has_report:
             require_room(len(seen), asked.inputs.memory, "--report")
-        with long_jobs.watching(is_silent=asked.is_silent) as watch:
-            outcome = learn_combined(
-                seen,
-                requirements,
-                keep_values=asked.keep_values,
-                update=asked.before,
-                today=asked.today,
-                engine=engine,
-                journal=journal,
-                stages=stages,
-                keep_refused=asked.has_report,
-                watch=watch,
-                edits=asked.methods == (EDITS,),
-                priors=priors,
-            )
-        with stages.timed("across sites"):
-            rules = outcome.rules
-        found = CommandResult(
-            outcome, rules, refusals_of(outcome), seen, outcome.failed, outcome.drift, journal
-        )
-        if found.failed and not outcome.site_counts[0]:
-            raise UndustError(found.why)
+        with watching_sites(is_silent=asked.is_silent) as watch:
+            found = asked.plan.together(seen, engine, stages, journal=journal, watch=watch)
         yield found
 
 
 @contextmanager
-def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -> Iterator[CommandResult]:
+def single(asked: LearnRequest, place: EngineChoice, stages: Stages) -> Iterator[LearnedRules]:
     """Learn with methods that are named, each by itself, and give what came of it."""
-    from undust.jobs.learn import learn_with  # noqa: PLC0415
-    from undust.jobs.report import refusals_of_verdicts  # noqa: PLC0415
-    from undust.judging.verdict import limits_from  # noqa: PLC0415
-    from undust.learning import masked  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.rules import RuleSet  # noqa: PLC0415
-
     _require_local(place, resume=asked.resume)
     # Where memory is bounded, only reading shows whether the options can be met.
     is_bounded = asked.inputs.memory is not None
@@ -228,33 +207,11 @@ def single(asked: LearnRequest, place: long_jobs.EngineChoice, stages: Stages) -
         seen = asked.inputs.read(quiet=asked.is_silent)
     if is_bounded:
         asked.announce()
-    with stages.timed("learning"):
-        learned = learn_with(
-            seen,
-            asked.methods,
-            options=asked.options,
-            max_fpr=asked.max_fpr,
-            min_support=limits_from(asked.min_support).min_support,
-            seed=asked.seed,
-            threads=asked.inputs.threads,
-            memory=asked.inputs.memory,
-            folder=asked.inputs.tmp,
-        )
-    rules = RuleSet([*learned.rules, *learned.proposed])
-    rules = rules if asked.keep_values else RuleSet(masked(rules))
-    yield CommandResult(learned, rules, refusals_of_verdicts(learned), seen, {})
+    inputs = asked.inputs
+    yield asked.plan.single(seen, stages, threads=inputs.threads, memory=inputs.memory, folder=inputs.tmp)
 
 
-def counted_by(result: Outcome | MethodOutcome, report: Report) -> Outcome | MethodOutcome:
-    """Return what was learned with the counts of the page about it, which know the rules for all sites."""
-    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
-
-    if not isinstance(result, Outcome):
-        return result
-    return replace(result, totals=report.totals, is_by_all=True)
-
-
-def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:
+def _require_local(place: EngineChoice, *, resume: bool) -> None:
     """Raise if an option is not used."""
     is_said = {
         "--engine": place.engine_name != "local",
@@ -265,3 +222,87 @@ def _require_local(place: long_jobs.EngineChoice, *, resume: bool) -> None:
         if said:
             message = f"{name} needs all methods together; leave --method out"
             raise click.UsageError(message)
+
+
+_SHOWN_RULES = 60
+
+
+def figures_of(found: LearnedRules, seconds: float, output: str | None) -> dict[str, Any]:
+    """Return what was learned, for machines."""
+    rules = found.rules
+    return (
+        {"rules": len(rules)}
+        | found.counts()
+        | _by_status(rules)
+        | {"output": output, "seconds": round(seconds, 3), "peak_memory_bytes": peak_memory_bytes()}
+        | found.details()
+        | {"learned": [rule.to_json() for rule in rules]}
+    )
+
+
+def _by_status(rules: RuleSet) -> dict[str, Any]:
+    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+
+    proposed = sum(map(is_proposed, rules))
+    active = sum(rule.status == "active" for rule in rules)
+    return {"rules": len(rules) - proposed, "active": active, "proposed": proposed}
+
+
+def print_learned(found: LearnedRules, seconds: float, output: str | None, inputs: Inputs) -> None:
+    """Print what was learned, for people."""
+    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
+
+    from undust.rules.proposed import is_proposed  # noqa: PLC0415
+    from undust.showing.learned import proposed_lines, told_of_proposed  # noqa: PLC0415
+    from undust.showing.listing import listed  # noqa: PLC0415
+
+    rules = found.rules
+    certain = [rule for rule in rules if not is_proposed(rule)]
+    likely = [rule for rule in rules if is_proposed(rule)]
+    shown = certain[:_SHOWN_RULES]
+    if shown:
+        show_lines(lambda width, styled: listed(shown, width, styled, origins=True))
+    if len(certain) > _SHOWN_RULES:
+        show(Text(f"{len(certain) - _SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
+    if likely:
+        show_lines(lambda width, styled: proposed_lines(likely, width, styled))
+    said = ["", *found.sentences()]
+    known = {"has_active": not exit_code(rules), "is_compared": found.is_compared}
+    said += told_of_proposed(likely, **known) if likely else []
+    said += [f"{seconds:.1f} s"]
+    if len(rules) and output is None:
+        said += ["", "Nothing was written; name a file with -o rules.json."]
+    show(Text("\n".join(said)))
+    is_asked = found.proof is not None
+    commands = [f"undust {line}" for line in _next(rules, output, inputs, is_asked=is_asked)]
+    if commands:
+        # A command that is broken over two lines cannot be copied.
+        lines = "\n".join(f"  {command}" for command in commands)
+        show(Text(f"\nWhat you can do next:\n{lines}"), wrap=False)
+
+
+def _next(rules: RuleSet, output: str | None, inputs: Inputs, *, is_asked: bool) -> list[str]:
+    code = exit_code(rules)
+    if code == ONLY_PROPOSED and not is_asked:
+        return [next_question(inputs, output, rules)]
+    if code or output is None:
+        return []
+    return [
+        f"rules check {output}             what could go wrong in use",
+        f"explain {output} URL             why a URL becomes what it becomes",
+        f"apply --key {output} urls.txt    the key of each URL, to compare by",
+        f"evaluate {output} OTHER          what they do to other data",
+        f"report {output} INPUT            a page that shows each rule at work",
+    ]
+
+
+def next_question(inputs: Inputs, output: str | None, rules: Sequence[Rule]) -> str:
+    """Return the command that proves what is proposed; of several sites, a person says which to ask."""
+    from undust.rules.language import ANY_SITE  # noqa: PLC0415 -- slow to load, and not for --help
+
+    files = " ".join(map(shlex.quote, inputs.paths))
+    sites = {rule.site for rule in rules} - {ANY_SITE}
+    hosts = [name for site in sites for name in (site, f"*.{site}")] if len(sites) == 1 else ["www.your.site"]
+    asked = " ".join(f"--ask-host {shlex.quote(host)}" for host in hosts)
+    named = f"--base {inputs.base}" if inputs.base else asked
+    return f"learn {files} --ask {named} --contact you@example.org -o {output or 'rules.json'}"

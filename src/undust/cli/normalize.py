@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options
-from undust.cli.application import Application, OutputOptions
-from undust.cli.mapping import Normalizing
 from undust.cli.options import require_held
 from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
-from undust.cli.urls_input import UrlsInput, named_files, output_options, reading_options
 from undust.files.streams import STANDARD
-from undust.urls import STEPS
+from undust.jobs.application import Application, OutputOptions
+from undust.jobs.mapping import Normalizing
+from undust.jobs.urls_input import UrlsInput, named_files
 
 if TYPE_CHECKING:
-    from undust.cli.tally import Tally
+    from undust.jobs.mapping import Tally
 
 
 class WithSteps(click.Command):
@@ -28,7 +27,7 @@ class WithSteps(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of steps."""
         with formatter.section("Steps, each of which --skip leaves out"):
-            formatter.write_dl(list(STEPS.items()))
+            formatter.write_dl(list(Normalizing.steps().items()))
         super().format_epilog(ctx, formatter)
 
 
@@ -39,11 +38,11 @@ class WithSteps(click.Command):
     "--skip",
     metavar="STEP",
     multiple=True,
-    type=click.Choice(list(STEPS)),
+    type=click.Choice(list(Normalizing.steps())),
     help="Leave a step out; may be given several times.",
 )
-@reading_options
-@output_options("normalized_url")
+@options.reading_options
+@options.output_options("normalized_url")
 @options.threads
 @options.memory
 @options.json_of_lines
@@ -98,7 +97,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         tell=len if quiet else partial(say, err=True),
     )
     started = perf_counter()
-    with destination(output, as_json=as_json) as write:
+    with options.usage_errors(), destination(output, as_json=as_json) as write:
         job.run(paths, write)
     seconds = perf_counter() - started
     if as_json:
@@ -125,7 +124,7 @@ def as_object(tally: Tally) -> dict[str, int]:
 def summary(tally: Tally, seconds: float) -> str:
     """Return the counts as a person reads them.
 
-    >>> from undust.cli.tally import Tally
+    >>> from undust.jobs.mapping import Tally
     >>> summary(Tally(urls=1200, changed=1, not_urls=3), 0.5)
     '1,200 lines: 1 changed, 3 not URLs (unchanged); 0.5 s, 2,400 lines/s'
     """

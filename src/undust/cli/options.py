@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from undust.errors import UndustError
+from undust.errors import UndustError, WrongUsage
 from undust.files import replacing
 from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD
+from undust.jobs.input_files import memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Command = TypeVar("Command", bound="Callable[..., object]")
 
 
 class Numbers(click.FloatRange):
@@ -51,11 +58,9 @@ threads = click.option(
 def _memory(_: click.Context, __: click.Parameter, text: str | None) -> int | None:
     if text is None:
         return None
-    from undust.engines.budget import bytes_of  # noqa: PLC0415 -- slow to load, and seldom needed
-
     try:
-        return bytes_of(text)
-    except ValueError as error:
+        return memory_of(text)
+    except WrongUsage as error:
         raise click.BadParameter(str(error)) from None
 
 
@@ -149,22 +154,71 @@ def is_device(path: str) -> bool:
     return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
 
 
-def require_room(rows: int, memory: int | None, what: str) -> None:
-    """Raise if this many observations do not fit, in commands that need all of them at once."""
-    from undust.engines.budget import ROW_BYTES  # noqa: PLC0415 -- slow to load, and not for --help
-
-    needed = rows * ROW_BYTES
-    if memory is not None and needed > memory:
-        message = (
-            f"{what} holds all of its input, and {rows:,} rows take about {needed / 1e9:.1f} GB; "
-            "allow more --memory, or give it a part of the input"
-        )
-        raise UndustError(message)
-
-
 def require_held(memory: int | None, what: str) -> None:
     """Raise if what is held already is too much, for those who hold no more however long their input."""
     held = peak_memory_bytes()
     if memory is not None and held > memory:
         message = f"{what} takes {held / 1e9:.2f} GB; allow more --memory"
         raise UndustError(message)
+
+
+def _column(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Take the form of `learn` too: --column url=NAME."""
+    return value.removeprefix("url=") if value else value
+
+
+def reading_options(command: Command) -> Command:
+    """Give a command the options that describe what its input is."""
+    from undust.jobs.urls_input import FORMATS  # noqa: PLC0415 -- only for commands that read URLs
+
+    for option in (
+        click.option(
+            "--log-format", metavar="TEXT", help="The LogFormat (Apache) or log_format (nginx) of logs."
+        ),
+        click.option(
+            "--base", metavar="URL", help="The site of a log that has only paths: https://your.site."
+        ),
+        click.option(
+            "--column",
+            metavar="NAME",
+            callback=_column,
+            help="The column of a table that holds the URLs.  [default: url, or as 'undust learn' finds it]",
+        ),
+        click.option(
+            "--format",
+            "input_format",
+            type=click.Choice(FORMATS),
+            metavar="NAME",
+            help=f"The format of the input, if it is not recognised: {', '.join(FORMATS)}.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def output_options(default_into: str) -> Callable[[Command], Command]:
+    """Give a command the options that describe what it writes."""
+    from undust.jobs.urls_input import OUTPUTS  # noqa: PLC0415 -- only for commands that read URLs
+
+    def decorated(command: Command) -> Command:
+        command = click.option(
+            "--into",
+            metavar="NAME",
+            help=f"The column for the results, replaced if it is there.  [default: {default_into}]",
+        )(command)
+        return click.option(
+            "--output-format",
+            type=click.Choice(OUTPUTS),
+            help="What to write; a table stays the table it is, unless you ask for lines.",
+        )(command)
+
+    return decorated
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Let what does not fit the input end the command as a wrong option does."""
+    try:
+        yield
+    except WrongUsage as error:
+        raise click.UsageError(str(error)) from None

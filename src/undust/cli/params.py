@@ -11,7 +11,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show_lines
 from undust.errors import UndustError, printable
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from undust.cli.inputs import Inputs
     from undust.jobs.params import ParameterRow
-    from undust.measuring.traffic import Savings
 
 SHOWN_CRAWLERS = 3
 """Of a row, those that ask most."""
@@ -58,27 +57,23 @@ def command(  # noqa: PLR0913 -- one argument per option
         message = "--json and --csv are two forms of one table; leave one of them out"
         raise click.UsageError(message)
     from undust.jobs.params import params  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.measuring.traffic import savings  # noqa: PLC0415
     from undust.rules import load  # noqa: PLC0415
+    from undust.showing.measured import told_savings  # noqa: PLC0415
 
     rules = load(rules_file) if rules_file else None
     seen = inputs.read(quiet=quiet or as_json or as_csv)
-    traffic = inputs.traffic()
-    rows = params(seen, traffic, site)
+    rows, saved = params(seen, inputs.traffic(), site, rules)
     if not rows:
         where = f" of {site}" if site else ""
         message = (
             f"there is no URL{where} in the input; give a crawl, a log or an index, or name its --format"
         )
         raise UndustError(message)
-    saved = savings(rules, traffic) if rules is not None else []
     if as_json:
         say_json({"params": [row.to_json() for row in rows], "savings": [each.to_json() for each in saved]})
     elif as_csv:
         click.echo(_csv(rows), nl=False)
     else:
-        from undust.cli.printing import show_lines  # noqa: PLC0415 -- rich is slow to load
-
         show_lines(lambda width, styled: _lines(rows, width, styled))
         for line in told_savings(saved):
             click.echo(line)
@@ -130,17 +125,3 @@ def _lines(rows: Sequence[ParameterRow], width: int, styled: Callable[[str, str]
 
 def _share(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
-
-
-def told_savings(saved: Sequence[Savings]) -> Iterator[str]:
-    """Yield what rules save of the requests of a log, in lines."""
-    from undust.measuring.traffic import EVERYBODY  # noqa: PLC0415 -- slow to load, and not for --help
-
-    for each in saved:
-        daily = each.to_json()
-        megabytes = daily["saved_bytes_per_day"] / 1e6
-        who = "" if each.who == EVERYBODY else f" of {each.who}"
-        yield (
-            f"the rules make {each.saved_requests:,} of the {each.requests:,} requests{who} redundant: "
-            f"{daily['saved_requests_per_day']:,} and {megabytes:,.1f} MB a day"
-        )

@@ -77,7 +77,7 @@ def measured_change(
     """
     if not sample:
         return {}
-    from undust.jobs.change_effect import effect_of_change  # noqa: PLC0415 -- loads pyarrow
+    from undust.jobs.evaluate import effect_of_change  # noqa: PLC0415 -- loads pyarrow
     from undust.jobs.read import read  # noqa: PLC0415
 
     effect = effect_of_change(before, after, read(*sample))

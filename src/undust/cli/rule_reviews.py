@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli.rule_options import as_json_option, measured_change, rule_file, with_sample
-from undust.cli.terminal import require_stdout_for_one, say, say_json
+from undust.cli.terminal import require_stdout_for_one, say, say_json, show_lines
 from undust.files.streams import open_output, require_readable
 from undust.rules import load
 from undust.rules.decisions import decision
@@ -54,8 +54,6 @@ def show_verdicts(file: str, csv_file: str | None, *, as_json: bool) -> None:
     if as_json:
         say_json({"file": file, "rules": judged_rules(rules)})
     elif csv_file is None:
-        from undust.cli.printing import show_lines  # noqa: PLC0415
-
         show_lines(lambda _width, styled: verdict_lines(rules, styled))
 
 

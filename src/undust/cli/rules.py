@@ -20,7 +20,7 @@ from undust.cli.rule_options import (
     with_sample,
 )
 from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
-from undust.cli.terminal import require_stdout_for_one, say, say_json
+from undust.cli.terminal import require_stdout_for_one, say, say_json, show, show_lines
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import RuleSet, load
 from undust.rules.parts import readable
@@ -70,7 +70,6 @@ def list_(file: str, site: str | None, *, as_json: bool) -> None:
     if as_json:
         say_json({"file": file, "rules": _objects(rules)})
         return
-    from undust.cli.printing import show_lines  # noqa: PLC0415 -- loads rich, which JSON does without
     from undust.showing.listing import listed  # noqa: PLC0415
 
     show_lines(lambda width, styled: listed(rules, width, styled))
@@ -86,7 +85,6 @@ def show_(file: str, id: str, *, as_json: bool) -> None:  # noqa: A002 -- the na
     if as_json:
         say_json(rule.to_json())
         return
-    from undust.cli.printing import show  # noqa: PLC0415
     from undust.showing.listing import sheet  # noqa: PLC0415
 
     show(sheet(rule))
@@ -117,7 +115,6 @@ def check(ctx: click.Context, file: str, *, as_json: bool) -> None:
         ]
         say_json({"file": file, "rules": len(rules), "findings": objects})
     else:
-        from undust.cli.printing import show  # noqa: PLC0415
         from undust.showing.listing import findings_table  # noqa: PLC0415
 
         show(findings_table(findings, len(rules)))
@@ -249,7 +246,6 @@ def diff(before: str, after: str, *, as_json: bool) -> None:
             }
         )
         return
-    from undust.cli.printing import show  # noqa: PLC0415
     from undust.showing.listing import difference_table  # noqa: PLC0415
 
     show(difference_table(found))

@@ -8,13 +8,13 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from undust.cli.inputs import Inputs
-    from undust.measuring.signatures import Experiment
+    from undust.jobs.signatures import Experiment
 
 _MOST_SITES = 20
 """Sites that the table for people shows; --json has all."""
@@ -45,14 +45,12 @@ def command(inputs: Inputs, *, sessions: bool, as_json: bool, quiet: bool) -> No
       undust signatures --sessions monday.warc.gz tuesday.warc.gz
       undust signatures crawl.jsonl --column cluster=page --json
     """  # noqa: D301 -- click keeps the lines after a \b
-    from undust.measuring.signatures import run_experiment  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.signatures import run_experiment  # noqa: PLC0415 -- slow to load, and not for --help
 
     found = run_experiment(inputs.read(quiet=quiet or as_json), by_session=sessions)
     if as_json:
         say_json(found.as_json())
         return
-    from undust.cli.printing import show  # noqa: PLC0415
-
     show(_introduction(found), "", _steps(found))
     if found.tables:
         show("", _contingency(found))
@@ -81,7 +79,7 @@ def _table(*headings: str) -> Table:
 
 
 def _steps(found: Experiment) -> Table:
-    from undust.measuring.signatures import SIGNATURE_STEPS  # noqa: PLC0415
+    from undust.jobs.signatures import SIGNATURE_STEPS  # noqa: PLC0415
 
     table = _table("step", "URLs left", "removed", "of regular", "of standard")
     for step, name in SIGNATURE_STEPS.items():
@@ -92,7 +90,7 @@ def _steps(found: Experiment) -> Table:
 
 
 def _contingency(found: Experiment) -> Table:
-    from undust.measuring.signatures import SIGNATURE_STEPS  # noqa: PLC0415
+    from undust.jobs.signatures import SIGNATURE_STEPS  # noqa: PLC0415
 
     rates = ("sensitivity", "specificity", "precision", "accuracy")
     name = f"{found.labelled:,} URLs with a label"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json
+from undust.cli.terminal import say_json, show
 from undust.display import how_many
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from undust.cli.inputs import Inputs
     from undust.showing.tree import Branch, Condensed, SiteTree
-    from undust.urls.tree import Salience
 
 PERCENT = 100
 BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
@@ -71,7 +70,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     min_share: float,
     depth: int | None,
     *,
-    salience: Salience,
+    salience: Literal["node", "site"],
     least: int | None,
     as_json: bool,
     keep_values: bool,
@@ -106,8 +105,6 @@ def command(  # noqa: PLR0913 -- one argument per option
         told = {"sites": count, "shown": len(trees), "trees": [tree.as_json() for tree in trees]}
         say_json(told)
         return
-    from undust.cli.printing import show  # noqa: PLC0415 -- slow to load
-
     for tree in trees:
         show(_heading(tree))
         if tree.root is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from textwrap import wrap
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,7 @@ import click
 
 from undust.cli import asking_options, options
 from undust.cli.inputs import reading
-from undust.cli.terminal import say_json
-from undust.display import how_many
-from undust.errors import printable
+from undust.cli.terminal import say_json, show_lines
 from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import load
@@ -22,18 +19,11 @@ from undust.rules import load
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from undust.asking.outcome import Validation, Verdict
-    from undust.cli.asking_options import AskingChoice
     from undust.cli.inputs import Inputs
+    from undust.jobs.asking_choice import AskingChoice
     from undust.rules import Rule, RuleSet
 
     Watch = Callable[[Rule, str, int], object]
-
-_STYLES: dict[Verdict, str] = {"confirmed": "", "refuted": "bold", "undecided": "dim"}
-_HEAD = f"{'verdict':9}  {'id':8}{'same':>6}  {'other':>5}  {'fetches':>7}  "
-NARROWEST = 8
-SHOWN_OF_URL = 34
-"""Characters, so that a line of progress fits into 80."""
 
 
 @click.command("validate")
@@ -117,6 +107,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     is_silent = quiet or as_json
     seen = inputs.read(quiet=is_silent) if inputs.paths else None
     from undust.jobs.validate import validate  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.showing.learned import outcome_lines, told_of_validation  # noqa: PLC0415
 
     started = perf_counter()
     with showing_fetches(rules, is_silent=is_silent) as watch:
@@ -151,22 +142,22 @@ def command(  # noqa: PLR0913 -- one argument per option
         }
         say_json(done.to_json() | figures)
     elif not quiet:
-        _print(done, seconds, target)
+        show_lines(lambda width, styled: outcome_lines(done, width, styled))
+        click.echo(f"\n{told_of_validation(done, seconds)}\nwritten to {target}")
         if seen is None:
             click.echo("Tried on the examples of the rules alone; --sample FILE gives more URLs.", err=True)
         if not archives and asking.contact is None:
-            from undust.asking.fetching import user_agent  # noqa: PLC0415
-
-            click.echo(f"Asked as {user_agent(None)}; --contact says how to reach you.", err=True)
+            click.echo(f"Asked as {asking.agent}; --contact says how to reach you.", err=True)
 
 
 def _hosts(rules: RuleSet, asking: AskingChoice, base: str | None, *, is_live: bool) -> frozenset[str] | None:
     """Return the only hosts that are asked; None for those that rules and samples name."""
     from undust.rules.proposed import is_proposed  # noqa: PLC0415
 
-    if is_live and any(map(is_proposed, rules)):
-        return asking_options.require_hosts(asking, base)
-    return asking.named_hosts(base) if asking.ask_hosts else None
+    with options.usage_errors():
+        if is_live and any(map(is_proposed, rules)):
+            return asking.required_hosts(base)
+        return asking.named_hosts(base) if asking.ask_hosts else None
 
 
 @contextmanager
@@ -178,7 +169,7 @@ def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None
     from rich.console import Console  # noqa: PLC0415 -- slow to load, and for terminals only
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-    from undust.urls import Url  # noqa: PLC0415
+    from undust.showing.learned import place_of  # noqa: PLC0415
 
     places = {rule: place for place, rule in enumerate(rules.ids, 1)}
     shown = (
@@ -193,41 +184,6 @@ def showing_fetches(rules: RuleSet, *, is_silent: bool) -> Iterator[Watch | None
 
         def watch(rule: Rule, url: str, fetches: int) -> None:
             place = places.get(rule.id, 0)
-            parsed = Url.parse(url)
-            asked = printable(f"{parsed.host} {parsed.path}"[:SHOWN_OF_URL]) if parsed else ""
-            progress.update(task, completed=place, rule=place or "?", fetches=fetches, asked=asked)
+            progress.update(task, completed=place, rule=place or "?", fetches=fetches, asked=place_of(url))
 
         yield watch
-
-
-def _print(done: Validation, seconds: float, target: str) -> None:
-    from undust.cli.printing import show_lines  # noqa: PLC0415 -- rich is slow to load, and not for --json
-
-    show_lines(lambda width, styled: _lines(done, width, styled))
-    counts = ", ".join(f"{done.count(name):,} {name}" for name in _STYLES)
-    if done.retired:
-        counts += f"; {done.retired:,} switched off, for others do the same or the opposite"
-    hosts = f" from {how_many(done.hosts, 'host')}" if done.hosts else ""
-    click.echo(f"\n{counts}; {done.fetches:,} fetches{hosts}, {seconds:.1f} s\nwritten to {target}")
-
-
-def _lines(done: Validation, width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
-    """Yield the lines of a table: a rule over as many as it needs, and below it why it was not confirmed."""
-    from undust.showing.listing import described, short_ids  # noqa: PLC0415
-
-    short = short_ids(outcome.rule for outcome in done.outcomes)
-    yield styled(f"{_HEAD}rule", "bold")
-    rest = max(width - len(_HEAD), NARROWEST)
-    for found in done.outcomes:
-        counts = f"{found.positives:6,}  {found.negatives:5,}  {found.fetches:7,}  "
-        left = styled(f"{found.verdict:9}  {short[found.rule.id]:8}", _STYLES[found.verdict]) + counts
-        said = [
-            line[at : at + rest]
-            for line in described(found.rule).split("\n")
-            for at in range(0, len(line), rest)
-        ]
-        if found.verdict != "confirmed":
-            said += wrap(found.reason, rest, break_on_hyphens=False)
-        for text in said:
-            yield left + text
-            left = " " * len(_HEAD)

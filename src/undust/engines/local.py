@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines.budget import Budget, judged_urls, site_rows
-from undust.engines.contract import SITE, File, SetAside, Survey
-from undust.engines.site_tests import failing_sites, hashed_facts
+from undust.engines.contract import SITE, File, SetAside, Survey, failing_sites, hashed_facts
 from undust.engines.spool import SPOOL_ROWS, Spool, Spooled, gathered
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError

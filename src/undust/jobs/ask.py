@@ -20,11 +20,10 @@ from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
 from undust.engines import SITE
 from undust.engines.local import sites_in
-from undust.jobs.beforehand import BEFOREHAND
 from undust.jobs.find_duplicates import declared_in
 from undust.jobs.proposals import proposed_rules
-from undust.jobs.read import read
-from undust.jobs.sites import WITH_SITE, with_site
+from undust.jobs.read import WITH_SITE, read, with_site
+from undust.jobs.validate import BEFOREHAND
 from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
 from undust.rules import RuleSet

@@ -15,12 +15,11 @@ import pyarrow as pa
 from undust.engines import NONE_SET_ASIDE, SITE
 from undust.engines.local import LocalEngine
 from undust.jobs.find_duplicates import declared_in, table_with_site
+from undust.jobs.first_look import COUNTED_TOGETHER, QUIET_TEST, SILENT_TEST
+from undust.jobs.learn_result import ACROSS, CLUSTERING, GIANTS, GROUPING, LEARNING, Stages
 from undust.jobs.one_site import LEARNED, LearningTask, failed_row, labelled_of, learn_clusters, learn_rows
-from undust.jobs.quiet_sites import COUNTED_TOGETHER, QUIET_TEST, SILENT_TEST
-from undust.jobs.records import from_text, to_text
+from undust.jobs.records import FAMILY, EngineShapes, from_text, said_rows, to_text
 from undust.jobs.sampled_sites import Giants
-from undust.jobs.shape_table import FAMILY, EngineShapes, said_rows
-from undust.jobs.stages import ACROSS, CLUSTERING, GIANTS, GROUPING, LEARNING, Stages
 from undust.jobs.together import CountedSites, SitesTogether, leaves_a_row, outcome_of
 from undust.learning import Outcome, Requirements
 from undust.measuring.judged import has_labels

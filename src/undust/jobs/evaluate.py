@@ -1,15 +1,26 @@
-"""What rules, or methods, do to URLs whose pages are known."""
+"""What rules, methods, or a change of rules do to URLs whose pages are known: removed and lost."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from undust.errors import UndustError
 from undust.jobs.arguments import names_of, require_demands
 from undust.jobs.find_duplicates import find_duplicates
 from undust.judging.verdict import VerdictLimits, limits_from
 from undust.learning.single_methods import HELD_OUT, Job
 from undust.measuring import evaluate as judge
-from undust.measuring.compare import Comparison, compare_methods, methods_named
+from undust.measuring.compare import (
+    TEST,
+    Comparison,
+    compare_methods,
+    methods_named,
+    require_both_sides,
+    split_by_evidence,
+    split_by_labels,
+)
+from undust.measuring.counts import savings
 from undust.measuring.judged import (
     has_labels,
     labelled_from_duplicates,
@@ -17,13 +28,16 @@ from undust.measuring.judged import (
     require_pages,
     seen_by_site,
 )
-from undust.measuring.splitting import TEST, require_both_sides, split_by_evidence, split_by_labels
 from undust.reading.observations import arrow_table, table_of
+from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    import pyarrow as pa
+
     from undust.measuring import Evaluation, Labelled
+    from undust.measuring.counts import Savings
     from undust.rules import RuleSet
 
 
@@ -44,6 +58,40 @@ def evaluate(
     """
     sites, unjudged, every = _labelled(seen)
     return judge(rules, sites, unjudged, threads=threads, seen=every)
+
+
+class RulesJudged(NamedTuple):
+    """What rules do to pages, if that is known, and what they save of the requests of a log."""
+
+    evaluation: Evaluation | None
+    why_not: str
+    """Why nothing is known of the pages, where that is so."""
+    saved: list[Savings]
+
+
+def judge_rules(
+    rules: RuleSet,
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    traffic: pa.Table,
+    *,
+    threads: int = 1,
+) -> RulesJudged:
+    """Return what rules do to pages and to requests; raise where neither is known.
+
+    Args:
+        rules: What is judged, by the keys it gives.
+        seen: Observations, as `evaluate` takes them.
+        traffic: The requests of logs, as `traffic_of` adds them up.
+        threads: How many to use; the result is the same.
+
+    """
+    saved = savings(rules, traffic)
+    try:
+        return RulesJudged(evaluate(rules, seen, threads=threads), "", saved)
+    except UndustError as error:
+        if not saved:
+            raise
+        return RulesJudged(None, str(error), saved)
 
 
 def known_pages(seen: Any) -> list[Labelled]:  # noqa: ANN401 -- any Arrow object
@@ -106,3 +154,63 @@ def compare(  # noqa: PLR0913 -- one for each thing that a person may say
     job = Job((), dict(options or {}), limits_from(min_support), held_out, seed, threads, min_support)
     rows = compare_methods(training, judged, chosen, job, bounds=bounds, watch=watch)
     return Comparison.of(rows, training, judged, unlabelled)
+
+
+@dataclass(frozen=True)
+class ChangeEffect:
+    """Removed and lost on a sample, before a change of rules and after it."""
+
+    urls: int
+    pages: int
+    removed_before: float
+    """Share of the duplicates that are removed; standard normalization is counted."""
+    removed_after: float
+    lost_pages_before: int
+    """Pages that are merged into a different one."""
+    lost_pages_after: int
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether more pages are lost than before."""
+        return self.lost_pages_after > self.lost_pages_before
+
+    def __str__(self) -> str:
+        """Return one sentence for people."""
+        removed = (
+            f"{self.removed_after:.1%} of the duplicates are removed instead of {self.removed_before:.1%}"
+        )
+        lost = f"pages lost: {self.lost_pages_after:,} instead of {self.lost_pages_before:,}"
+        return f"on the sample of {self.urls:,} URLs, {removed}; {lost}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures for programs."""
+        return asdict(self) | {"worse": self.is_worse}
+
+
+def effect_of_change(before: RuleSet, after: RuleSet, sample: Any) -> ChangeEffect:  # noqa: ANN401 -- any Arrow object
+    """Return what turning one rule set into another does to a sample of observations.
+
+    >>> import pyarrow as pa
+    >>> from undust import Rule, RuleSet
+    >>> rules = RuleSet([Rule.parse('replace "?x" -> ""', site="a.test")])
+    >>> urls = ["http://a.test/p", "http://a.test/p?x", "http://a.test/q"]
+    >>> seen = pa.table({"url": urls, "digest": ["1", "1", "2"]})
+    >>> str(effect_of_change(RuleSet(), rules, seen))[-80:]
+    '100.0% of the duplicates are removed instead of 0.0%; pages lost: 0 instead of 0'
+    """
+    sites = known_pages(sample)
+    named = {rule.site for rules in (before, after) for rule in rules}
+    if named and ANY_SITE not in named and named.isdisjoint(one.site for one in sites):
+        message = "the sample has no URL with a known page on a site of the rules; give another --sample"
+        raise UndustError(message)
+    old, new = (
+        sum(measured[1:], measured[0])
+        for measured in ([one.measured(rules) for one in sites] for rules in (before, after))
+    )
+    return ChangeEffect(
+        new.urls,
+        new.clusters,
+        old.removed,
+        new.removed,
+        *(round(each.lost * each.clusters) for each in (old, new)),
+    )

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import UndustError
-from undust.jobs.sites import with_site
+from undust.jobs.read import with_site
 from undust.pages.clustering import WITH_NOTES, Duplicates, Summary, find_in_site, from_note, rows_of_site
 from undust.pages.clustering.clusters import CLUSTER_SCHEMA as CLUSTERS
 from undust.pages.clustering.declarations import declared_in_header, declared_in_robots

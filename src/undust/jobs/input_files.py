@@ -1,115 +1,138 @@
-"""What reads the files of a job, in this process or on any machine, and what it reports about each."""
+"""What a person gave to read, and said about it: read at once, kept by an engine, or added up as traffic.
+
+A command builds on this what a terminal shows. Everything that takes long to load is loaded when files are
+read, so that a command can say what its options are without it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+import logging
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from undust.errors import SourceError, UnknownFormat
+from undust.errors import UndustError, WrongUsage
 from undust.files.streams import STANDARD
-from undust.jobs.sites import with_site
-from undust.reading.content.page import PagesSeen
-from undust.reading.formats.files import note_unknown, read_file
-from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading, ReadOptions
-from undust.reading.formats.rows import batch_of, chosen
-from undust.reading.observations import FileReport, Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     import pyarrow as pa
 
-    from undust.engines.contract import File, Tell
-    from undust.reading.formats.files import Watch
-    from undust.reading.observations import Statement
+    from undust.engines import Engine
+    from undust.reading.observations import Observations
 
-ARCHIVES = ("arc", "warc")
-ARCHIVE_NAMES = (".arc", ".arc.gz", ".warc", ".warc.gz", ".warc.zst")
-
-
-class FileFacts(NamedTuple):
-    """What is known of a file, or of a part of it, after it was read."""
-
-    report: FileReport
-    statements: tuple[Statement, ...]
+    WatchBytes = Callable[[int, int | None], object]
+    """Takes the bytes read and the bytes in total, if known."""
 
 
 @dataclass(frozen=True)
-class FilesReader:
-    """Files to observations with their sites."""
+class InputFiles:
+    """Files, and how they are read."""
 
-    options: ReadOptions
-    format: str | None = None
-    by_chance: frozenset[str] = frozenset()
-    """Files found in a folder; they were not named, so they may be of any format."""
-    apart: frozenset[str] = frozenset()
-    """Files that are read without the others, as archives must not be."""
-    on_bytes: Watch | None = None
+    paths: tuple[str, ...]
+    format: str | None
+    base: str | None
+    columns: dict[str, str]
+    log_format: str | None
+    strict: bool
+    shingle_words: int = 5
+    sketch_size: int = 32
+    threads: int = 1
+    memory: int | None = None
+    tmp: str | None = None
 
-    def read_files(self, files: Sequence[File], tell: Tell) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of files that belong together, in their order."""
-        yield from map(with_site, self.observations(files, tell))
+    def facts(self) -> dict[str, Any]:
+        """Return what was said that decides which rows are read, but for the paths."""
+        where = {"paths", "threads", "memory", "tmp"}
+        return {name: value for name, value in asdict(self).items() if name not in where}
 
-    def observations(self, files: Sequence[File], tell: Tell) -> Iterator[pa.RecordBatch]:
-        """Yield the same without their sites."""
-        pages = PagesSeen(self.options.shingle_words, self.options.sketch_size)
-        for file in files:
-            name = "standard input" if file.path == STANDARD else file.name
-            reading = Reading(name, self.options, seen=pages)
-            try:
-                yield from read_file(file.path, reading, self.format, self.on_bytes)
-            except UnknownFormat as error:
-                if file.name not in self.by_chance or self.options.strict:
-                    raise
-                note_unknown(error, reading)
-            if file.name in self.apart and reading.format in ARCHIVES:
-                raise misnamed(name)
-            tell(_told(reading))
+    def has(self, path: str) -> bool:
+        """Return whether a file is among those that are read."""
+        from undust.jobs.read import is_input  # noqa: PLC0415 -- slow to load
 
-    def columns_of(self, name: str, header: Sequence[str]) -> list[str]:
-        """Return which columns of a table are needed, by the names that it has for them."""
-        return sorted(set(chosen(header, Reading(name, self.options)).values()))
+        return is_input(path, self.paths, format=self.format, log_format=self.log_format)
 
-    def read_rows(self, name: str, batches: Iterator[pa.RecordBatch], tell: Tell) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a part of such a table."""
-        reading = Reading(name, self.options, "parquet")
-        for batch in batches:
-            columns = chosen(batch.schema.names, reading)
-            raw = {ours: batch.column(theirs) for ours, theirs in columns.items()}
-            rows = batch_of(raw, lambda _: "in a row", reading)
-            reading.rows += rows.num_rows
-            yield with_site(rows)
-        tell(_told(reading))
+    def read(self, *, quiet: bool = False, engine: Engine | None = None) -> Observations:
+        """Return the observations; show how far reading is, and report what could not be read.
+
+        An engine keeps what does not fit on disk. Without one all rows are held; where the memory is
+        bounded, more of them than fit are refused before they are loaded.
+        """
+        if engine is None and self.memory is not None:
+            from undust.engines import SITE, LocalEngine  # noqa: PLC0415 -- slow to load
+
+            with LocalEngine(self.memory, self.threads, self.tmp) as gathering:
+                seen = self.read(quiet=quiet, engine=gathering)
+                require_room(len(seen), self.memory, "this command")
+                return replace(seen, table=gathering.collect(seen.table).drop_columns([SITE]))
+        import pyarrow as pa  # noqa: PLC0415 -- slow to load
+
+        from undust.jobs.read import read  # noqa: PLC0415
+
+        pa.set_cpu_count(self.threads)
+        with self.watching(quiet=quiet) as watch:
+            observations = read(
+                *self.paths,
+                format=self.format,
+                base=self.base,
+                columns=self.columns,
+                log_format=self.log_format,
+                strict=self.strict,
+                shingle_words=self.shingle_words,
+                sketch_size=self.sketch_size,
+                watch=watch,
+                engine=engine,
+            )
+        if not quiet and any(observations.counts().values()):
+            self.tell(observations.report())
+        return observations
+
+    def watching(self, *, quiet: bool) -> AbstractContextManager[WatchBytes | None]:  # noqa: ARG002 -- for those who show it
+        """Give a function that takes how far reading is, if a command shows it; this class does not."""
+        return nullcontext()
+
+    def tell(self, report: str) -> None:
+        """Report what could not be read; a command prints it."""
+
+    def traffic(self) -> pa.Table:
+        """Return the requests of the logs among the files, added up by URL, day and who asked."""
+        from undust.jobs.read import traffic_of  # noqa: PLC0415 -- slow to load
+
+        paths = [path for path in self.paths if path != STANDARD]
+        return traffic_of(
+            paths, base=self.base, columns=self.columns, log_format=self.log_format, format=self.format
+        )
+
+    def engine(self, name: str, master: str | None) -> Engine:
+        """Return the engine of that name that is given these resources, to be used in a `with` block."""
+        from undust.engines import engine_named  # noqa: PLC0415 -- slow to load
+
+        if not logging.getLogger().handlers:
+            # What talks to Java logs the traceback of a Ctrl-C; a command ends in one sentence.
+            logging.getLogger().addHandler(logging.NullHandler())
+        return engine_named(name, memory=self.memory, threads=self.threads, folder=self.tmp, master=master)
 
 
-def misnamed(name: str) -> SourceError:
-    """Return the complaint about an archive that is not read with the others."""
-    return SourceError(
-        f"{name}: it is an archive and its name does not show it; archives are read together, so end it "
-        "in .warc.gz, or give --format warc"
-    )
+def memory_of(text: str) -> int:
+    """Return the bytes that a person allows; raise if the text is not a size, or too small."""
+    from undust.engines.budget import bytes_of  # noqa: PLC0415 -- slow to load, and seldom needed
+
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise WrongUsage(str(error)) from None
 
 
-def _told(reading: Reading) -> FileFacts:
-    return FileFacts(reading.report(), tuple(reading.statements))
+def require_room(rows: int, memory: int | None, what: str) -> None:
+    """Raise if this many observations do not fit, in commands that need all of them at once."""
+    from undust.engines.budget import ROW_BYTES  # noqa: PLC0415 -- slow to load
 
-
-def one_report_each(reports: Iterable[FileReport], order: Sequence[str]) -> tuple[FileReport, ...]:
-    """Return one report for each file, in an order of names; parts of one are added up."""
-    parts: dict[str, list[FileReport]] = {name: [] for name in order}
-    for report in reports:
-        parts.setdefault(report.name, []).append(report)
-    return tuple(_added(own) if len(own) > 1 else own[0] for own in parts.values() if own)
-
-
-def _added(parts: Sequence[FileReport]) -> FileReport:
-    remarks: dict[tuple[str, str], Remark] = {}
-    for part in parts:
-        for remark in part.remarks:
-            before = remarks.get((remark.fate, remark.reason))
-            count = remark.count + (before.count if before else 0)
-            samples = (before.samples if before else ()) + remark.samples
-            kept = tuple(sorted(samples)[:SAMPLES_PER_REASON])
-            remarks[remark.fate, remark.reason] = Remark(remark.fate, remark.reason, count, kept)
-    rows = sum(part.rows for part in parts)
-    return FileReport(parts[0].name, parts[0].format, rows, tuple(remarks[key] for key in sorted(remarks)))
+    needed = rows * ROW_BYTES
+    if memory is not None and needed > memory:
+        message = (
+            f"{what} holds all of its input, and {rows:,} rows take about {needed / 1e9:.1f} GB; "
+            "allow more --memory, or give it a part of the input"
+        )
+        raise UndustError(message)

@@ -12,9 +12,15 @@ from undust.errors import UndustError
 from undust.jobs.arguments import names_of, require_demands, require_rules
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import find_duplicates
-from undust.jobs.learn_result import Progress, result_of_methods, result_of_outcome
+from undust.jobs.learn_result import (
+    CLUSTERING,
+    LEARNING,
+    Progress,
+    Stages,
+    result_of_methods,
+    result_of_outcome,
+)
 from undust.jobs.proposals import proposed_by
-from undust.jobs.stages import CLUSTERING, LEARNING, Stages
 from undust.judging.held_out import prove_site
 from undust.judging.verdict import VerdictLimits, limits_from
 from undust.learning import RefusedRule, Requirements, masked, requirements_from

@@ -15,9 +15,14 @@ import pyarrow as pa
 from undust.engines import SITE
 from undust.errors import UndustError
 from undust.jobs.proposals import proposed_beside
-from undust.jobs.records import SiteOutcome, to_text
-from undust.jobs.shape_table import LEFT_BY_SHAPES, said_rows
-from undust.jobs.site_state import held_against_all, site_state_of
+from undust.jobs.records import (
+    LEFT_BY_SHAPES,
+    SiteOutcome,
+    held_against_all,
+    said_rows,
+    site_state_of,
+    to_text,
+)
 from undust.judging.checked import CheckedPages
 from undust.learning import SITES, Requirements, is_off, proved_again, shown_by
 from undust.learning.bounds import modelled_loss, with_bounds

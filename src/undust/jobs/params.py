@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.jobs.find_duplicates import declared_in
-from undust.jobs.sites import with_site
+from undust.jobs.read import with_site
+from undust.measuring.counts import savings
 from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
 from undust.searching.sized_site import UNKNOWN, ParameterVerdict, judged_parameters
@@ -19,6 +20,9 @@ from undust.urls import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from undust.measuring.counts import Savings
+    from undust.rules import RuleSet
 
 MOST_SITES, MOST_PARAMETER_ROWS = 50, 300
 """Sites in a table, those with most URLs, and rows of each."""
@@ -55,13 +59,26 @@ class ParameterRow:
         return asdict(self)
 
 
-def params(seen: Any, traffic: pa.Table | None = None, site: str | None = None) -> list[ParameterRow]:  # noqa: ANN401
+class ParameterTable(NamedTuple):
+    """The rows of the table, and what rules save of the requests of a log."""
+
+    rows: list[ParameterRow]
+    saved: list[Savings]
+
+
+def params(
+    seen: Any,  # noqa: ANN401 -- any Arrow object
+    traffic: pa.Table | None = None,
+    site: str | None = None,
+    rules: RuleSet | None = None,
+) -> ParameterTable:
     """Return the parameters and shapes of paths of each site, those of most requests or URLs first.
 
     Args:
         seen: What `read` returned, or any Arrow table with a column `url`.
-        traffic: The requests of logs, as rows of `undust.measuring.traffic.TRAFFIC`.
+        traffic: The requests of logs, as rows of `undust.measuring.counts.TRAFFIC`.
         site: This one only.
+        rules: Of these it is counted which requests they save.
 
     """
     table = with_site(table_of(seen.table if isinstance(seen, Observations) else seen))
@@ -74,7 +91,8 @@ def params(seen: Any, traffic: pa.Table | None = None, site: str | None = None) 
         found = find_in_site(by_site[name].drop_columns([SITE]), name, declared.get(name, ()))
         urls = found.node_urls.filter(pa.array(found.cluster_of_node >= 0)).to_pylist()
         rows += _of_site(name, urls, asked.get(name, []), judged_parameters(found))
-    return rows
+    saved = savings(rules, traffic) if rules is not None and traffic is not None else []
+    return ParameterTable(rows, saved)
 
 
 def _by_site(traffic: pa.Table | None) -> dict[str, list[dict[str, Any]]]:

@@ -1,30 +1,142 @@
-"""Files to observations, and what became of each file."""
+"""Files to observations, each with its site, and what became of each file; logs added up to traffic.
+
+The files of a job are read in this process or on any machine. Traffic is how often each URL was requested, on
+which day, by which client, and the bytes.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from undust.engines import File, Files
-from undust.errors import SourceError
+from undust.engines import SITE, File, Files
+from undust.errors import SourceError, UnknownFormat
 from undust.files.streams import STANDARD, require_readable
-from undust.jobs.input_files import ARCHIVE_NAMES, ARCHIVES, FileFacts, FilesReader, one_report_each
-from undust.jobs.sites import WITH_SITE
+from undust.measuring.counts import TRAFFIC
+from undust.reading.content.page import PagesSeen
 from undust.reading.content.sketch import SIZE, WORDS
 from undust.reading.formats import named_format
-from undust.reading.formats.files import find_files, is_recognised
-from undust.reading.formats.reading import ReadOptions
-from undust.reading.observations import SCHEMA, Observations
+from undust.reading.formats.files import find_files, is_recognised, note_unknown, read_file
+from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading, ReadOptions
+from undust.reading.formats.rows import batch_of, chosen
+from undust.reading.observations import SCHEMA, FileReport, Observations, Remark
+from undust.urls import are_site_names, normalize, site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from undust.engines import Engine
+    from undust.engines.contract import Tell
+    from undust.reading.formats.files import Watch
+    from undust.reading.observations import Statement
+
+ARCHIVES = ("arc", "warc")
+ARCHIVE_NAMES = (".arc", ".arc.gz", ".warc", ".warc.gz", ".warc.zst")
+
+
+class FileFacts(NamedTuple):
+    """What is known of a file, or of a part of it, after it was read."""
+
+    report: FileReport
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class FilesReader:
+    """Files to observations with their sites."""
+
+    options: ReadOptions
+    format: str | None = None
+    by_chance: frozenset[str] = frozenset()
+    """Files found in a folder; they were not named, so they may be of any format."""
+    apart: frozenset[str] = frozenset()
+    """Files that are read without the others, as archives must not be."""
+    on_bytes: Watch | None = None
+
+    def read_files(self, files: Sequence[File], tell: Tell) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of files that belong together, in their order."""
+        yield from map(with_site, self.observations(files, tell))
+
+    def observations(self, files: Sequence[File], tell: Tell) -> Iterator[pa.RecordBatch]:
+        """Yield the same without their sites."""
+        pages = PagesSeen(self.options.shingle_words, self.options.sketch_size)
+        for file in files:
+            name = "standard input" if file.path == STANDARD else file.name
+            reading = Reading(name, self.options, seen=pages)
+            try:
+                yield from read_file(file.path, reading, self.format, self.on_bytes)
+            except UnknownFormat as error:
+                if file.name not in self.by_chance or self.options.strict:
+                    raise
+                note_unknown(error, reading)
+            if file.name in self.apart and reading.format in ARCHIVES:
+                raise misnamed(name)
+            tell(_told(reading))
+
+    def columns_of(self, name: str, header: Sequence[str]) -> list[str]:
+        """Return which columns of a table are needed, by the names that it has for them."""
+        return sorted(set(chosen(header, Reading(name, self.options)).values()))
+
+    def read_rows(self, name: str, batches: Iterator[pa.RecordBatch], tell: Tell) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a part of such a table."""
+        reading = Reading(name, self.options, "parquet")
+        for batch in batches:
+            columns = chosen(batch.schema.names, reading)
+            raw = {ours: batch.column(theirs) for ours, theirs in columns.items()}
+            rows = batch_of(raw, lambda _: "in a row", reading)
+            reading.rows += rows.num_rows
+            yield with_site(rows)
+        tell(_told(reading))
+
+
+def misnamed(name: str) -> SourceError:
+    """Return the complaint about an archive that is not read with the others."""
+    return SourceError(
+        f"{name}: it is an archive and its name does not show it; archives are read together, so end it "
+        "in .warc.gz, or give --format warc"
+    )
+
+
+def _told(reading: Reading) -> FileFacts:
+    return FileFacts(reading.report(), tuple(reading.statements))
+
+
+def one_report_each(reports: Iterable[FileReport], order: Sequence[str]) -> tuple[FileReport, ...]:
+    """Return one report for each file, in an order of names; parts of one are added up."""
+    parts: dict[str, list[FileReport]] = {name: [] for name in order}
+    for report in reports:
+        parts.setdefault(report.name, []).append(report)
+    return tuple(_added(own) if len(own) > 1 else own[0] for own in parts.values() if own)
+
+
+def _added(parts: Sequence[FileReport]) -> FileReport:
+    remarks: dict[tuple[str, str], Remark] = {}
+    for part in parts:
+        for remark in part.remarks:
+            before = remarks.get((remark.fate, remark.reason))
+            count = remark.count + (before.count if before else 0)
+            samples = (before.samples if before else ()) + remark.samples
+            kept = tuple(sorted(samples)[:SAMPLES_PER_REASON])
+            remarks[remark.fate, remark.reason] = Remark(remark.fate, remark.reason, count, kept)
+    rows = sum(part.rows for part in parts)
+    return FileReport(parts[0].name, parts[0].format, rows, tuple(remarks[key] for key in sorted(remarks)))
+
+
+WITH_SITE = SCHEMA.append(pa.field(SITE, pa.string(), nullable=False))
+"""What is not a URL, or has a host that is not a host name, belongs to the site without a name."""
+
+
+def with_site(rows: Any) -> Any:  # noqa: ANN401 -- a batch or a table
+    """Return the rows with their sites."""
+    site = site_of(rows.column("url")).cast(pa.string())
+    site = pc.if_else(are_site_names(site), site, "")
+    return rows.append_column(WITH_SITE.field(SITE), site)
 
 
 def read(  # noqa: PLR0913 -- one for each thing that a person may have to say about files
@@ -163,3 +275,51 @@ def _is_parquet(name: str, format: str | None) -> bool:  # noqa: A002
 
 def _is_archive(name: str, format: str | None) -> bool:  # noqa: A002
     return format in ARCHIVES or (format is None and name.lower().endswith(ARCHIVE_NAMES))
+
+
+LOG = "access-log"
+_HELD = 64
+"""Batches that are held before they are added up, so that a log of any length fits."""
+
+
+def traffic_of(
+    paths: Iterable[str],
+    *,
+    base: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    log_format: str | None = None,
+    format: str | None = None,  # noqa: A002 -- the name of the option
+) -> pa.Table:
+    """Return the requests in the logs among some files, as rows of `TRAFFIC`; other files give none."""
+    options = ReadOptions(base, dict(columns or {}), log_format)
+    held: list[pa.Table] = [TRAFFIC.empty_table()]
+    for file in find_files(paths):
+        reading = Reading(file.path, options, crawlers=[])
+        for batch in read_file(file.path, reading, format):
+            if reading.format != LOG or not reading.crawlers:
+                break
+            # Those of the batch that was given last are the last ones.
+            held.append(_summed(_rows(batch, reading.crawlers[-1])))
+            reading.crawlers.clear()
+            if len(held) > _HELD:
+                held = [_summed(pa.concat_tables(held))]
+    return _summed(pa.concat_tables(held))
+
+
+def _rows(batch: pa.RecordBatch, crawler: pa.Array) -> pa.Table:
+    day = pc.divide(pc.cast(batch.column("time"), pa.timestamp("s", "UTC")).cast(pa.int64()), 86_400)
+    columns = {
+        "url": normalize(batch.column("url").cast(pa.large_string())),
+        "crawler": crawler,
+        "day": day.cast(pa.int32()),
+        "requests": pa.array([1], pa.int64()).take(pa.array([0] * len(batch))),
+        "bytes": pc.fill_null(batch.column("size"), 0).cast(pa.int64()),
+    }
+    return pa.table(columns).cast(TRAFFIC)
+
+
+def _summed(rows: pa.Table) -> pa.Table:
+    names = ["url", "crawler", "day"]
+    total = rows.group_by(names).aggregate([("requests", "sum"), ("bytes", "sum")])
+    named = total.rename_columns([*names, "requests", "bytes"]).cast(TRAFFIC)
+    return named.sort_by([(name, "ascending") for name in names])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from undust.jobs.judged_input import Input
 from undust.jobs.learn_result import LearnResult
+from undust.measuring.counts import savings
 from undust.measuring.judged import require_overlap
-from undust.measuring.traffic import savings
 from undust.privacy.masking import Masks
 from undust.rules.language import ANY_SITE
 from undust.showing.report import (
@@ -63,7 +63,7 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
         site: The one site to show, instead of all.
         compared: What `undust compare --json` printed, to show methods side by side.
         refusals: What learning did not take, by site; `undust learn --report` knows it.
-        traffic: The requests of a log, as `undust.jobs.traffic` adds them up, to show what the rules save.
+        traffic: The requests of a log, as `undust.jobs.read` adds them up, to show what the rules save.
         keep_values: Show what looks secret, instead of `***1`.
         threads: How many to use; the result is the same.
 

@@ -2,7 +2,7 @@
 
 The sample is drawn by content, as far as one row shows it (a label, a digest, or the URL that it points
 to), by a hash, so that neither the order of rows nor the engine can be seen in it; the URLs that such a row
-points to, or that point to it, come along. Of rare shapes of URLs more is drawn (see `rare_shapes`). Then all
+points to, or that point to it, come along. Of rare shapes of URLs more is drawn (see `first_look`). Then all
 URLs of the site are cut into parts by what the rules make of them: URLs that would be merged are in one part,
 so that each part can be judged by itself.
 
@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines import SITE
+from undust.jobs.first_look import RareShapes, rare_shapes, shape_texts
 from undust.jobs.one_site import labelled_in
-from undust.jobs.rare_shapes import RareShapes, rare_shapes, shape_texts
-from undust.jobs.site_state import SiteState, failing, joined, of_some, site_state_of, without
-from undust.jobs.sites import WITH_SITE
+from undust.jobs.read import WITH_SITE
+from undust.jobs.records import SiteState, failing, joined, of_some, site_state_of, without
 from undust.measuring import totals_of
 from undust.pages.clustering import find_in_site
 from undust.pages.clustering.false_clusters import VALUES

@@ -74,7 +74,7 @@ class SitesTogether:
     shapes: ShapeTable
     """What they say of rules for all sites."""
     quiet: SetAside = NONE_SET_ASIDE
-    """Those without duplicates (see `quiet_sites`): of these every URL is a page, and stays."""
+    """Those without duplicates (see `first_look`): of these every URL is a page, and stays."""
     silent: SetAside = NONE_SET_ASIDE
     """Those with few URLs of which nothing is known."""
     counted: CountedSites = field(default_factory=CountedSites)

@@ -10,19 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.asking.outcome import is_tried
+from undust.asking.proof import Beforehand
 from undust.asking.rule_file import Judges, Known, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling, judge_from
 from undust.engines import SITE
 from undust.engines.local import sites_in
 from undust.errors import UndustError
-from undust.jobs.beforehand import BEFOREHAND
+from undust.jobs.asking_choice import AskingChoice
 from undust.jobs.find_duplicates import find_duplicates
-from undust.jobs.read import read
-from undust.jobs.sites import with_site
+from undust.jobs.read import read, with_site
+from undust.learning.bounds import kind_and_bits
 from undust.reading.observations import Observations, table_of
 from undust.rules.language import ANY_SITE
+from undust.searching.classes import classes_apart
 from undust.searching.likely import without_visits
+from undust.searching.objective import PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,11 +34,19 @@ if TYPE_CHECKING:
     from undust.asking.outcome import How, Validation
     from undust.rules import Rule, RuleSet
 
+
+def _true(rule: Rule) -> float:
+    """Return the share of rules of its kind that are true on other sites."""
+    return PRIORS[kind_and_bits(rule)[0]].true
+
+
+BEFOREHAND = Beforehand(_true, classes_apart)
+
+
 SITES_OF_GENERAL_RULES = 10
 """A rule for all sites is tried on this many of them, those with most URLs."""
 ATTEMPTS_PER_SAMPLE = 3
 """URLs that are asked for, for each answer that is wanted, with those that cannot be compared."""
-STAGES = 3
 """Stages of an answer that may each take their time: to be reached, to begin, to go on."""
 URLS_AT_ONCE = 65_536
 
@@ -99,22 +110,20 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     if not live and not paths:
         seen_before = Sampling(samples, epsilon, max_fpr=max_fpr, seed=seed)
         return run(rules, groups, _observed(seen), seen_before, "held-out")
-    from undust.asking.addresses import connection_from  # noqa: PLC0415 -- loads what only asking needs
-    from undust.asking.fetch_options import Manners  # noqa: PLC0415
-    from undust.asking.live_judges import Asking  # noqa: PLC0415
+    from undust.asking.live_judges import Asking  # noqa: PLC0415 -- loads what only asking needs
 
-    places = dict(connection_from(text) for text in connect_to)
-    manners = Manners(
-        delay_s=delay,
+    said = AskingChoice(
+        samples=samples,
+        epsilon=epsilon,
+        delay=delay,
         max_fetches=max_fetches,
         max_fetches_per_host=max_fetches_per_host,
+        timeout=timeout,
         contact=contact,
+        connect_to=tuple(connect_to),
         allow_private=allow_private,
-        ask_hosts=None if hosts is None else frozenset(hosts),
-        connect_to=places,
-        answer_timeout_s=timeout,
-        stage_timeout_s=timeout / STAGES,
     )
+    manners = said.manners(None if hosts is None else frozenset(hosts))
     asking = Asking(
         manners,
         read(*paths).table if paths else None,

@@ -1,19 +1,22 @@
-"""What a rule does, in a few words, for those who do not read patterns; and a change read at a glance.
+"""What a rule does, in a few words, for those who do not read patterns; and measures by their names.
 
-A change of a URL is shown as the pieces that stay, that go and that come.
+A change of a URL is shown as the pieces that stay, that go and that come, read at a glance. The names of the
+measures are those that other tools rely on: `evaluate --json`, `compare --json`, the report.
 """
 
 from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from undust.rules.masking import forgotten_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from undust.measuring.judged import RuleRow
+    from undust.measuring.measures import Measures
     from undust.rules.language import Rule
 
 KEPT, GONE, NEW = "=", "-", "+"
@@ -185,3 +188,35 @@ def _is_other(left: str, right: str) -> bool:
 def _fixed(text: str) -> str:
     """Return a part of a URL with its captures as dots."""
     return re.sub(r"\{[^}]*\}", "…", text)
+
+
+COUNTS = (
+    "urls", "canonical_urls", "clusters", "support_pairs", "false_positive_pairs",
+    "lost_pages", "lost_unlike", "removed_urls", "duplicate_clusters", "collapsed_clusters",
+)  # fmt: skip
+RATES = (
+    "compression_rate", "duplicate_rate", "dup_reduction_rate", "coverage", "removed", "lost",
+    "fpr", "url_fpr", "lost_content_rate", "cluster_reduction",
+)  # fmt: skip
+JUDGED = ("sensitivity", "specificity", "precision", "accuracy")
+
+
+def figures(measures: Measures) -> dict[str, Any]:
+    """Return counts, rates, and the intervals of the rates."""
+    found: dict[str, Any] = {name: getattr(measures, name) for name in (*COUNTS, *RATES)}
+    table = measures.contingency
+    found |= {"reduction_ratio": measures.compression_rate}
+    found |= {name: getattr(table, name) for name in JUDGED}
+    return found | {"intervals": {name: list(ends) for name, ends in measures.intervals().items()}}
+
+
+def figures_of_rule(row: RuleRow) -> dict[str, Any]:
+    """Return what one rule, or one class of rules, does alone."""
+    return {
+        "name": row.name,
+        "class": row.kind,
+        "saved": row.saved,
+        "removed_urls": row.saved,
+        "lost_pages": row.lost,
+        "fpr": row.measures.fpr,
+    }

@@ -19,7 +19,7 @@ import undust
 from tests.reading.formats.archives import Answer, as_arc, by_hand, page
 from tests.reading.formats.test_formats import as_cdx, as_cdxj, as_delimited, as_json, as_jsonl, as_parquet
 from undust.errors import UndustError, file_sentence
-from undust.files.packing import ZSTD
+from undust.files.streams import ZSTD
 from undust.reading.formats import SOURCES
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ import numpy as np
 from scrapy import signals
 
 from undust.errors import RefusedStart, file_sentence
-from undust.files.packing import packing_of_name
-from undust.files.streams import Output
+from undust.files.streams import Output, packing_of_name
 from undust.reading.content.page import (
     FIRST_REDIRECT,
     HEADERS,

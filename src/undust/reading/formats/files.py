@@ -11,8 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from undust.errors import DamagedSource, SourceError, UnknownFormat
-from undust.files.packing import ZSTD, Packing, packing_of_content, unpacked
-from undust.files.streams import BLOCK_BYTES, STANDARD, raw_blocks, require_no_promise
+from undust.files.streams import (
+    BLOCK_BYTES,
+    STANDARD,
+    ZSTD,
+    Packing,
+    packing_of_content,
+    raw_blocks,
+    require_no_promise,
+    unpacked,
+)
 from undust.reading.formats import HEAD_BYTES, Format, format_of, named_format
 
 if TYPE_CHECKING:

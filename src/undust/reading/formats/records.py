@@ -13,7 +13,7 @@ import zlib
 from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from undust.files.packing import packing_of_content
+from undust.files.streams import packing_of_content
 from undust.reading.content.page import HEADERS
 from undust.reading.formats.bodies import PIECE_BYTES, ForwardStream, Readable
 from undust.reading.formats.values import text_from_bytes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord, WarcRecordPayloadReader
     from warcio.recordloader import ArcWarcRecord
 
-    from undust.files.packing import Packing
+    from undust.files.streams import Packing
     from undust.reading.content.page import Headers
 
 _HEADERS = {name.encode(): name for name in HEADERS}

@@ -23,18 +23,18 @@ from undust.files.streams import open_output
 from undust.measuring.measures import share
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
-from undust.showing.figures import figures
 from undust.showing.report.material import PAGE_BYTES, made_visible, spread, visible
 from undust.showing.report.rule_facts import told_alike, told_refusals, told_rules
 from undust.showing.report.sections import curve, fetches, scheme
 from undust.showing.report.unexplained import unexplained
+from undust.showing.words import figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
     from undust.measuring import Measures
-    from undust.measuring.traffic import Savings
+    from undust.measuring.counts import Savings
     from undust.pages.clustering import Summary
     from undust.rules import Rule
     from undust.showing.report.material import Material

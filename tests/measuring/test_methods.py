@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.measuring.published import PUBLISHED_APPLICATIONS, in_passes, once
+from undust.measuring.methods import PUBLISHED_APPLICATIONS, in_passes, once
 
 FORUM = (
     (".co.il/story_", ".co.il/story?id="),

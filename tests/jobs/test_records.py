@@ -11,7 +11,7 @@ import pytest
 
 from undust.engines import LocalEngine, budget
 from undust.jobs import combined
-from undust.jobs.shape_table import SAID, EngineShapes, said_rows
+from undust.jobs.records import SAID, EngineShapes, said_rows
 from undust.learning import Requirements, SiteTally, rules_across
 from undust.learning.across import rules_of_shapes
 from undust.learning.generic import HeldShapes

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from undust.engines import scratch
-from undust.engines.scratch import LOCK, SCRATCH_PREFIX, Scratch
+from undust.engines.spool import LOCK, SCRATCH_PREFIX, YOUNG, Scratch, remove_abandoned
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 PROGRAM = """
 import sys, time
 from undust.cli.frame import ending_cleanly
-from undust.engines.scratch import Scratch
+from undust.engines.spool import Scratch
 with ending_cleanly():
     made = Scratch(sys.argv[1])
     (made.folder / "rows").write_text("x")
@@ -88,16 +87,16 @@ def test_a_folder_that_is_being_made_stays(tmp_path: Path, monkeypatch: pytest.M
     young, old = tmp_path / f"{SCRATCH_PREFIX}young", tmp_path / f"{SCRATCH_PREFIX}old"
     young.mkdir()
     old.mkdir()
-    past = time.time() - 2 * scratch.YOUNG
+    past = time.time() - 2 * YOUNG
     os.utime(old, (past, past))
     with_lock = tmp_path / f"{SCRATCH_PREFIX}locked"
     with_lock.mkdir()
     (with_lock / LOCK).touch()
     monkeypatch.setattr(os, "getuid", lambda: -1)  # of somebody else: not touched
-    scratch.remove_abandoned(tmp_path)
+    remove_abandoned(tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
     monkeypatch.undo()
-    scratch.remove_abandoned(tmp_path)
+    remove_abandoned(tmp_path)
     assert list(tmp_path.iterdir()) == [young]
 
 

@@ -12,8 +12,8 @@ from undust.engines import LocalEngine, budget
 from undust.engines.local import sites_in
 from undust.jobs import combined
 from undust.jobs.find_duplicates import table_with_site
+from undust.jobs.first_look import QUIET_TEST, SILENT_TEST
 from undust.jobs.one_site import LearningTask, learn_rows
-from undust.jobs.quiet_sites import QUIET_TEST, SILENT_TEST
 from undust.jobs.records import from_text
 from undust.learning import Requirements
 from undust.pages.totals import Totals

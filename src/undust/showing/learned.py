@@ -1,34 +1,30 @@
-"""What `undust learn` prints: rules, counts, what is only likely, and what to do next.
-
-At the end it reports what came of the data, why nothing did, and what became of old rules.
-"""
+"""What learning and asking gave, in words: what was found, what is likely, and why nothing was learned."""
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from undust.cli.learn_asking import (
-    ONLY_PROPOSED,
-    exit_code,
-    next_question,
-    proposed_lines,
-    told_of_asking,
-    told_of_proposed,
-)
 from undust.display import how_many
-from undust.files.process import peak_memory_bytes
+from undust.errors import printable
+from undust.judging.checked import NOT_CHECKED
+from undust.learning import Outcome
+from undust.rules.proposed import LIKELY
+from undust.showing.listing import described, short_ids, site_name
+from undust.urls import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from undust.asking.outcome import Validation
-    from undust.cli.inputs import Inputs
-    from undust.learning import Drift, Outcome
+    from undust.asking.outcome import Validation, Verdict
+    from undust.learning import Drift
     from undust.learning.single_methods import MethodOutcome
-    from undust.rules import RuleSet
+    from undust.rules import Rule
 
 SHOWN_RETIRED = SHOWN_FAILED = 10
 SHOWN_NOTES = 20
+FLIPPED = 3
+"""Sites that are named in the question whether their rules are retired."""
 _FATES = {
     "holds": "held on the new evidence",
     "not seen": "not put to the test",
@@ -37,8 +33,8 @@ _FATES = {
     "off": "still off",
     "new": "new",
 }
-
-
+SHOWN_PROPOSED = 20
+_HEAD = f"{'URLs':>7}  {'alike':>7}  {'unlike':>7}  "
 _NO_URL = "there is no URL in the input; give a crawl, a log or an index, or name its --format"
 
 
@@ -105,8 +101,6 @@ def _of_checked(outcome: Outcome) -> list[str]:
 
 def _of_held_out(counts: Mapping[str, Any]) -> list[str]:
     """Return how the rules of single learners fare on the pages that they were chosen on."""
-    from undust.judging.checked import NOT_CHECKED  # noqa: PLC0415 -- slow to load, and not for --help
-
     pairs, false = (counts[name] for name in ("held_out_pairs", "held_out_false_pairs"))
     found = f"held-out pairs that the rules send to one URL: {pairs:,}, {false:,} of them false"
     return [f"{found}; {NOT_CHECKED}"] if pairs else []
@@ -128,13 +122,16 @@ def why_nothing(outcome: Outcome) -> str | None:
     return None
 
 
-def without_rules(
-    found: Outcome | MethodOutcome, proof: Validation | None = None, *, is_silent: bool = True
-) -> str:
-    """Return that there is no rule, and why; the reason is not repeated if it was printed before."""
-    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
+def without_rules(found: Outcome | MethodOutcome, *, is_refuted: bool = False, is_silent: bool = True) -> str:
+    """Return that there is no rule, and why; the reason is not repeated if it was printed before.
 
-    if proof is not None and proof.count("refuted"):
+    Args:
+        found: What learning gave.
+        is_refuted: Whether the sites were asked, and confirmed nothing.
+        is_silent: Whether nothing was printed before.
+
+    """
+    if is_refuted:
         return "no rule was learned: the sites confirmed none of those that were likely"
     if not isinstance(found, Outcome):
         return _without_candidates(found)
@@ -184,95 +181,103 @@ def drifted(drift: Drift) -> list[str]:
     return said
 
 
-_SHOWN_RULES = 60
+def sudden_end(drift: Drift, name: str) -> tuple[str, list[str]]:
+    """Return a sentence on many rules of a file that fail at once; and in lines what became of its rules."""
+    retired, held = len(drift.of("retired")), len(drift.of("holds"))
+    where = f"{', '.join(drift.flipped[:FLIPPED])}{' and others' * (len(drift.flipped) > FLIPPED)}"
+    told = (
+        f"{retired:,} of the {retired + held:,} rules of {name} that the input can test no longer hold"
+        f"{f', most of those of {where}' * bool(where)}; a site that was moved looks like this, and so does "
+        "a crawl that went wrong"
+    )
+    return told, drifted(drift)
 
 
-def figures_of(
-    found: Outcome | MethodOutcome,
-    rules: RuleSet,
-    seconds: float,
-    output: str | None,
-    proof: Validation | None = None,
-) -> dict[str, Any]:
-    """Return what was learned, for machines."""
-    from undust.learning import Outcome  # noqa: PLC0415 -- slow to load, and not for --help
-
-    return (
-        {"rules": len(rules)}
-        | found.as_json()
-        | _by_status(rules)
-        | {
-            "output": output,
-            "seconds": round(seconds, 3),
-            "peak_memory_bytes": peak_memory_bytes(),
-        }
-        | ({"asked": proof.to_json()} if proof is not None else {})
-        | ({"by_site": found.by_site()} if isinstance(found, Outcome) else {})
-        | {"learned": [rule.to_json() for rule in rules]}
+def proposed_lines(rules: Sequence[Rule], width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield a table of what is proposed, the rules that would remove most first."""
+    yield ""
+    yield styled("Likely and unproven; nothing applies or exports these:", "bold")
+    yield styled(f"{_HEAD}rule", "bold")
+    site = None
+    rest = max(width - len(_HEAD), 8)
+    for rule in rules[:SHOWN_PROPOSED]:
+        if rule.site != site:
+            site = rule.site
+            yield " " * len(_HEAD) + styled(site_name(site), "bold")
+        said = rule.extra.get(LIKELY)
+        counts = [said.get(name, 0) if isinstance(said, dict) else 0 for name in ("urls", "alike", "unlike")]
+        left = "".join(f"{count:7,}  " for count in counts)
+        for line in described(rule).split("\n"):
+            for start in range(0, len(line), rest):
+                yield left + line[start : start + rest]
+                left = " " * len(_HEAD)
+    if len(rules) > SHOWN_PROPOSED:
+        yield f"{len(rules) - SHOWN_PROPOSED:,} more are proposed; `undust rules list` shows all of a file"
+    yield (
+        "URLs: what the rule would remove. Alike, unlike: pages of the same and of another size, digest or "
+        "declaration."
     )
 
 
-def _by_status(rules: RuleSet) -> dict[str, Any]:
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
-
-    proposed = sum(map(is_proposed, rules))
-    active = sum(rule.status == "active" for rule in rules)
-    return {"rules": len(rules) - proposed, "active": active, "proposed": proposed}
-
-
-def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
-    found: Outcome | MethodOutcome,
-    rules: RuleSet,
-    seconds: float,
-    output: str | None,
-    inputs: Inputs,
-    proof: Validation | None,
-) -> None:
-    """Print what was learned, for people."""
-    from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
-
-    from undust.cli.printing import show, show_lines  # noqa: PLC0415
-    from undust.learning import Outcome  # noqa: PLC0415
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415
-    from undust.showing.listing import listed  # noqa: PLC0415
-
-    certain = [rule for rule in rules if not is_proposed(rule)]
-    likely = [rule for rule in rules if is_proposed(rule)]
-    shown = certain[:_SHOWN_RULES]
-    if shown:
-        show_lines(lambda width, styled: listed(shown, width, styled, origins=True))
-    if len(certain) > _SHOWN_RULES:
-        show(Text(f"{len(certain) - _SHOWN_RULES:,} more rules; `undust rules list` shows all of a file"))
-    if likely:
-        show_lines(lambda width, styled: proposed_lines(likely, width, styled))
-    said = [""]
-    is_asked = proof is not None
-    said += told(found, is_asked=is_asked) if isinstance(found, Outcome) else told_of_learners(found)
-    said += told_of_asking(proof) if proof is not None else []
-    is_compared = found.has_evidence if isinstance(found, Outcome) else bool(found.evidence)
-    known = {"has_active": not exit_code(rules), "is_compared": is_compared}
-    said += told_of_proposed(likely, **known) if likely else []
-    said += [f"{seconds:.1f} s"]
-    if len(rules) and output is None:
-        said += ["", "Nothing was written; name a file with -o rules.json."]
-    show(Text("\n".join(said)))
-    commands = [f"undust {line}" for line in _next(rules, output, inputs, is_asked=is_asked)]
-    if commands:
-        # A command that is broken over two lines cannot be copied.
-        lines = "\n".join(f"  {command}" for command in commands)
-        show(Text(f"\nWhat you can do next:\n{lines}"), wrap=False)
+def told_of_proposed(rules: Sequence[Rule], *, has_active: bool, is_compared: bool) -> list[str]:
+    """Return in a sentence what proposed rules are, and why they are no more."""
+    count = how_many(len(rules), "rule")
+    are = "is" if len(rules) == 1 else "are"
+    beside = "besides, " if has_active else ""
+    content = "what the input has of their content proves no rule"
+    missing = content if is_compared else "the input has URLs but not their content, so nothing is proved"
+    why = "" if has_active else f"{missing}: "
+    return [f"{why}{beside}{count} {are} likely and written as proposed"]
 
 
-def _next(rules: RuleSet, output: str | None, inputs: Inputs, *, is_asked: bool) -> list[str]:
-    code = exit_code(rules)
-    if code == ONLY_PROPOSED and not is_asked:
-        return [next_question(inputs, output, rules)]
-    if code or output is None:
-        return []
-    return [
-        f"rules check {output}             what could go wrong in use",
-        f"explain {output} URL             why a URL becomes what it becomes",
-        f"apply --key {output} urls.txt    the key of each URL, to compare by",
-        f"evaluate {output} OTHER          what they do to other data",
-        f"report {output} INPUT            a page that shows each rule at work",
-    ]
+STYLES: dict[Verdict, str] = {"confirmed": "", "refuted": "bold", "undecided": "dim"}
+_OUTCOME_HEAD = f"{'verdict':9}  {'id':8}{'same':>6}  {'other':>5}  {'fetches':>7}  "
+NARROWEST = 8
+SHOWN_OF_URL = 34
+"""Characters, so that a line of progress fits into 80."""
+
+
+def outcome_lines(done: Validation, width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield the lines of a table: a rule over as many as it needs, and below it why it was not confirmed."""
+    short = short_ids(outcome.rule for outcome in done.outcomes)
+    yield styled(f"{_OUTCOME_HEAD}rule", "bold")
+    rest = max(width - len(_OUTCOME_HEAD), NARROWEST)
+    for found in done.outcomes:
+        counts = f"{found.positives:6,}  {found.negatives:5,}  {found.fetches:7,}  "
+        left = styled(f"{found.verdict:9}  {short[found.rule.id]:8}", STYLES[found.verdict]) + counts
+        said = [
+            line[at : at + rest]
+            for line in described(found.rule).split("\n")
+            for at in range(0, len(line), rest)
+        ]
+        if found.verdict != "confirmed":
+            said += wrap(found.reason, rest, break_on_hyphens=False)
+        for text in said:
+            yield left + text
+            left = " " * len(_OUTCOME_HEAD)
+
+
+def told_of_validation(done: Validation, seconds: float) -> str:
+    """Return the counts of a proof, in a sentence."""
+    counts = ", ".join(f"{done.count(name):,} {name}" for name in STYLES)
+    if done.retired:
+        counts += f"; {done.retired:,} switched off, for others do the same or the opposite"
+    return f"{counts}; {done.fetches:,} fetches{_hosts(done)}, {seconds:.1f} s"
+
+
+def told_of_asking(done: Validation) -> str:
+    """Return what asking about likely rules gave, in a sentence."""
+    counts = ", ".join(f"{done.count(name):,} {name}" for name in ("confirmed", "refuted"))
+    left = sum(outcome.verdict == "undecided" for outcome in done.outcomes)
+    fetches = f"{done.fetches:,} fetches{_hosts(done)}"
+    return f"asked about what was likely: {counts}, {left:,} left open; {fetches}"
+
+
+def _hosts(done: Validation) -> str:
+    return f" from {how_many(done.hosts, 'host')}" if done.hosts else ""
+
+
+def place_of(url: str) -> str:
+    """Return the host and the path of a URL that is being asked for, as far as a line has room for them."""
+    parsed = Url.parse(url)
+    return printable(f"{parsed.host} {parsed.path}"[:SHOWN_OF_URL]) if parsed else ""

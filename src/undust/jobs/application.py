@@ -12,20 +12,18 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
-from undust.cli.mapping import JoinedLines, cells_of, keeping_rows, map_lines
-from undust.cli.tally import Tally
-from undust.cli.urls_input import LISTS, OUTPUTS, UrlsInput
+from undust.errors import WrongUsage
 from undust.files.streams import STANDARD
+from undust.jobs.mapping import JoinedLines, Tally, cells_of, keeping_rows, map_lines
+from undust.jobs.urls_input import LISTS, OUTPUTS, UrlsInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
-    from undust.cli.tally import Happened, UrlMapping
     from undust.files.change import Cell, Write, WriteRows
+    from undust.jobs.mapping import Happened, UrlMapping
     from undust.reading.formats import Format
     from undust.reading.formats.files import LookedInto
     from undust.reading.formats.reading import Reading
@@ -87,7 +85,7 @@ class Application:
         for path in paths:
             if path != STANDARD and self.input.look(path)[1].is_table:
                 message = "tables have columns of their own, so give one FILE at a time"
-                raise click.UsageError(message)
+                raise WrongUsage(message)
 
     def _require_no_column(self, looked: LookedInto, source: Format) -> None:
         is_list = self.output.format in {None, LINES}
@@ -95,7 +93,7 @@ class Application:
             if is_list and value is not None and looked.head:
                 kind = "plain lines" if source.name == LISTS else source.name
                 message = f"{looked.name} has no columns, as it is {kind}; leave out {option}"
-                raise click.UsageError(message)
+                raise WrongUsage(message)
 
     def _files(
         self, looked: LookedInto, source: Format, rest: Sequence[str]
@@ -106,7 +104,7 @@ class Application:
             looked, source = self.input.look(path)
             if source.is_table:
                 message = "tables have columns of their own, so give one FILE at a time"
-                raise click.UsageError(message)
+                raise WrongUsage(message)
             yield looked, source
 
     def _run_lines(
@@ -340,7 +338,7 @@ def _require_same(source: Format, target: str | None) -> None:
             else "no --output-format, or lines,"
         )
         message = f"a table keeps its format: {same} for this FILE, not {target}"
-        raise click.UsageError(message)
+        raise WrongUsage(message)
 
 
 def _lines_of(data: bytes) -> list[bytes]:

@@ -10,9 +10,7 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-import click
+from typing import TYPE_CHECKING, NamedTuple
 
 from undust.errors import SourceError, UndustError, UnknownFormat
 from undust.files.streams import STANDARD, require_readable
@@ -23,13 +21,11 @@ from undust.reading.formats.naming import url_column
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undust.cli.tally import Fit
     from undust.reading.formats import Format
     from undust.reading.formats.reading import ReadOptions
 
-Command = TypeVar("Command", bound="Callable[..., object]")
-
-_FORMATS = sorted([*(source.name for source in SOURCES), *OTHER_NAMES])
+FORMATS = sorted([*(source.name for source in SOURCES), *OTHER_NAMES])
+"""What can be asked for with `--format`."""
 LISTS = "urls"
 LOOKS_LIKE = {
     "access-log": ("an access log", "log"),
@@ -50,6 +46,27 @@ OUTPUTS = ("lines", "jsonl", "csv", "parquet")
 """What can be asked for with `--output-format`."""
 NAMED_TABLES = (".csv", ".tsv", ".tab", ".parquet", ".parq")
 """Names of tables that are not whole without a header, so that an empty file is not one."""
+
+
+class Fit(NamedTuple):
+    """How well texts fit a format in which each should be a URL."""
+
+    texts: int
+    not_urls: int
+    paths: int = 0
+    """Of those that are not URLs, how many are paths that lack a host."""
+
+    def since(self, before: Fit) -> Fit:
+        """Return the same for the texts that came after `before`."""
+        return Fit(*(after - first for after, first in zip(self, before, strict=True)))
+
+    def is_bad(self, *, was_said: bool) -> bool:
+        """Return whether this cannot be what the person meant.
+
+        More than half of the texts are not URLs; if the person said what the input is, all of them.
+        """
+        least = self.texts if was_said else self.texts // 2 + 1
+        return 0 < least <= self.not_urls
 
 
 class UrlsInput(NamedTuple):
@@ -119,6 +136,11 @@ class UrlsInput(NamedTuple):
         return "say what it is with --format"
 
 
+def is_url_text(text: str) -> bool:
+    """Return whether a text starts as a URL does, so that it is not the name of a file."""
+    return recognising.URL_START.match(text.encode("utf-8", "surrogateescape")) is not None
+
+
 def named_files(paths: Sequence[str]) -> tuple[str, ...]:
     """Return the files that a person means, in the order given: folders and patterns mean those in them."""
     files = tuple(file.path for path in paths for file in find_files([path]))
@@ -161,53 +183,3 @@ def _not_a_list(looked: LookedInto, error: UnknownFormat) -> SourceError:
     if not bad:
         return error
     return UnknownFormat(f"{looked.name}: {bad:,} of its first {len(lines):,} lines are not URLs; {reason}")
-
-
-def _column(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Take the form of `learn` too: --column url=NAME."""
-    return value.removeprefix("url=") if value else value
-
-
-def reading_options(command: Command) -> Command:
-    """Give a command the options that describe what its input is."""
-    for option in (
-        click.option(
-            "--log-format", metavar="TEXT", help="The LogFormat (Apache) or log_format (nginx) of logs."
-        ),
-        click.option(
-            "--base", metavar="URL", help="The site of a log that has only paths: https://your.site."
-        ),
-        click.option(
-            "--column",
-            metavar="NAME",
-            callback=_column,
-            help="The column of a table that holds the URLs.  [default: url, or as 'undust learn' finds it]",
-        ),
-        click.option(
-            "--format",
-            "input_format",
-            type=click.Choice(_FORMATS),
-            metavar="NAME",
-            help=f"The format of the input, if it is not recognised: {', '.join(_FORMATS)}.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def output_options(default_into: str) -> Callable[[Command], Command]:
-    """Give a command the options that describe what it writes."""
-
-    def decorated(command: Command) -> Command:
-        command = click.option(
-            "--into",
-            metavar="NAME",
-            help=f"The column for the results, replaced if it is there.  [default: {default_into}]",
-        )(command)
-        return click.option(
-            "--output-format",
-            type=click.Choice(OUTPUTS),
-            help="What to write; a table stays the table it is, unless you ask for lines.",
-        )(command)
-
-    return decorated
