@@ -18,7 +18,7 @@ from undust._core import parse_rule
 from undust.errors import InvalidRule
 from undust.rules import RuleSet
 from undust.rules.problems import Problem, asked
-from undust.urls.normalize import normalize
+from undust.urls.url import normalize
 
 CASES: list[dict[str, Any]] = [
     json.loads(line)

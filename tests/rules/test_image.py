@@ -21,7 +21,7 @@ from undust.errors import InvalidRule, RuleError, UnknownVersion
 from undust.rules import Rule, RuleSet, load
 from undust.rules.image import PackedRules
 from undust.rules.needs import acting
-from undust.urls.site import suffixes
+from undust.urls.url import suffixes
 
 EXAMPLE = json.loads(Path(__file__).parents[2].joinpath("examples/rules.json").read_text("utf-8"))
 

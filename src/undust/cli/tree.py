@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from undust.cli.inputs import Inputs
     from undust.showing.tree import Branch, Condensed, SiteTree
-    from undust.urls.tree import Salience
+    from undust.urls.tree.growing import Salience
 
 PERCENT = 100
 BRANCH, LAST, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "

@@ -12,7 +12,7 @@ from undust.crawling.site_crawl import SiteCrawl
 from undust.crawling.traps import Traps
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
-from undust.urls.site import LONGEST_NAME, SITE_NAME, suffixes
+from undust.urls.url import LONGEST_NAME, SITE_NAME, suffixes
 
 if TYPE_CHECKING:
     from undust.rules import Rule

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from undust.engines import Engine
     from undust.pages.clustering import Declaration, SiteClusters
-    from undust.urls.tree import Salience
+    from undust.urls.tree.growing import Salience
 
 
 def find_duplicates(

@@ -9,7 +9,7 @@ from undust.rules.compiled import Canonicalizer
 from undust.rules.needs import acting
 from undust.rules.problems import asked
 from undust.rules.ruleset import RuleSet, load
-from undust.urls.site import suffixes
+from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 
 from undust._core import Counts
-from undust.urls.columns import map_column
+from undust.urls.url import map_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from undust._core import IMAGE_MARK, Program
 from undust.errors import InvalidRule, UnknownVersion
 from undust.files.streams import STANDARD
-from undust.urls.site import suffixes
+from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from undust.rules.compiled import Canonicalizer
 from undust.rules.language import ANY_SITE, RETIRED, Rule, Status, identity
 from undust.rules.needs import acting
 from undust.rules.problems import Problem, asked
-from undust.urls.site import suffixes
+from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from undust._core import key_values
 from undust._core import tokens as core_tokens
-from undust.urls.columns import one_array
+from undust.urls.url import one_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

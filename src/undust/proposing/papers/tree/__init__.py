@@ -28,8 +28,8 @@ from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper
 from undust.proposing.papers.tree.pairs import duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
 from undust.proposing.papers.tree.tree_rules import rules_of
-from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns, grow
-from undust.urls.tree.growing import least_count
+from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns
+from undust.urls.tree.growing import grow, least_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from undust.proposing.papers.tree.images import TrainingCounts
     from undust.proposing.papers.tree.operations import Common, Mapping
     from undust.rules import Rule
-    from undust.urls.tree import PatternTree, Salience
+    from undust.urls.tree import PatternTree
+    from undust.urls.tree.growing import Salience
 
 _PAIR = 2
 ALL = "all"
