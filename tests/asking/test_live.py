@@ -25,7 +25,7 @@ from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
 from undust.asking.visitor import Visitor
 from undust.reading.content.sketch import sketch
-from undust.rules.reasoning.inverses import reversed_rule
+from undust.rules.reasoning.algebra import reversed_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

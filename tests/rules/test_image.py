@@ -19,7 +19,7 @@ from tests.strategies import RuleFields, hostile_urls, limited_rule_sets, rule_s
 from undust import _core
 from undust.errors import InvalidRule, RuleError, UnknownVersion
 from undust.rules import Rule, RuleSet, load
-from undust.rules.image import PackedRules
+from undust.rules.compiled import PackedRules
 from undust.rules.needs import acting
 from undust.urls.url import suffixes
 

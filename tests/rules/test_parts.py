@@ -11,7 +11,7 @@ import undust
 from tests.cli.command import run, sentence
 from undust.errors import InvalidRule, RuleError, UnknownVersion
 from undust.files import streams
-from undust.rules import Rule, RuleSet, load, parts, ruleset
+from undust.rules import Rule, RuleSet, files, load, ruleset
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ SITES = 50
 
 @pytest.fixture(autouse=True)
 def _parts_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "PART_RULES", 7)
+    monkeypatch.setattr(files, "PART_RULES", 7)
 
 
 def many() -> RuleSet:
@@ -56,7 +56,7 @@ def test_the_folder_means_what_the_file_means(tmp_path: Path) -> None:
     for site in ("s7.test", "*"):
         own, found = ([rule.id for rule in each if rule.site.lower() == site] for each in (rules, again))
         assert own == found != []
-    held = [load(path) for path in sorted((tmp_path / "rules").glob("*.json")) if path.name != parts.INDEX]
+    held = [load(path) for path in sorted((tmp_path / "rules").glob("*.json")) if path.name != files.INDEX]
     assert len(held) > SITES * 3 // 7
     sites = [{rule.site.lower() for rule in part} for part in held]
     assert sum(map(len, sites)) == SITES + 1
@@ -74,11 +74,11 @@ def test_only_the_parts_of_the_sites_are_read(tmp_path: Path, monkeypatch: pytes
         read.append(path)
         return streams.read_whole(path, most)
 
-    monkeypatch.setattr(parts, "read_whole", watched)
+    monkeypatch.setattr(files, "read_whole", watched)
     some = ruleset.load(folder, ["S8.test", "missing.test"])
     assert {rule.site.lower() for rule in some} == {"s8.test", "*"}
     assert len(some) == 5
-    assert len({path for path in read if not path.endswith(parts.INDEX)}) == 2
+    assert len({path for path in read if not path.endswith(files.INDEX)}) == 2
     assert load(folder, []).dumps() == RuleSet([rule for rule in many() if rule.site == "*"]).dumps()
 
 
@@ -92,19 +92,19 @@ def test_who_is_interrupted_leaves_the_rules_as_they_were(
     fewer = RuleSet(list(many())[:20])
 
     def full(path: str) -> object:
-        if path.endswith(parts.INDEX):
+        if path.endswith(files.INDEX):
             raise OSError(28, "no space left", path)
         return streams.open_output(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(parts, "open_output", full)
+        patch.setattr(files, "open_output", full)
         with pytest.raises(OSError, match="no space"):
             fewer.save(folder)
     assert load(folder).dumps() == expected
     fewer.save(folder)
     assert sorted(rule.id for rule in load(folder)) == sorted(rule.id for rule in fewer)
-    index = json.loads((tmp_path / "rules" / parts.INDEX).read_text())
-    known = {part["file"] for part in index["parts"]} | {parts.INDEX}
+    index = json.loads((tmp_path / "rules" / files.INDEX).read_text())
+    known = {part["file"] for part in index["parts"]} | {files.INDEX}
     assert known == {path.name for path in (tmp_path / "rules").iterdir()}
 
 
@@ -112,7 +112,7 @@ def test_damage_is_refused(tmp_path: Path) -> None:
     """A part that was changed, an index that is none, a part outside of the folder, a newer version."""
     folder = tmp_path / "rules"
     many().save(f"{folder}/")
-    index = folder / parts.INDEX
+    index = folder / files.INDEX
     text = index.read_text()
     part = folder / json.loads(text)["parts"][0]["file"]
     data = part.read_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from undust.rules import Rule
-from undust.rules.target_words import language_written, name_other_form, prefers_lesser_form
+from undust.rules.verdict import language_written, name_other_form, prefers_lesser_form
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,8 @@ from undust.asking.samples import SampleTrial, class_of
 from undust.asking.sampling import decide
 from undust.judging.candidates import Candidate
 from undust.rules import RuleSet
-from undust.rules.proposed import LIKELY, is_proposed
-from undust.rules.reasoning.algebra import refines
-from undust.rules.reasoning.inverses import reversed_rule
+from undust.rules.language import LIKELY, is_proposed
+from undust.rules.reasoning.algebra import refines, reversed_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from undust.cli.rule_options import rules_of, sites_option
 from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
 from undust.cli.urls_input import UrlsInput, named_files, output_options, reading_options
 from undust.files.streams import STANDARD, require_readable
-from undust.rules.parts import readable
+from undust.rules.files import readable
 
 if TYPE_CHECKING:
     from undust.rules.compiled import OrderedRules

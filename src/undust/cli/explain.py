@@ -18,7 +18,7 @@ from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable
 from undust.reading.formats.recognising import URL_START
 from undust.rules import load
-from undust.rules.parts import readable
+from undust.rules.files import readable
 from undust.showing.drawn import Text
 
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ class AskRequest:
 
 def exit_code(rules: Sequence[Rule]) -> int:
     """Return the exit code of what was learned."""
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
 
     if any(rule.status == "active" for rule in rules):
         return 0
@@ -82,7 +82,7 @@ def exit_code(rules: Sequence[Rule]) -> int:
 
 def proposed_lines(rules: Sequence[Rule], width: int, styled: Callable[[str, str], str]) -> Iterator[str]:
     """Yield a table of what is proposed, the rules that would remove most first."""
-    from undust.rules.proposed import LIKELY  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.language import LIKELY  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.showing.listing import described, site_name  # noqa: PLC0415
 
     yield ""

@@ -39,7 +39,7 @@ BACKUP = ".bak"
 
 def save(rules: RuleSet, path: str, update: str | None) -> None:
     """Write the rules; the file that --update replaces is kept beside them, whole or not at all."""
-    from undust.rules.parts import is_folder  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.files import is_folder  # noqa: PLC0415 -- slow to load, and not for --help
 
     if options.is_one_file(path, update):
         before = type(rules).load(path).dumps() if is_folder(path) else Path(path).read_bytes()
@@ -51,7 +51,7 @@ def save(rules: RuleSet, path: str, update: str | None) -> None:
 
 def kept_as_it_is(rules: RuleSet, output: str | None) -> str | None:
     """Return why the output is not replaced: a run that proved nothing must not remove existing rules."""
-    from undust.rules.parts import readable  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.files import readable  # noqa: PLC0415 -- slow to load, and not for --help
 
     is_file = output is not None and output != STANDARD and Path(readable(output)).is_file()
     if output is None or not is_file or not exit_code(rules):

@@ -213,7 +213,7 @@ def figures_of(
 
 
 def _by_status(rules: RuleSet) -> dict[str, Any]:
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
 
     proposed = sum(map(is_proposed, rules))
     active = sum(rule.status == "active" for rule in rules)
@@ -233,7 +233,7 @@ def print_learned(  # noqa: PLR0913, PLR0917 -- all that is printed
 
     from undust.cli.printing import show, show_lines  # noqa: PLC0415
     from undust.learning import Outcome  # noqa: PLC0415
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415
+    from undust.rules.language import is_proposed  # noqa: PLC0415
     from undust.showing.listing import listed  # noqa: PLC0415
 
     certain = [rule for rule in rules if not is_proposed(rule)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from undust.crawling.guesses import GUESS, guesses, narrowed, needed_tests
 from undust.crawling.rule_tests import MOST_FAILING, RuleTest, RuleUse
 from undust.proposing.differences import differences_of
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

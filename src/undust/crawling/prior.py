@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from undust.edits.making import dropped
 from undust.edits.visits import SESSIONS, TRACKING
-from undust.rules import Rule
-from undust.rules.applying import program_of
+from undust.rules import Rule, program_of
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from undust.crawling.guesses import GUESS
 from undust.crawling.prior import PRIOR, PriorRules
-from undust.rules.applying import program_of
+from undust.rules import program_of
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:

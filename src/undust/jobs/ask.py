@@ -28,7 +28,7 @@ from undust.jobs.sites import WITH_SITE, with_site
 from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
 from undust.rules import RuleSet
-from undust.rules.proposed import LIKELY, is_proposed
+from undust.rules.language import LIKELY, is_proposed
 from undust.searching.likely import without_visits
 from undust.urls import site_of
 

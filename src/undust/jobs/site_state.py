@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from undust.learning import SitePages, State
-from undust.rules.applying import program_of
+from undust.rules import program_of
 from undust.statistics import interval, upper_bound
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from undust.learning.rule_traits import adds_a_value, makes_up, renames, renumbe
 from undust.learning.unstable_pages import CALM, UnstablePages
 from undust.learning.versions import may_name_versions
 from undust.learning.votes import are_convincing, votes_of
-from undust.rules.target_words import prefers_other_form
+from undust.rules.verdict import prefers_other_form
 
 if TYPE_CHECKING:
     from undust.learning.requirements import Requirements

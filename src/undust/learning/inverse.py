@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from undust.learning.make_rule import with_sides
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.rules import RuleSet
-from undust.rules.applying import program_of
+from undust.rules import RuleSet, program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from undust.judging.effect import SUPPORTS
-from undust.rules.target_words import name_other_form
+from undust.rules.verdict import name_other_form
 from undust.searching.forgotten import Excused, number_votes, votes_beside_default
 from undust.searching.kinds import NUMBER_DROPPED, base_kind_of, kind_of
 from undust.searching.risk import RISK, Risk

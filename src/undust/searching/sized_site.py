@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from undust.judging import Site
 from undust.judging.sizes import SizeEvidence, pages_by_size, sizes_without_form
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

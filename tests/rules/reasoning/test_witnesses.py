@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from undust.rules import Rule, RuleSet
-from undust.rules.reasoning.witnesses import SAMPLE_SITE, urls_of
+from undust.rules.reasoning.trial import SAMPLE_SITE, urls_of
 
 SITE = "shop.test"
 
