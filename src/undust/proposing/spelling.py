@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from undust.edits import Rewrite, making
+from undust.edits import Rewrite, Shape, ShapeCapture, making
+from undust.edits.shapes import PATH, REST
 from undust.proposing.seen import frequent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits import Edit
-    from undust.proposing.seen import SeenSite
+    from undust.proposing.seen import SeenParts, SeenSite
+
 
 HOSTS, SEGMENTS, _FOLDERS = 12, 40, 10
 """At most this many hosts, segments and folders are tried, the most frequent first."""
@@ -59,3 +61,36 @@ def idle_segments(seen: SeenSite) -> Iterator[Edit]:
     yield from (making.first_segment_dropped(name) for name in frequent(first, 3, SEGMENTS) if name)
     second = Counter(parts.segments[1] for parts in seen.parts if len(parts.segments) > _IN_FOLDER)
     yield from (making.second_segment_dropped(name) for name in frequent(second, 5, SEGMENTS) if name)
+
+
+LEAST_PAGES = 3
+_FOLDERS_BEFORE = 2
+"""Segments before the label's place in a path, at most."""
+
+
+def labels(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a label of the host is a segment of the path, and the other way round."""
+    found: dict[Edit, set[int]] = defaultdict(set)
+    for row, other, page in seen.pairs:
+        for left, right in ((row, other), (other, row)):
+            for edit in _moved(seen.parts[left], seen.parts[right]):
+                found[edit].add(page)
+    for edit, pages in sorted(found.items(), key=lambda item: (-len(item[1]), item[0].text)):
+        if len(pages) >= LEAST_PAGES:
+            yield edit
+            if (turned := edit.inverse()) is not None:
+                yield turned
+
+
+def _moved(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
+    label, _, base = left.host.partition(".")
+    if left.host == right.host or not base or not right.host.endswith(base):
+        return
+    for at in range(min(_FOLDERS_BEFORE + 1, len(right.segments))):
+        is_it = right.segments[at].lower() == label and right.segments[at + 1 :] == left.segments
+        if is_it and not any(segment.lower() == label for segment in right.segments[:at]):
+            user = ShapeCapture("u")
+            source = Shape(host=((user,), *((part,) for part in base.split("."))), path=((PATH,),))
+            folders = tuple((segment,) for segment in right.segments[:at])
+            target = Shape(host=((right.host,),), path=(*folders, (user,), (PATH,)), query=(REST,))
+            yield Rewrite(source=source, target=target.written())

@@ -18,8 +18,7 @@ from undust.errors import UndustError
 from undust.proposing.papers import propose
 from undust.proposing.papers.selection import STRATEGIES
 from undust.proposing.papers.tree import TreeOptions, raw_candidates, sampled
-from undust.proposing.papers.tree.operations import SHARE_BASES
-from undust.proposing.papers.tree.pairs import overlaps
+from undust.proposing.papers.tree.operations import SHARE_BASES, overlaps
 from undust.rules import RuleSet
 from undust.showing.tree import pattern_text
 from undust.urls.tree import ANYTHING, PERHAPS, UrlColumns

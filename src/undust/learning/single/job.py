@@ -9,7 +9,7 @@ from undust.judging.verdict import VerdictLimits
 from undust.learning.single.learned import MethodOutcome
 from undust.learning.single.trust import Evidence
 from undust.proposing.papers import propose
-from undust.proposing.papers.resources import Resources
+from undust.proposing.papers.method_options import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.pages.clustering.sites import table
 from undust.judging.candidates import Candidate
 from undust.pages.clustering import find_in_site
-from undust.proposing.papers.selection.measuring import TrialUrls
-from undust.proposing.papers.selection.sides import graph_of
+from undust.proposing.papers.selection import TrialUrls, graph_of
 from undust.rules import Rule, RuleSet
 
 HOST = "http://a.test"

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 import undust
 from undust.errors import UndustError
 from undust.judging.candidates import Candidate
-from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, energies, select, select_edges
-from undust.proposing.papers.selection.chains import chains_of
-from undust.proposing.papers.selection.sides import left_side, right_side
+from undust.proposing.papers.selection import (
+    STRATEGIES,
+    Edge,
+    Graph,
+    energies,
+    left_side,
+    right_side,
+    select,
+    select_edges,
+)
+from undust.proposing.papers.selection.graph import chains_of
 from undust.rules import Rule, RuleSet
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 A. Dasgupta, R. Kumar, A. Sasturkar: De-duping URLs via rewrite rules, KDD 2008. A pair of URLs of one page
 makes a rule that turns one into the other; rules that differ in a single key add up to one with a wildcard
-there, generation by generation (`closure`), as far as a filter allows (`filters`). `maps`, `sampling`,
-`pairs`, `measures` and `wording` say in their heads what the paper leaves open and how it is settled.
+there, generation by generation (`closure`), as far as a filter allows. The docstrings of `maps`, `pairs`,
+`closure`, `measures` and `qualified` say what the paper leaves open and how it is settled.
 
 Support is counted in pairs of URLs (A25), and a rule's false positive rate is that of the paper: pairs of
 different pages among the pairs (u, r(u)), on the data it was learned from (A24).
@@ -20,22 +20,25 @@ import numpy as np
 
 from undust.errors import UndustError
 from undust.judging.candidates import Candidate, Proposal
-from undust.proposing.papers.rewrite.closure import generalize
-from undust.proposing.papers.rewrite.filters import ByEstimate, ByValues, Ideal
+from undust.proposing.papers.rewrite.closure import ByEstimate, ByValues, Ideal, generalize
 from undust.proposing.papers.rewrite.maps import maps_of
 from undust.proposing.papers.rewrite.measures import Sites
-from undust.proposing.papers.rewrite.pairs import rules_of_pairs
-from undust.proposing.papers.rewrite.qualified import LearnedCodes, Qualified, Wanted
-from undust.proposing.papers.rewrite.rule_texts import REWRITE_NAME, Wording, entries_of
-from undust.proposing.papers.rewrite.sampling import choose_pairs
+from undust.proposing.papers.rewrite.pairs import choose_pairs, rules_of_pairs
+from undust.proposing.papers.rewrite.qualified import (
+    REWRITE_NAME,
+    LearnedCodes,
+    Qualified,
+    Wanted,
+    Wording,
+    entries_of,
+)
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.rewrite.filters import Filter
+    from undust.proposing.papers.rewrite.closure import Filter
     from undust.proposing.papers.rewrite.maps import Maps
-    from undust.proposing.papers.rewrite.pairs import Rules
-    from undust.proposing.papers.rewrite.rule_texts import RuleClass
-    from undust.proposing.papers.rewrite.sampling import SampledPairs
+    from undust.proposing.papers.rewrite.pairs import Rules, SampledPairs
+    from undust.proposing.papers.rewrite.qualified import RuleClass
     from undust.rules import Rule
 
 __all__ = [

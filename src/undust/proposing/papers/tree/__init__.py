@@ -1,15 +1,15 @@
-"""The pattern tree of Lei et al., *A Pattern Tree-based Approach to Learning URL Normalization Rules*,
-WWW 2010: rules as mappings between the nodes of a tree of all URLs.
+"""The pattern tree: rules as mappings between the nodes of a tree of all URLs.
 
-The tree is grown (`undust.urls.tree`), nodes that hold the same pages are found through the clusters
-(`pairs.py`), each pair becomes a raw candidate (`operations.py`), each candidate is run on the training
-data and dropped if too many of its pairs are false (`images.py`), and written down (`plan.py`,
-`writing.py`). Of these the graph of all of them selects few to deploy (`undust.proposing.papers.selection`).
+Lei et al., *A Pattern Tree-based Approach to Learning URL Normalization Rules*, WWW 2010. The tree is grown
+(`undust.urls.tree`), nodes that hold the same pages are found through the clusters and each pair of them
+becomes a raw candidate (`operations.py`). Each candidate is planned (`plan.py`), run on the training data,
+dropped if too many of its pairs are false, and written as rules (`tree_rules.py`). Of these the graph of all
+of them selects few to deploy (`undust.proposing.papers.selection`).
 
-The tree and the overlaps are those of URLs in clusters of two and more, as published; the proof counts
-URLs alone on their page as well, since a rule that swallows them is wrong (section 1.1 of the
-specification). `singletons` lets them take part from the beginning.
-"""  # noqa: D205 -- a title of two lines
+The tree and the overlaps are those of URLs in clusters of two and more, as published; the proof counts URLs
+alone on their page as well, since a rule that swallows them is wrong (section 1.1 of the specification).
+`singletons` lets them take part from the beginning.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ import numpy as np
 from undust.errors import UndustError
 from undust.judging.candidates import Candidate, Proposal
 from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, TrialUrls, deployable
-from undust.proposing.papers.tree.images import Moves, proof_of
-from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper
-from undust.proposing.papers.tree.pairs import duplicate_nodes
+from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper, duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
-from undust.proposing.papers.tree.tree_rules import rules_of
+from undust.proposing.papers.tree.tree_rules import Moves, proof_of, rules_of
 from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns
 from undust.urls.tree.growing import grow, least_count
 
@@ -35,8 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.tree.images import TrainingCounts
     from undust.proposing.papers.tree.operations import Common, Mapping
+    from undust.proposing.papers.tree.tree_rules import TrainingCounts
     from undust.rules import Rule
     from undust.urls.tree import PatternTree
     from undust.urls.tree.growing import Salience
