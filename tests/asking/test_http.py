@@ -29,7 +29,7 @@ from undust.asking.addresses import HostAndPort, connection_from, is_public
 from undust.asking.fetch_options import Manners
 from undust.asking.fetching import Fetcher
 from undust.files.packing import packing_of_name
-from undust.reading.content.page import text_digest
+from undust.reading.page import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

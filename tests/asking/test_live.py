@@ -24,7 +24,7 @@ from undust.asking.rule_file import Judges, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
 from undust.asking.visitor import Visitor
-from undust.reading.content.sketch import sketch
+from undust.reading.text import sketch
 from undust.rules.reasoning.algebra import reversed_rule
 
 if TYPE_CHECKING:

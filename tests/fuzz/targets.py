@@ -24,9 +24,9 @@ from undust.cli.report import read_comparison
 from undust.cli.urls_input import UrlsInput
 from undust.errors import UndustError
 from undust.exchange.imports import IMPORTERS, import_rules
-from undust.reading.content.page import Body, content_of, page_of
 from undust.reading.formats import SOURCES
 from undust.reading.formats.access_log import compiled
+from undust.reading.page import Body, content_of, page_of
 from undust.rules import Rule, RuleSet
 from undust.showing.report.sections import methods_from
 from undust.urls import site_of

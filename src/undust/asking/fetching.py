@@ -24,8 +24,8 @@ import httpcore
 
 from undust.asking.addresses import ForbiddenAddress, HostAndPort, addresses_of
 from undust.asking.answers import FIRST_ERROR, FIRST_REDIRECT, Answer
-from undust.reading.content.page import Body, content_of
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.page import Body, content_of
 from undust.urls import Url, normalize
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from undust.asking.answers import BUSY, FIRST_ERROR, FIRST_FAILURE, sketch_text
 from undust.pages.clustering.near_copies import ALIKE, SAME_SHARE
-from undust.reading.content.sketch import resemblance
+from undust.reading.text import resemblance
 from undust.statistics import interval
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from undust.asking.answers import BUSY, Answer
 from undust.asking.fetching import DROPPED
 from undust.asking.hosts import Robots, robots_from
-from undust.reading.content.sketch import common_shingles, sketch
+from undust.reading.text import common_shingles, sketch
 from undust.urls import Url, site_of
 
 if TYPE_CHECKING:

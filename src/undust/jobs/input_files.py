@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from undust.errors import SourceError, UnknownFormat
 from undust.files.streams import STANDARD
 from undust.jobs.sites import with_site
-from undust.reading.content.page import PagesSeen
 from undust.reading.formats.files import note_unknown, read_file
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading, ReadOptions
 from undust.reading.formats.rows import batch_of, chosen
 from undust.reading.observations import FileReport, Remark
+from undust.reading.page import PagesSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -15,11 +15,11 @@ from undust.errors import SourceError
 from undust.files.streams import STANDARD, require_readable
 from undust.jobs.input_files import ARCHIVE_NAMES, ARCHIVES, FileFacts, FilesReader, one_report_each
 from undust.jobs.sites import WITH_SITE
-from undust.reading.content.sketch import SIZE, WORDS
 from undust.reading.formats import named_format
 from undust.reading.formats.files import find_files, is_recognised
 from undust.reading.formats.reading import ReadOptions
 from undust.reading.observations import SCHEMA, Observations
+from undust.reading.text import SIZE, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

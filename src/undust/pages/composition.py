@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.reading.content.sketch import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT, MOST_BLOCKS, WORDS_MASK
+from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT, MOST_BLOCKS, WORDS_MASK
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ from undust._core import Evidence
 from undust.pages.calibration import EVIDENCE_MOST, EvidencePrior, bin_ratios, corrected, share_ratio, shipped
 from undust.pages.composition import Composition, composition_of
 from undust.pages.facts import equal_pairs, other_pairs
-from undust.reading.content.sketch import KEY_SHIFT, WORDS_MASK
+from undust.reading.text import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

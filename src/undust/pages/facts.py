@@ -60,7 +60,7 @@ class SiteFacts:
     """One row of minima for each URL that has a sketch."""
     sketch_row: Ints
     blocks: pa.Array
-    """For each row its blocks (`list<int64>`, see `undust.reading.content.sketch`), null where unknown."""
+    """For each row its blocks (`list<int64>`, see `undust.reading.text`), null where unknown."""
     title: pa.Array
     """The title of each row's page, null where unknown."""
     home: Ints

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undust.pages.facts import equal_pairs, other_pairs
-from undust.reading.content.sketch import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
+from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,9 @@ from scrapy import signals
 from undust.errors import RefusedStart, file_sentence
 from undust.files.packing import packing_of_name
 from undust.files.streams import Output
-from undust.reading.content.page import (
+from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.formats.values import text_from_bytes
+from undust.reading.page import (
     FIRST_REDIRECT,
     HEADERS,
     NOT_MODIFIED,
@@ -32,8 +34,6 @@ from undust.reading.content.page import (
     PagesSeen,
     page_of,
 )
-from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
-from undust.reading.formats.values import text_from_bytes
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from undust.reading.content.page import Headers
+    from undust.reading.page import Headers
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 PACKED_ROWS = 10_000

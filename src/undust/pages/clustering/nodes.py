@@ -95,7 +95,7 @@ class Nodes:
     size_max: Ints
     is_changing: Bools
     blocks: pa.Array
-    """What the latest content is made of (`undust.reading.content.sketch`), null where unknown."""
+    """What the latest content is made of (`undust.reading.text`), null where unknown."""
     title: pa.Array
     language: Ints
     listed: Bools

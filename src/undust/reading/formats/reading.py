@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.reading.content.page import PagesSeen
     from undust.reading.observations import Fate, FileReport, Statement
+    from undust.reading.page import PagesSeen
 
 SAMPLES_PER_REASON = 3
 SAMPLE_BYTES = 200

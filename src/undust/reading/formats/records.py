@@ -14,10 +14,10 @@ from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from undust.files.packing import packing_of_content
-from undust.reading.content.page import HEADERS
 from undust.reading.formats.bodies import PIECE_BYTES, ForwardStream, Readable
 from undust.reading.formats.values import text_from_bytes
 from undust.reading.formats.window import MOST_HELD, WINDOW_BYTES, WINDOW_HEAD_BYTES, Window
+from undust.reading.page import HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warcio.recordloader import ArcWarcRecord
 
     from undust.files.packing import Packing
-    from undust.reading.content.page import Headers
+    from undust.reading.page import Headers
 
 _HEADERS = {name.encode(): name for name in HEADERS}
 _HEAD_BYTES = 4096

@@ -17,11 +17,27 @@ import pyarrow.compute as pc
 from undust._core import count_lines
 from undust.errors import SourceError
 from undust.files.streams import BLOCK_BYTES, LONGEST_LINE, Holds, line_chunks
-from undust.reading.formats.naming import ALIASES, METHOD, named_in, no_such_column, url_column
-from undust.reading.formats.number_lists import block_lists, sketches
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
-from undust.reading.formats.recognising import UTF8_MARK
-from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, times, truths, urls
+from undust.reading.formats.recognising import (
+    ALIASES,
+    METHOD,
+    UTF8_MARK,
+    named_in,
+    no_such_column,
+    url_column,
+)
+from undust.reading.formats.values import (
+    Converted,
+    block_lists,
+    digests,
+    integers,
+    no_rows,
+    sketches,
+    texts,
+    times,
+    truths,
+    urls,
+)
 from undust.reading.observations import SCHEMA
 from undust.urls import are_site_names, site_of
 

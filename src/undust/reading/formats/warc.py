@@ -19,11 +19,7 @@ from urllib.parse import urljoin
 
 import pyarrow as pa
 
-from undust.reading.content.links import clean_param_lines
-from undust.reading.content.page import FIRST_REDIRECT, NOT_MODIFIED, Body, Content, Page, PagesSeen, page_of
-from undust.reading.content.text import as_utf8
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
-from undust.reading.formats.number_lists import BLOCKS, SKETCH, blocks_array
 from undust.reading.formats.recognising import ARC_START, WARC_START
 from undust.reading.formats.records import (
     Archive,
@@ -35,9 +31,20 @@ from undust.reading.formats.records import (
     warc_records,
 )
 from undust.reading.formats.rows import batch_of
-from undust.reading.formats.values import text_from_bytes
+from undust.reading.formats.values import BLOCKS, SKETCH, blocks_array, text_from_bytes
 from undust.reading.formats.window import Window
 from undust.reading.observations import BATCH_ROWS, Statement
+from undust.reading.page import (
+    FIRST_REDIRECT,
+    NOT_MODIFIED,
+    Body,
+    Content,
+    Page,
+    PagesSeen,
+    clean_param_lines,
+    page_of,
+)
+from undust.reading.text import as_utf8
 from undust.urls import Url, site_of
 
 if TYPE_CHECKING:

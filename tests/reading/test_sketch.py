@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import sketch as oracle
-from undust.reading.content.sketch import SIZE, common_shingles, resemblance, shingles, sketch
+from undust.reading.text import SIZE, common_shingles, resemblance, shingles, sketch
 
 ODD_TEXTS = st.text(
     st.one_of(

@@ -8,8 +8,7 @@ from time import process_time
 
 import pytest
 
-from undust.reading.content.sketch import MOST_BLOCKS
-from undust.reading.content.text import MOST_TITLE, read_html
+from undust.reading.text import MOST_BLOCKS, MOST_TITLE, read_html
 
 KILO, MEGA = 1000, 1_000_000
 TRIES = 3
@@ -70,8 +69,8 @@ def test_the_time_is_in_proportion_to_the_size(name: str) -> None:
 
 PEAK = """
 import resource, sys
-from tests.reading.content.test_hostile_html import PAGES, PLAIN, repeated
-from undust.reading.content.text import read_html
+from tests.reading.test_hostile_html import PAGES, PLAIN, repeated
+from undust.reading.text import read_html
 page = PAGES[sys.argv[1]]()
 read_html(repeated(PLAIN, len(page)))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

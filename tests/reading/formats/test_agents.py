@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from undust.jobs.traffic import traffic_of
-from undust.reading.agents import OTHER_CRAWLERS, PEOPLE, crawler_of, crawlers_of_lines
+from undust.reading.formats.access_log import OTHER_CRAWLERS, PEOPLE, crawler_of, crawlers_of_lines
 from undust.reading.formats.reading import ReadOptions
 
 if TYPE_CHECKING:

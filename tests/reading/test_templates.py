@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.reading.content import sketch as sketching
-from undust.reading.content.sketch import SAMPLE, Sketcher, resemblance, sketch
+from undust.reading import text as sketching
+from undust.reading.text import SAMPLE, Sketcher, resemblance, sketch
 
 if TYPE_CHECKING:
     import pytest

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import blocks as oracle
 from undust import _core
-from undust.reading.content.sketch import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT, MOST_BLOCKS, blocks_of
-from undust.reading.content.text import read_html
+from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT, MOST_BLOCKS, blocks_of, read_html
 
 PART = st.text(
     st.one_of(

@@ -17,7 +17,7 @@ from resiliparse.parse.html import HTMLTree
 
 from tools.make_html_references import header_text
 from undust import _core
-from undust.reading.content.text import as_utf8, charset_of, read_html, read_plain
+from undust.reading.text import as_utf8, charset_of, read_html, read_plain
 
 if TYPE_CHECKING:
     from pathlib import Path

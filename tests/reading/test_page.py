@@ -6,9 +6,8 @@ import hashlib
 
 import pytest
 
-from undust.reading.content import page as pages
-from undust.reading.content.links import Canonical
-from undust.reading.content.page import Body, Content, PagesSeen, content_of, is_html, page_of, text_digest
+from undust.reading import page as pages
+from undust.reading.page import Body, Canonical, Content, PagesSeen, content_of, is_html, page_of, text_digest
 from undust.urls import normalize
 
 # Table 7 of Soon and Lee: pairs that signatures find and standard normalization does not.
@@ -114,7 +113,7 @@ def test_bodies_seen_before_are_not_read_again(monkeypatch: pytest.MonkeyPatch) 
     first = seen.content_of(Body.of([b"<p>one"]), "text/html")
     assert seen.content_of(Body.of([b"<p>one"]), "text/html") is first
     assert seen.content_of(Body.of([b"<p>one"]), "text/plain") is not first
-    monkeypatch.setattr("undust.reading.content.page.MOST_SEEN_BYTES", 3000)
+    monkeypatch.setattr("undust.reading.page.MOST_SEEN_BYTES", 3000)
     for number in range(5):
         seen.content_of(Body.of([b"%d" % number]), "text/html")
     assert seen.content_of(Body.of([b"<p>one"]), "text/html") is not first
@@ -123,7 +122,7 @@ def test_bodies_seen_before_are_not_read_again(monkeypatch: pytest.MonkeyPatch) 
 
 def test_payloads_are_remembered_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest go first."""
-    monkeypatch.setattr("undust.reading.content.page.MOST_PAYLOADS", 2)
+    monkeypatch.setattr("undust.reading.page.MOST_PAYLOADS", 2)
     seen = PagesSeen()
     for name in ("a", "b", "c"):
         seen.remember(name, Content(size=len(name), digest=name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from undust.reading.content.links import (
+from undust.reading.page import (
     CONTRADICTING,
     NO_TARGET,
     OUTSIDE_HEAD,
@@ -16,7 +16,7 @@ from undust.reading.content.links import (
     own_language,
     refresh_of,
 )
-from undust.reading.content.text import read_html
+from undust.reading.text import read_html
 
 URL = "https://shop.test/dir/page?x=1"
 NONE = Canonical()
