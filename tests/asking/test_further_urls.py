@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from undust.asking.further_urls import MOST_DIGITS, ValuePlace, like_those, made_urls, value_place, values_for
+from undust.asking.samples import MOST_DIGITS, ValuePlace, like_those, made_urls, value_place, values_for
 
 PAGED = "rewrite {s}://{h}/list?page={*:int}&{rest**} -> {s}://{h}/list?{rest}"
 FIRST = "rewrite {s}://{h}/list?id={*:int}&{rest**} -> {s}://{h}/list?id=1&{rest}"

@@ -21,8 +21,7 @@ from bench.sites.server import serving as serving_sites
 from tests.asking.rules import DROP, HOST, outcome, tried
 from tests.asking.servers import page, serving
 from tests.cli.command import run, sentence, start
-from undust.asking.answers import Answer
-from undust.asking.journal import JournalFile
+from undust.asking.answers import Answer, JournalFile
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class Jobs:
         hosts = {url.split("/")[2] for url in self.urls}
         self.places = [f"{host}=127.0.0.1:{server.port}" for host in sorted(hosts)]
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["undust.jobs", "undust.asking.live_judges"])
+        self._context.set_forkserver_preload(["undust.jobs", "undust.asking.live_judge"])
 
     def begin(self, *, resume: bool) -> Any:  # noqa: ANN401 -- a process
         """Start a run."""

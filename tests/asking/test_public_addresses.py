@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from undust.asking.addresses import is_public
+from undust.asking.limits import is_public
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

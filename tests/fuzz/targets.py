@@ -17,7 +17,7 @@ import click
 import pyarrow as pa
 
 import undust
-from undust.asking.journal import JournalFile
+from undust.asking.answers import JournalFile
 from undust.cli.application import Application, OutputOptions
 from undust.cli.mapping import Canonicalizing
 from undust.cli.report import read_comparison

@@ -10,8 +10,7 @@ import pytest
 import undust
 from bench.sites import site
 from bench.sites.server import LOOPBACK, SiteServer, serving
-from undust.asking.addresses import connection_from
-from undust.asking.fetch_options import Manners
+from undust.asking.limits import Manners, connection_from
 from undust.jobs.ask import ask
 from undust.rules.language import LIKELY, is_proposed
 

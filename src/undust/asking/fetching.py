@@ -22,8 +22,8 @@ from urllib.parse import urljoin
 
 import httpcore
 
-from undust.asking.addresses import ForbiddenAddress, HostAndPort, addresses_of
 from undust.asking.answers import FIRST_ERROR, FIRST_REDIRECT, Answer
+from undust.asking.limits import ForbiddenAddress, HostAndPort, addresses_of
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.reading.page import Body, content_of
 from undust.urls import Url, normalize
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from undust.asking.answers import Why
-    from undust.asking.fetch_options import Manners
+    from undust.asking.limits import Manners
 
 
 class Wire(httpcore.NetworkBackend):

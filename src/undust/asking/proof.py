@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely, refute_further
-from undust.asking.further_urls import like_those, made_urls
 from undust.asking.outcome import RuleOutcome, is_tried
-from undust.asking.samples import SampleTrial, class_of
-from undust.asking.sampling import decide
+from undust.asking.samples import SampleTrial, class_of, like_those, made_urls
+from undust.asking.sampling import MOST_TRIES, USUAL, belief_in, decide, decide_likely, refute_further
 from undust.judging.candidates import Candidate
 from undust.rules import RuleSet
 from undust.rules.language import LIKELY, is_proposed

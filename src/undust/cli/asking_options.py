@@ -14,7 +14,7 @@ from undust.cli import options
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from undust.asking.fetch_options import Manners
+    from undust.asking.limits import Manners
 
 Result = TypeVar("Result")
 
@@ -122,7 +122,7 @@ class AskingChoice:
 
     def named_hosts(self, base: str | None) -> frozenset[str]:
         """Return the hosts that the person named in whatever way."""
-        from undust.asking.addresses import connection_from  # noqa: PLC0415 -- slow to load, not for --help
+        from undust.asking.limits import connection_from  # noqa: PLC0415 -- slow to load, not for --help
         from undust.urls import Url, normalize  # noqa: PLC0415
 
         texts = [base or "", *(f"http://{host.removeprefix('*.')}/" for host in self.ask_hosts)]
@@ -137,8 +137,7 @@ class AskingChoice:
 
     def manners(self, hosts: frozenset[str]) -> Manners:
         """Return how these hosts are asked."""
-        from undust.asking.addresses import connection_from  # noqa: PLC0415 -- slow to load, not for --help
-        from undust.asking.fetch_options import Manners  # noqa: PLC0415
+        from undust.asking.limits import Manners, connection_from  # noqa: PLC0415 -- not for --help
 
         return Manners(
             delay_s=self.delay,

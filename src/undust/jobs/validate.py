@@ -99,9 +99,8 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     if not live and not paths:
         seen_before = Sampling(samples, epsilon, max_fpr=max_fpr, seed=seed)
         return run(rules, groups, _observed(seen), seen_before, "held-out")
-    from undust.asking.addresses import connection_from  # noqa: PLC0415 -- loads what only asking needs
-    from undust.asking.fetch_options import Manners  # noqa: PLC0415
-    from undust.asking.live_judges import Asking  # noqa: PLC0415
+    from undust.asking.limits import Manners, connection_from  # noqa: PLC0415 -- only asking needs it
+    from undust.asking.live_judge import Asking  # noqa: PLC0415
 
     places = dict(connection_from(text) for text in connect_to)
     manners = Manners(

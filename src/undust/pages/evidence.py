@@ -18,8 +18,7 @@ import pyarrow as pa
 
 from undust._core import Evidence
 from undust.pages.calibration import EVIDENCE_MOST, EvidencePrior, bin_ratios, corrected, share_ratio, shipped
-from undust.pages.composition import Composition, composition_of
-from undust.pages.facts import equal_pairs, other_pairs
+from undust.pages.facts import Composition, composition_of, equal_pairs, other_pairs
 from undust.reading.text import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 import undust
 from tests.pages.clustering.sites import sketch, table
 from undust.pages.clustering import Declaration, find_in_site
-from undust.pages.clustering.declarations import by_declaration, declared_in_header, declared_in_robots
 from undust.pages.clustering.distrust import components
+from undust.pages.clustering.evidence import by_declaration, declared_in_header, declared_in_robots
 from undust.pages.clustering.nodes import Nodes, nodes_of
 
 ROBOTS = """\

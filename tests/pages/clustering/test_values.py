@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undust.pages.clustering.shapes import Shapes
-from undust.pages.clustering.values import Membership, differences, share_without
+from undust.pages.clustering.shapes import Membership, Shapes, differences, share_without
 from undust.urls import Url
 
 if TYPE_CHECKING:
