@@ -234,3 +234,31 @@ def test_pages_of_short_lists_say_as_little_beside_other_parameters(lists: int, 
     ]
     state, rule = state_of(rows), keep_only("list")
     assert is_diverse(state, state.effect(rule), rule, 25) is is_idle
+
+
+@pytest.mark.parametrize(("long", "short", "is_default"), [(0, 12, False), (0, 40, True), (12, 12, True)])
+def test_short_lists_do_not_identify_a_default(long: int, short: int, *, is_default: bool) -> None:
+    """Where `page=2` shows the same, `page=1` is no default; many such lists show that numbers do nothing."""
+    rows = [
+        (f"http://a.test/c{c}{more}", f"{c} {n}" if c < long else f"{c}")
+        for c in range(long + short)
+        for n, more in enumerate(("", "?page=2", "?page=3"))
+    ]
+    rows += [(f"http://a.test/c{c}?page=1", f"{c} 0" if c < long else f"{c}") for c in range(long + short)]
+    learning = Learning(undust.find_duplicates(table_of(rows)).sites[0], Requirements())
+    rule = Rule.parse("rewrite {s}://{h}/{p**}?page=1&{rest**} → {s}://{h}/{p}?{rest}", site=SITE)
+    state = state_of(rows)
+    assert learning.demands.are_met(state, state.effect(rule), rule) is is_default
+
+
+@pytest.mark.parametrize(("lists", "is_idle"), [(10, False), (40, True)])
+def test_two_parameters_at_once_are_judged_one_by_one(lists: int, *, is_idle: bool) -> None:
+    """A rule that removes `to` and `page` needs as many lists as one that removes `page` alone."""
+    rows = [
+        (f"http://a.test/c{c}{more}", f"{c}")
+        for c in range(lists)
+        for more in ("", *(f"?to=t{c}{n}&page={n}" for n in (1, 2, 3)))
+    ]
+    rule = Rule.parse("rewrite {s}://{h}/{p**}?to={**}&page={**}&{rest**} → {s}://{h}/{p}?{rest}", site=SITE)
+    state = state_of(rows)
+    assert is_diverse(state, state.effect(rule), rule, 25) is is_idle

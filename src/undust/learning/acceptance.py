@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from undust.edits import Given
 from undust.edits.places import whole_places
+from undust.judging.default_numbers import other_numbers
 from undust.judging.verdict import LEAST_RISK
 from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
 from undust.learning.diversity import is_diverse
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+
+DEFAULTS = 3
+"""Lists that identify the default of a number."""
 
 UNFOUNDED = 0.5
 """The largest share of the URLs that a rule creates that were never observed."""
@@ -54,7 +59,9 @@ class Acceptance:
         loses_little = (
             effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
         )
-        return loses_little and self._leads_somewhere(state, effect, rule) and self._is_one_place(state, rule)
+        if not loses_little or not self._leads_somewhere(state, effect, rule):
+            return False
+        return self._is_one_place(state, rule) and self._is_default(state, effect, rule)
 
     @staticmethod
     def _are_one(state: State, effect: Effect, rule: Rule) -> bool:
@@ -68,6 +75,17 @@ class Acceptance:
             return True
         effect = state.effect(whole)
         return effect.lost <= self.requirements.max_fpr * (effect.lost + effect.pages)
+
+    def _is_default(self, state: State, effect: Effect, rule: Rule) -> bool:
+        """Return whether the numbers that a rule removes are defaults, and lists are not merely short."""
+        for name, value in Given(rule=rule).defaults.items():
+            if not value.isdigit():
+                continue
+            others = other_numbers(zip(state.texts, state.page_of_image.tolist(), strict=True), name, value)
+            is_idle = not others.telling and effect.pages >= self.requirements.number_support
+            if not is_idle and not others.confirm(DEFAULTS):
+                return False
+        return True
 
     def least_pages(self, rule: Rule) -> int:
         """Return for how many pages a rule must hold."""

@@ -32,7 +32,8 @@ PROOFS, _NAMES = 2, 3
 _KNOWN = frozenset({"utm_"})
 """How names start that no site has for itself: other sites add them to links, to count visits."""
 _FIRST = frozenset({"0", "1"})
-_DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?([^={}&]+)=\{\*\*\}&\{rest\*\*\}")
+_DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?((?:[^={}&]+=\{\*\*\}&)+)\{rest\*\*\}")
+_DROPPED = re.compile(r"([^={}&]+)=")
 _FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
 _KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
 
@@ -48,7 +49,8 @@ def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> 
 
     """
     if match := _DROP.fullmatch(rule.source):
-        return _has_several_values(state, effect, match[1], least_numbers)
+        names = _DROPPED.findall(match[1])
+        return all(_has_several_values(state, effect, name, least_numbers) for name in names)
     if match := _FAMILY.fullmatch(rule.source):
         return _has_several_names(state, effect, match[1])
     if match := _KEEP_ONLY.fullmatch(rule.source):

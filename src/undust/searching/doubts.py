@@ -1,20 +1,19 @@
 """What speaks against an edit though all pages that it brings together are one: where else to look.
 
 A folder that has the pages of another is another one all the same where other pages of the two differ.
-`page=1` shows what a list shows without it. Where `page=2` shows the same, the list is short, and says
-nothing of longer ones, of which `page=0` may be the first. Only a list of which another number shows
-something else tells which number is the default.
+A number that is removed as a default may be one of many that do nothing on short lists.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from undust.edits import Given, making
 from undust.edits.places import whole_places
 from undust.judging import effects
+from undust.judging.default_numbers import OtherNumbers
 from undust.judging.effect import SUPPORTS
 from undust.proposing import parts_of
 from undust.searching.kinds import is_renaming
@@ -51,26 +50,15 @@ def _is_default(state: KeyState, effect: EditEffect, objective: Objective) -> bo
     for name in sorted(name for name, value in edit.defaults.items() if value.isdigit()):
         every = making.dropped(name).guarded(when=edit.when, unless=edit.unless)
         (whole,) = effects(state, [every])
-        others = _other_values(effect, whole, name)
-        if others.agree < objective.least_pages and others.idle > others.told:
-            wrong = effect.wrong + others.told
+        others = _other_numbers(effect, whole, name)
+        if not others.confirm(objective.least_pages):
+            wrong = effect.wrong + others.telling
             if not objective.may_drop_numbers(every, effect.distinct_pages, wrong):
                 return False
     return True
 
 
-class _OtherValues(NamedTuple):
-    """What other values of a parameter do, where one of them is removed as its default."""
-
-    idle: int
-    """Pages that other values show as well."""
-    told: int
-    """URLs of which another value shows another page: these tell …"""
-    agree: int
-    """… and so many of them show the same with the default and without."""
-
-
-def _other_values(default: EditEffect, whole: EditEffect, name: str) -> _OtherValues:
+def _other_numbers(default: EditEffect, whole: EditEffect, name: str) -> OtherNumbers:
     """Return what other values do, from what the removal of one value does, and of all."""
     usual = default.edit.defaults[name]
     is_other = np.array(
@@ -84,7 +72,7 @@ def _other_values(default: EditEffect, whole: EditEffect, name: str) -> _OtherVa
     votes = default.ratios >= SUPPORTS
     same = np.union1d(default.left[votes], default.right[votes])
     agree = np.unique(whole.group[np.isin(whole.left, same) | np.isin(whole.right, same)])
-    return _OtherValues(
+    return OtherNumbers(
         len(np.unique(whole.page[is_other & (whole.ratios >= SUPPORTS)])),
         len(differ),
         len(np.intersect1d(differ, agree)),
