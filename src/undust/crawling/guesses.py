@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from undust.crawling.rule_tests import CHOICE_PAGES, FEW_PAGES, NUMBER_PAGES, VISIT_PAGES
 from undust.edits import DROP, Guard, ShapeCapture, making
 from undust.proposing import parts_of
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.places import differing, respellings
 
 if TYPE_CHECKING:

@@ -1,10 +1,17 @@
 """Proposers, one for each kind of difference: from where a site's URLs stand to edits worth judging."""
 
 from undust.proposing.differences import differences, swaps
-from undust.proposing.parameters import defaults, drops, on_any_path
+from undust.proposing.idle_parts import (
+    defaults,
+    drops,
+    idle_segments,
+    labels,
+    last_segments,
+    on_any_path,
+    spellings,
+)
 from undust.proposing.places import places
 from undust.proposing.seen import SeenParts, SeenSite, parts_of
-from undust.proposing.spelling import idle_segments, labels, last_segments, spellings
 
 PROPOSERS = (
     spellings,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, making
 from undust.edits.shapes import EDIT_HOST, PATH, REST
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.seen import parts_of
 
 if TYPE_CHECKING:

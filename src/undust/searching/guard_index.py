@@ -9,7 +9,7 @@ import numpy as np
 
 from undust.edits import Guard, ShapeCapture, ShapeParameter
 from undust.proposing import parts_of
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from undust.edits import making
 from undust.judging import KeyState, effects
 from undust.proposing import SeenSite
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.seen import frequent
 from undust.searching.sized_site import site_of_clusters
 

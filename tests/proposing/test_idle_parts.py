@@ -8,7 +8,7 @@ import undust
 from undust.edits import making
 from undust.judging import KeyState, Site
 from undust.proposing import SeenSite
-from undust.proposing.parameters import on_any_path
+from undust.proposing.idle_parts import on_any_path
 from undust.searching import learn_site
 
 
