@@ -1,8 +1,8 @@
 """What came back for a URL, as evidence; and the journal of everything that was asked and answered.
 
 An `Answer` is the evidence of one response, small enough to be kept for ever. A line of the journal is a JSON
-object: an `answer`, a `pair` of URLs with what was thought of it, a `verdict` on a rule, and at the end
-`done`. Whatever ends the program, what was answered need not be asked again: the next run reads the answers
+object: an `answer`, a `pair` of URLs with its verdict, a `verdict` on a rule, and at the end
+`done`. However the program ends, no answer is requested twice: the next run reads the answers
 from here and comes, by the same way, to the place where the last one was ended.
 
 `RecordedAnswers` is the offline twin: it answers from what a crawl has kept, instead of from the network.
@@ -84,7 +84,7 @@ class Answer:
         return replace(self, sketch=sketch, text=None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as an object; what is unknown is left out."""
+        """Return it as an object; unknown fields are omitted."""
         said = {
             "url": self.url,
             "turn": self.turn,
@@ -103,7 +103,7 @@ class Answer:
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> Answer:
-        """Return the answer that an object says; raise KeyError, TypeError or ValueError if it says none."""
+        """Return the answer of a JSON object; raise KeyError, TypeError or ValueError if it is not one."""
         sketch, text = said.get("sketch"), said.get("text")
         why = said["why"]
         if why not in WHYS:
@@ -191,7 +191,7 @@ class AnswerJournal:
         return self._answers.get((url, turn))
 
     def add(self, kind: str, said: dict[str, Any]) -> None:
-        """Write down one more thing."""
+        """Write one more entry."""
 
     def close(self) -> None:
         """End writing."""
@@ -264,7 +264,7 @@ class JournalFile(AnswerJournal):
             raise UndustError(message)
 
     def add(self, kind: str, said: dict[str, Any]) -> None:
-        """Write down one more thing, unless an earlier run has."""
+        """Write one more entry, unless an earlier run has written it."""
         with self._lock:
             if kind not in {"answer", "job", "done"}:
                 if _key(kind, said) in self._written:

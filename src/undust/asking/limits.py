@@ -6,7 +6,7 @@ the connection is made to that very address: there is no second look-up to misle
 
 Which IP addresses belong to the public internet is an allow-list. An address is public if it is in a range
 that is handed out for public use and in no range of the IANA special-purpose address registries (RFC 6890 and
-its updates). Python's `ipaddress.is_global` works the other way round, by a list of what is not public, so a
+its updates). Python's `ipaddress.is_global` uses a list of what is not public instead, so a
 range that it does not know counts as public.
 
 Registries: iana-ipv4-special-registry, iana-ipv6-special-registry, ipv6-unicast-address-assignments.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Manners:
-    """What a person may say about how sites are asked."""
+    """The user's options for requests to sites."""
 
     delay_s: float = 1.0
     """Seconds between two requests to one host, at least; robots.txt can only raise it."""
@@ -38,7 +38,7 @@ class Manners:
     """Requests of one job, to all hosts together."""
     max_fetches_per_host: int | None = None
     contact: str | None = None
-    """How the person who asks can be reached: an address of mail or web."""
+    """How the user can be reached: an address of mail or web."""
     allow_private: bool = False
     """Ask also where a name leads to a private, loopback or link-local address."""
     ask_hosts: frozenset[str] | None = None
@@ -54,7 +54,7 @@ class Manners:
     """Bytes of a body, packed as well as unpacked."""
     redirects: int = 5
     retries: int = 3
-    """Times that a URL is asked for again when its host is busy."""
+    """Times that a URL is requested again when its host is busy."""
     longest_pause_s: float = 300.0
     """A host that wants to be left alone for longer is left alone for the rest of the job."""
 

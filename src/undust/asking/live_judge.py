@@ -246,7 +246,7 @@ def _no_page(answer: Answer) -> str:
 
 
 _LOOKED_AT = 2 * TEMPLATE_TEXTS
-"""URLs that are asked for at most to learn a template: some show nothing, some the same."""
+"""URLs that are requested at most to learn a template: some show nothing, some the same."""
 FOR_TEMPLATE = 4
 """... and no more than this part of the budget."""
 
@@ -265,12 +265,12 @@ class Asking(Judges):
         watch: Callable[[Rule, str, int], object] | None = None,
         is_live: bool = False,
     ) -> None:
-        """Take what is asked, how, and where it is written down.
+        """Take what is requested, how, and where it is recorded.
 
         Args:
-            manners: How sites are asked.
+            manners: How requests are made.
             archive: Observations that answer instead of the sites; before them, if those are asked too.
-            journal: The file in which answers are written down.
+            journal: The file to which answers are written.
             job: What the journal is for.
             resume: Go on with the journal.
             watch: Called with every request.
@@ -312,7 +312,7 @@ class Asking(Judges):
         return sum(visitor.fetches for visitor in list(self._visitors.values()))
 
     def begin(self, groups: Sequence[SiteSamples]) -> None:
-        """Share the budget out, by the number of rules: who comes first must not take it all."""
+        """Divide the budget by the number of rules: the first site must not use all of it."""
         total = max(1, sum(group.tried for group in groups))
         left = max(0, self._manners.max_fetches - self.fetches)
         for group in groups:
@@ -340,7 +340,7 @@ class Asking(Judges):
             self._watch(rule, url, self.fetches)
 
     def note(self, rule: Rule, left: str, right: str, said: Said) -> None:
-        """Write down what was thought of a pair, and of what."""
+        """Record the verdict on a pair, and the pair."""
         site = site_of(left) or ""
         if said != "unknown":
             self.told.setdefault(site, []).append((left, right, said == "same"))
@@ -355,7 +355,7 @@ class Asking(Judges):
         self._turn.rule = rule
 
     def done(self, outcomes: Sequence[RuleOutcome]) -> None:
-        """Write down the verdicts."""
+        """Record the verdicts."""
         for outcome in outcomes:
             self._journal.add("verdict", {**outcome.to_json(), "rule": outcome.rule.id})
         self._journal.add("done", {"rules": len(outcomes)})

@@ -51,9 +51,9 @@ MOST_DOUBTFUL = 6
 FAR = 0.01
 """Sizes that differ by more than this share are those of two pages, by size alone."""
 MOST_CLASSES = 8
-"""Classes of URLs that a rule is tried on before it is believed, those with most URLs."""
+"""Classes of URLs that a rule is tried on before it is confirmed, those with most URLs."""
 _SMALL_CLASS = 0.02
-"""The share of a rule's URLs below which a class need not be asked about."""
+"""The share of a rule's URLs below which a class is not tried."""
 _CHOICE = 0.5
 """Distinct values that a rule removes, as a share of its URLs, up to which they are a choice of few; the
 values of a session id are nearly as many as its URLs."""
@@ -90,7 +90,7 @@ class Samples:
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Of URLs, if a log or an index has them."""
     rules: tuple[Rule, ...] = ()
-    """That are tried on them, or hold beside those."""
+    """That are tried on them, or hold together with those."""
     visits: tuple[Rule, ...] = ()
     """Rules that remove what names visits on most sites: sizes are compared without it."""
     doubtful: frozenset[str] = frozenset()
@@ -138,7 +138,7 @@ class Samples:
 
         A log seldom has both URLs of a pair as they are. So the sizes of all URLs count that the other rules
         make equal to one of the two, or that this rule makes equal to the target. And those count that are
-        equal but for visits, since a rule beside it may be so wrong that all sizes are alike.
+        equal except for visits, since another rule may be so wrong that all sizes are alike.
         """
         found = {place for place, pair in enumerate(every) if any(url in self.doubtful for url in pair)}
         if self.sizes and every:
@@ -147,7 +147,7 @@ class Samples:
         return found
 
     def _apart_by_size(self, every: Sequence[tuple[str, str]], beside: Sequence[Rule]) -> set[int]:
-        """Return the places of pairs whose sizes are far apart, where rules beside them make URLs equal."""
+        """Return the places of pairs whose sizes are far apart, where other rules make URLs equal."""
         found: set[int] = set()
         key = RuleSet(beside).compile().batch
         known = pa.array(list(self.sizes), pa.large_string())
@@ -185,7 +185,7 @@ class Samples:
         return rows[np.lexsort((self.page[rows], turn, promise))]
 
     def scattered(self, rules: Sequence[Rule]) -> Iterator[str]:
-        """Yield URLs that some rule changes, whatever their page: a fair look at the site."""
+        """Yield URLs that some rule changes, of any page: a fair sample of the site."""
         active = RuleSet([rule.with_status("active") for rule in rules])
         rows = np.unique(active.compile().touched(self.urls)[0].to_numpy())
         for row in rows[np.lexsort((self.place[rows], self.promise[rows]))]:

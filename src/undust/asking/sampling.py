@@ -55,7 +55,7 @@ ANSWERS: dict[int, Answer] = {1: "same", -1: "different", 0: "unknown"}
 
 @dataclass(frozen=True)
 class Sampling:
-    """How much is asked before a rule is believed; the defaults are the published ones."""
+    """How much evidence confirms a rule; the defaults are the published ones."""
 
     samples: int = 100
     """N: answers that would decide any rule."""
@@ -75,7 +75,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A candidate and what the samples said."""
+    """A candidate and the result of its samples."""
 
     candidate: Candidate
     found: Found
@@ -191,7 +191,7 @@ def validate(
     The direction that comes first is tried first; learners propose the one that shrinks the URL. The
     other one is added when it is the valid one (A1). A substitution that refines a valid one is redundant,
     also one that came before it (A8c); so are the other direction of a valid one, and the setting of a
-    parameter that may be dropped.
+    parameter that may be removed.
     """
     done: list[Sampled] = []
     valid: list[Rule] = []

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SKETCHED_BYTES = 1 << 20
 """Of a text; the rest of a longer one is not looked at."""
 ROBOTS_LAST_S = 24 * 3600.0
-"""How long a robots.txt is believed (RFC 9309, 2.4)."""
+"""How long a robots.txt is used (RFC 9309, 2.4)."""
 OUTSIDE = "it sends on to another site"
 CIRCLE = "it redirects in a circle"
 NOT_NAMED = "its host is not one of those named with --ask-host"
@@ -51,7 +51,7 @@ class AnswerSource(Protocol):
         """Return the answer to one request."""
 
     def close(self) -> None:
-        """Let go of what is held."""
+        """Release all resources."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Visitor:
         self._watch = watch
         self._asked: dict[str, list[Answer]] = {}
         self._found: dict[str, list[Answer]] = {}
-        """Of each URL the answers that say something: not those of a host that was busy."""
+        """Of each URL the answers that count: not those of a host that was busy."""
         self._robots: dict[str, Robots] = {}
         self._common: NDArray[np.uint64] | None = None
         self.fetches = 0
@@ -106,7 +106,7 @@ class Visitor:
         return list(dict.fromkeys(answer.text for answer in found if answer.text is not None))
 
     def learn_template(self) -> None:
-        """Take what most pages have in common for the template of the site, and leave it out from now on."""
+        """Treat what most pages have in common as the template of the site, and ignore it from now on."""
         self._common = common_shingles(self._texts())
         for answers in self._found.values():
             answers[:] = [self._sketched(answer) for answer in answers]
@@ -128,7 +128,7 @@ class Visitor:
         return VisitedPage(url, answer, answer.problem)
 
     def look_again(self, url: str) -> Answer | None:
-        """Return what a URL shows when it is asked for once more; None if it cannot be fetched again."""
+        """Return what a URL shows on another request; None if it cannot be fetched again."""
         found = self._found[url]
         if len(found) == 1:
             found.append(self._answer(url, "second look"))
@@ -228,7 +228,7 @@ class Visitor:
 
 
 SHORTEST_PAUSE_S = 0.5
-"""Doubled each time that a host says it is busy, where no delay asks for more."""
+"""Doubled each time that a host is busy, where no delay requires more."""
 SPENT = "the budget of fetches is used up"
 SPENT_ON_HOST = "the host's budget of fetches is used up"
 
@@ -239,13 +239,13 @@ class Stopped(Exception):  # noqa: N818 -- not an error
 
 @dataclass
 class Host:
-    """One host: its pace, and what it said about being asked."""
+    """One host: its pace, and its answers to requests."""
 
     delay_s: float
     ready_at: float
     """On the clock that only goes forward."""
     strikes: int = 0
-    """How often in a row it said that it is busy."""
+    """How often in succession it was busy."""
     closed: str | None = None
     """Why it is not asked any more."""
     fetches: int = 0
@@ -266,7 +266,7 @@ class VisitedHosts:
         return sum(host.fetches > 0 for host in self._hosts.values())
 
     def stop(self) -> None:
-        """Let all who wait, or will, end instead."""
+        """End all that wait, now or later."""
         self._stopped.set()
 
     def __getitem__(self, name: str) -> Host:
@@ -345,7 +345,7 @@ class Robots:
     """The wishes of one origin."""
 
     delay_s: float = 0.0
-    """Seconds between requests, by `Crawl-delay` and `Request-rate`, whichever asks for more."""
+    """Seconds between requests, the larger of `Crawl-delay` and `Request-rate`."""
     refusal: str | None = None
     """Why nothing may be asked for at all."""
     time: float = field(default_factory=now)

@@ -64,7 +64,7 @@ class SiteFacts:
     shows: Bools
     """Rows whose content may be compared: not redirects, errors, empty pages, login walls."""
     label: Ints
-    """Equal label, same page, as the user says."""
+    """Labels of the user: equal label, same page."""
     digest: Ints
     """Equal digest, equal content."""
     sketches: NDArray[np.uint32]
@@ -126,7 +126,7 @@ def _drawn(group: Ints, row: Ints, generator: np.random.Generator) -> Pairs:
 
 
 def _different(facts: SiteFacts, pairs: Pairs) -> Pairs:
-    """Return the pairs of which nothing says that they are one page."""
+    """Return the pairs without evidence that they are one page."""
     left, right = pairs
     digest, home, label = facts.digest, facts.home, facts.label
     is_one = (digest[left] >= 0) & (digest[left] == digest[right])

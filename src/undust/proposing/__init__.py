@@ -1,4 +1,4 @@
-"""Proposers, one for each kind of difference: from where a site's URLs stand to edits worth judging."""
+"""Proposers, one for each kind of difference: from the current URLs of a site to edits worth judging."""
 
 from undust.proposing.differences import differences, swaps
 from undust.proposing.idle_parts import (

@@ -35,7 +35,7 @@ def is_plain(name: str) -> bool:
 
 
 def drops(seen: SeenSite) -> Iterator[Edit]:
-    """Yield that parameters are left out: one, a family, several that come together, all but some."""
+    """Yield that parameters are removed: one, a family, several that come together, all but some."""
     names = [name for name in frequent(seen.names, 2, _NAMES) if is_plain(name)]
     for name in names:
         yield making.dropped(name)
@@ -159,7 +159,7 @@ _FOLDERS_BEFORE = 2
 
 
 def labels(seen: SeenSite) -> Iterator[Edit]:
-    """Yield that a label of the host is a segment of the path, and the other way round."""
+    """Yield that a label of the host is a segment of the path, and the reverse."""
     found: dict[Edit, set[int]] = defaultdict(set)
     for row, other, page in seen.pairs:
         for left, right in ((row, other), (other, row)):

@@ -8,7 +8,7 @@ sites; bodies that were read (a quarter of a crawl is copies); and the digests o
 not store a page twice: they write that it is the same as one before, often in another file.
 
 A canonical counts where search engines let it count: in the head or in a `Link` header, and once. What breaks
-these rules is not used and is reported, for the person who runs the site will want to know.
+these rules is not used and is reported, so that the owner of the site can correct it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEADERS = (
 MOST_TEXT = 32 << 20
 """Bytes of a body from which a text is made."""
 MOST_BODY_BYTES = 1 << 30
-"""Bytes of a body that are hashed; what unpacks to more was made to harm."""
+"""Bytes of a body that are hashed; a body that unpacks to more is an attack."""
 
 CUT = "body larger than 32 MiB; its text is cut there, and has no digest"
 ENDLESS = "body larger than 1 GiB; it is not read to its end, and has no digest"
@@ -88,7 +88,7 @@ class Body(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a body contains, whatever its URL."""
+    """What a body contains, independent of its URL."""
 
     size: int | None = None
     digest: str | None = None
@@ -114,7 +114,7 @@ class Page(NamedTuple):
 
 
 def page_of(url: str, status: int | None, headers: Headers, content: Content) -> Page:
-    """Return what a response shows; a redirect of its own status goes before one of its body."""
+    """Return what a response shows; a redirect by status has priority over one in the body."""
     if _is_redirect(status):
         target = next(iter(headers.get("location", ())), None)
         return Page(content, Canonical(), target.strip() or None if target else None)
@@ -155,7 +155,7 @@ def text_digest(text: bytes) -> str | None:
 
 
 def is_html(content_type: str | None, start: bytes) -> bool:
-    """Return whether a body is HTML: as the server says, or, where it says nothing, by its first bytes."""
+    """Return whether a body is HTML: by its Content-Type, or, without one, by its first bytes."""
     media_type = _media_type(content_type)
     if "/" in media_type and media_type != "application/octet-stream":
         return media_type in _HTML_TYPES
@@ -205,7 +205,7 @@ class PagesSeen:
         return content
 
     def remember(self, payload_digest: str, content: Content) -> None:
-        """Note what a payload says, for records that only refer to it."""
+        """Note the content of a payload, for records that only refer to it."""
         self._payloads[payload_digest] = SeenPayload(content.size, content.digest)
         if len(self._payloads) > MOST_PAYLOADS:
             del self._payloads[next(iter(self._payloads))]
@@ -314,7 +314,7 @@ def own_language(url: str, tags: Iterable[Tag]) -> str | None:
 
 
 def clean_param_lines(robots: str) -> str:
-    """Return the `Clean-param` lines of a robots.txt, which hold wherever in the file they are."""
+    """Return the `Clean-param` lines of a robots.txt, which apply wherever they are in the file."""
     return "\n".join(line.strip("\ufeff \t") for line in _CLEAN_PARAM.findall(robots))
 
 

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Put = Callable[[NDArray[np.uint32] | None], object]
-    """Is handed a sketch as soon as there is one; None for a page with nothing but its template."""
+    """Is handed a sketch as soon as there is one; None for a page that is only template."""
 
 
 MOST_TAGS = 1000
-"""Link, meta and base tags that are looked at on one page; no honest page has more."""
+"""Link, meta and base tags that are read on one page; ordinary pages have fewer."""
 MOST_TITLE = 200
 """Characters of a title that are kept."""
 META_BYTES = 1024
@@ -88,7 +88,7 @@ class ParsedHtml(NamedTuple):
 
 
 def read_html(body: bytes, content_type: str | None = None) -> ParsedHtml:
-    """Return what a page shows and where it points, whatever its encoding.
+    """Return what a page shows and where it points, in any encoding.
 
     >>> read_html(b"<p>caf&eacute; <script>x()</script> au<b>x</b>").text.decode()
     'café aux'
@@ -126,7 +126,7 @@ def _tag(name: bytes, is_in_head: bool, attributes: Mapping[bytes, bytes]) -> Ta
 
 
 def read_plain(body: bytes, content_type: str | None = None) -> bytes:
-    r"""Return plain text in UTF-8 and normal form, whatever its encoding.
+    r"""Return plain text in UTF-8 and normal form, from any encoding.
 
     >>> read_plain(b"caf\xe9  au\nlait", "text/plain; charset=latin1").decode()
     'café au lait'

@@ -30,7 +30,7 @@ def canonicalizer(rules: Rules) -> Canonicalizer:
 
 
 def program_of(rules: Iterable[Rule]) -> Program:
-    """Return rules as the core runs them, with no set around them: who learns makes thousands.
+    """Return rules as the core runs them, without a set around them: a learner makes thousands.
 
     What rules merge is judged, so those for comparing only act like all others.
     """

@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 Outcome = Literal["resolved", "cycle", "unresolved", "skipped", "no URL"]
-"""How the way of a URL ends.
+"""How the rewriting of a URL ends.
 
 `resolved`: no rule changes it any more. `cycle`: a URL came back, and the smallest of the cycle was taken.
 `unresolved`: 256 steps or 64 KiB were not enough. `skipped`: too long, or with a user name in it. `no URL`:
@@ -83,7 +83,7 @@ class Explanation:
 
 
 class OrderedRules(Protocol):
-    """What is asked of a rule set here; `RuleSet` is one, and imports this file."""
+    """What a rule set must offer here; `RuleSet` is one, and imports this file."""
 
     @property
     def program(self) -> Program:
@@ -230,12 +230,12 @@ class Image(NamedTuple):
 
     program: Program
     header: dict[str, Any]
-    """What the rule file holds beside its rules."""
+    """What the rule file holds in addition to its rules."""
     rules: PackedRules
 
 
 class PackedRules(Sequence[dict[str, Any]]):
-    """The rules of a compiled file as JSON objects, unpacked when they are asked for."""
+    """The rules of a compiled file as JSON objects, unpacked on access."""
 
     def __init__(self, texts: memoryview, name: str) -> None:
         size = int.from_bytes(texts[:_SIZE_BYTES], "little")

@@ -53,7 +53,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def read(data: bytes, name: str) -> tuple[dict[str, Any], int, list[dict[str, Any]]]:
-    """Return what a rule file holds beside its rules, its version, and its rules; `name` is for messages."""
+    """Return the header of a rule file, its version, and its rules; `name` is for messages."""
     text = _decoded(data, name)
     with _no_garbage():
         try:
@@ -160,7 +160,7 @@ def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, An
 
 
 def require_unique(rules: Sequence[Mapping[str, Any]]) -> None:
-    """Raise a `Problem` if two rules say the same, and so would have one id."""
+    """Raise a `Problem` if two rules are equal, and so would have one id."""
     # Most files differ early, and a file of 100,000 rules should load at once.
     for few in (itemgetter("from"), itemgetter("site", "from")):
         try:
@@ -173,14 +173,14 @@ def require_unique(rules: Sequence[Mapping[str, Any]]) -> None:
         try:
             before = seen.setdefault(said_by(rule), number)
         except (AttributeError, TypeError):
-            continue  # not even an object, or no texts: the core says what is wrong with it
+            continue  # not even an object, or no texts: the core reports what is wrong with it
         if before != number:
             message = f"says the same as rule {before}, so both have one id; remove one of them"
             raise Problem(message, number=number)
 
 
 def said_by(rule: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what the id of a rule stands for."""
+    """Return the fields that the id of a rule is made from."""
     get = rule.get
     when, unless = get("when"), get("unless")
     return (
@@ -307,7 +307,7 @@ def write_parts(folder: str, header: Mapping[str, Any], rules: Iterable[Mapping[
     with open_output(str(place / INDEX)) as output:
         output.write(json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
     for name in before - {part.file for part in parts}:
-        with suppress(OSError):  # what stays is in no index, and does no harm
+        with suppress(OSError):  # what remains is in no index, and is never read
             (place / name).unlink()
 
 
@@ -353,7 +353,7 @@ def _is_between(names: list[str], part: Part) -> bool:
 
 
 def header_of(folder: str) -> dict[str, Any]:
-    """Return what the rule files hold beside their rules."""
+    """Return the header of the rule files."""
     return _index(folder)[0]
 
 
@@ -371,7 +371,7 @@ def _index(folder: str) -> tuple[dict[str, Any], list[Part]]:
 
 
 def _sound_index(content: Any, path: str) -> tuple[dict[str, Any], list[Part]] | None:  # noqa: ANN401 -- any JSON
-    """Return what an index says; None if it cannot be one."""
+    """Return the content of an index; None if it is not one."""
     if content["format"] != _PARTS_FORMAT:
         return None
     if content["version"] != _PARTS_VERSION:

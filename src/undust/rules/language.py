@@ -30,7 +30,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 ANY_SITE = "*"
 RETIRED = "retired"
-"""The key of a rule that says when and why evidence, and no person, switched it off."""
+"""The key of a rule with the time and the reason if evidence, not a person, switched it off."""
 
 JSON_NAMES = {"source": "from", "target": "to"}
 """Fields whose JSON key is a word that Python has taken."""
@@ -80,7 +80,7 @@ class Rule:
     examples: tuple[tuple[str, str], ...] = ()
     """Pairs of a URL and what the rule makes of it."""
     validated: Mapping[str, Any] | None = field(default=None, hash=False)
-    """`when` (a time) and `how` (`held-out`, `live`, `archive`), and what the proof noted besides."""
+    """`when` (a time) and `how` (`held-out`, `live`, `archive`), and other notes of the proof."""
     targets: Mapping[str, int] | None = field(default=None, hash=False)
     """Where it leads: how many of its results were `seen` to work, `redirected`, `unseen`, or `wrong`."""
     review: Mapping[str, str] | None = field(default=None, hash=False)
@@ -99,7 +99,7 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str, *, site: str) -> Self:
-        """Return the rule that a line of text says: `KIND FROM [→ TO] [when P, P] [unless P, P]`."""
+        """Return the rule written in a line of text: `KIND FROM [→ TO] [when P, P] [unless P, P]`."""
         try:
             kind, source, target, when, unless = asked(parse_rule, text)
         except Problem as problem:
@@ -120,7 +120,7 @@ class Rule:
         return cls(**known, extra=extra)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the rule as the JSON object of a rule file; what is unknown or empty is left out.
+        """Return the rule as the JSON object of a rule file; unknown and empty fields are omitted.
 
         >>> list(Rule.parse('replace ".php3?" -> "?"', site="shop.test").to_json())
         ['id', 'site', 'kind', 'from', 'to', 'status']
@@ -227,7 +227,7 @@ class Problem(InvalidRule):
 
 
 def asked(question: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return the core's answer; what it says against a rule becomes a `Problem`."""
+    """Return the core's answer; its objection to a rule becomes a `Problem`."""
     try:
         return question(*args, **kwargs)
     except RuleProblem as error:

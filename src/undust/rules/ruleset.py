@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from undust.rules.reasoning.check import Finding
 
 _CHECKED = "checked"
-"""The key of a file under which it says what was found on pages that nothing was learned from."""
+"""The key of a file with what was measured on pages that nothing was learned from."""
 _MANY = "rules"
 """What a set without a file is called in messages."""
 
@@ -390,7 +390,7 @@ def _merged(rule: dict[str, Any], newer: dict[str, Any] | None) -> dict[str, Any
 
 
 def _cautious(*rules: dict[str, Any]) -> dict[str, Any]:
-    """Return how a rule may be used, where several files say it: as the most careful of them does."""
+    """Return how a rule may be used if several files have it: as in the most careful of them."""
     needs = dict.fromkeys(need for rule in rules for need in rule.get("needs") or ())
     is_compared = any(rule.get("fetch") is False for rule in rules)
     return ({"fetch": False} if is_compared else {}) | ({"needs": list(needs)} if needs else {})

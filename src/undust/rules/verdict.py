@@ -151,7 +151,7 @@ def _rounded(share: float) -> str:
 
 
 def leading(rule: Rule) -> Leading:
-    """Return where the results of a rule lead, as far as its evidence says."""
+    """Return where the results of a rule lead, as far as its evidence shows."""
     known = rule.targets or {}
     return Leading(*(known.get(name, 0) for name in Leading._fields))
 
@@ -284,7 +284,7 @@ def _fine(rule: Rule) -> RuleVerdict:
 
 
 def _removed(rule: Rule) -> set[str]:
-    """Return the names of the parameters that a rule removes whatever their value."""
+    """Return the names of the parameters that a rule removes with any value."""
     if rule.kind != "rewrite":
         return set()
     names = {name for found in _NAMED.findall(rule.source) for name in "|".join(found).split("|") if name}

@@ -81,7 +81,7 @@ class Url:
         return tuple((name, value if equals else None) for name, equals, value in pieces)
 
     def __str__(self) -> str:
-        """Return the text that was parsed, or what the changed pieces now say."""
+        """Return the text that was parsed, with the changes made to its pieces."""
         return "".join(
             (
                 self.before,
@@ -112,7 +112,7 @@ STEPS = {
 
 
 def steps_without(skip: Iterable[str]) -> int:
-    """Return the steps to take, as bits, when those named in `skip` are left out.
+    """Return the steps to take, as bits, without those named in `skip`.
 
     >>> f"{steps_without([]):b}", f"{steps_without(['case', 'fragment']):b}"
     ('11111111', '1111110')

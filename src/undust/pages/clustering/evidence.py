@@ -242,7 +242,7 @@ def by_declaration(nodes: Nodes, declarations: Iterable[Declaration]) -> Edges:
     hub, member = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     wanted = sorted(set(declarations), key=lambda declaration: (SAYS(declaration), repr(declaration)))
     if wanted:
-        # Every page may declare for itself, so what all say alike is looked at once, and only where it holds.
+        # Every page may declare for itself, so equal ones are evaluated once, and only where they apply.
         pairs, places = _Pairs.of(nodes), _Places.of(nodes, wanted)
         for _, alike in groupby(wanted, SAYS):
             own = list(alike)
@@ -255,7 +255,7 @@ def by_declaration(nodes: Nodes, declarations: Iterable[Declaration]) -> Edges:
 
 @dataclass(frozen=True, eq=False)
 class _Places:
-    """Which of the nodes that were seen lie on which host, and which on a path that was named."""
+    """Which of the nodes that were seen are on which host, and which on a path that was named."""
 
     paths: pa.Array
     """Of all nodes; null for what was not seen, and for what is on no host."""
@@ -345,7 +345,7 @@ class _Pairs:
         known = [self.keys_of[name] for name in map(_bytes, named) if name in self.keys_of]
         is_named = np.isin(keys, np.concatenate([np.zeros(0, np.int64), *known]))
         stays = ~self.is_parameter[keys] | (is_named if declaration.ignores_all else ~is_named)
-        # Without its place among the others, a pair counts the same wherever it is.
+        # Without its place among the others, a pair counts the same at any place.
         place = np.zeros(len(keys), np.uint64) if declaration.ignores_order else _ranks(stays, offsets)
         pairs = mixed(mixed(keys.astype(np.uint64), self.values[entries]), place)
         left = sums(np.where(stays, pairs, np.uint64(0)), offsets)

@@ -126,7 +126,7 @@ class Shapes:
 
     @cached_property
     def is_root(self) -> Bools:
-        """Of each URL: nothing but a host."""
+        """Of each URL: whether it is only a host."""
         return np.asarray(np.diff(self._first_entry) == 0, np.bool_)
 
     def urls_of(self, skeleton: int) -> Ints:
@@ -196,7 +196,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueEvidence:
-    """What pairs of URLs outside a group say about a value: how many show different content, of how many."""
+    """What pairs of URLs outside a group show about a value: how many differ in content, of how many."""
 
     share: Floats
     weight: Floats
@@ -219,7 +219,7 @@ class Differences:
     named: ValueEvidence
     """Of all URLs that differ in a parameter of this name alone; nothing for path segments."""
     whole: ValueEvidence
-    """Of all URLs of this skeleton, whatever they differ in."""
+    """Of all URLs of this skeleton, whichever values differ."""
 
 
 def differences(shapes: Shapes, page: Ints, groups: Membership) -> Differences:
@@ -251,7 +251,7 @@ def differences(shapes: Shapes, page: Ints, groups: Membership) -> Differences:
 
 
 def share_without(context: Ints, page: Ints, is_member: Bools) -> tuple[float, float]:
-    """Return the share of differing pairs and the URLs compared, pairs of members left out."""
+    """Return the share of differing pairs and the URLs compared, without pairs of members."""
     contexts = _Contexts.of(context, page, int(context.max()) + 1 if len(context) else 0)
     members = np.bincount(context[is_member], minlength=len(contexts.count))
     weight, differing = contexts.weights(np.arange(len(contexts.count)), np.maximum(members, 1))

@@ -1,10 +1,10 @@
 """The options of learners as people write them (`substring.max_bucket=6`), and the bounds of the machine.
 
 Each learner states its options as a frozen dataclass whose defaults are the published values; a text from the
-command line becomes the type of the field, or one sentence says what is wrong with it.
+command line becomes the type of the field, or one sentence reports what is wrong with it.
 
 A learner that can keep to bounds has a class method `within` in its options: what they are then, where the
-person does not say otherwise.
+user does not set them.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ SOURCES = (
 """All formats, by name."""
 
 OTHER_NAMES = {"lines": "urls", "log": "access-log"}
-"""Names that `--format` takes beside those of the formats."""
+"""Further names that `--format` accepts."""
 
 
 def named_format(name: str) -> Format:

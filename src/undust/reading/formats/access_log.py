@@ -1,4 +1,4 @@
-"""Access logs of nginx, Apache and whatever writes like them.
+"""Access logs of nginx, Apache and servers with similar logs.
 
 A line is a sighting if it is a GET or HEAD with a request line that can be read. A log names paths;
 the host comes from the line, if the log has one in it, or from the person (`--base`).
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Field(IntEnum):
-    """What a part of a line says; the numbers are those of the core's `LogField`."""
+    """The meaning of a part of a line; the numbers are those of the core's `LogField`."""
 
     OTHER = 0
     REQUEST = 1
@@ -80,7 +80,7 @@ class LineFormat(NamedTuple):
 
     @property
     def names_host(self) -> bool:
-        """Whether lines say which host was asked."""
+        """Whether lines name the requested host."""
         return any(part.field == Field.HOST for part in self.parts)
 
 
@@ -156,7 +156,7 @@ def compiled(text: str) -> LineFormat:
     >>> compiled('$host "$request" $status').parts[1]
     LogFormatPart(field=<Field.REQUEST: 1>, until='" ', keeps_until=False, may_be_last=False)
     """
-    # A string copied out of a configuration has its quotes behind backslashes.
+    # A string copied out of a configuration has its quotes escaped.
     plain = text.strip().replace('\\"', '"')
     is_nginx = _NGINX_WORD.search(plain) is not None
     pieces = _nginx_pieces(plain) if is_nginx else _apache_pieces(plain)
@@ -273,7 +273,7 @@ def read(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
 
 
 def _crawlers(lines: Lines, arrays: list[pa.Array]) -> pa.Array:
-    """Return who asked in each line that is a sighting."""
+    """Return the client of each line that is a sighting."""
     kinds, numbers = arrays[len(COLUMNS) : len(COLUMNS) + 2]
     lost = pa.array([EVENTS.index(reason) for reason in (LOST_TIME, LOST_SIZE)], kinds.type)
     skipped = numbers.filter(pc.invert(pc.is_in(kinds, lost))).to_pylist()
@@ -285,7 +285,7 @@ def _guessed(data: bytes) -> LineFormat:
     with_host = without = 0
     for line in head_lines(data[:65536] + b"\n"):
         match = re.match(LOG_LINE, line)
-        # The identity, which no server asks for any more, is the second word, or the third after a host.
+        # The identity, which servers no longer use, is the second word, or the third after a host.
         if match and match["second"] == b"-":
             without += 1
         elif match and match["third"] == b"-":
@@ -348,7 +348,7 @@ _CRAWLS = r"(?i)bot\b|bot[/;-]|crawl|spider|slurp|fetcher|archiver"
 
 
 def crawler_of(agents: pa.Array) -> pa.Array:
-    """Return who each User-Agent is; null without one.
+    """Return the client behind each User-Agent; null without one.
 
     >>> crawler_of(pa.array(["Mozilla/5.0 (compatible; Googlebot/2.1)", "my-crawler/1", "Mozilla/5.0", None]))
     <pyarrow.lib.StringArray object at ...>
@@ -375,7 +375,7 @@ def crawler_of(agents: pa.Array) -> pa.Array:
 
 
 def crawlers_of_lines(lines: pa.Array, skipped: Sequence[int], rows: int) -> pa.Array:
-    """Return who asked in each line of a log that was read: its last part in quotes, as servers write it.
+    """Return the client of each line of a log that was read: its last part in quotes, as servers write it.
 
     Args:
         lines: All of them, as bytes.

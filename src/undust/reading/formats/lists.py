@@ -66,7 +66,7 @@ _CHILD = 2  # how deep a child of `<url>` is
 
 
 def read_urls(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Give the lines of a list as observations that know nothing but their URL, or that it is listed."""
+    """Give the lines of a list as observations with a URL only, or marked as listed."""
     for lines in whole_lines(file, reading):
         column = pc.ascii_trim_whitespace(urls(lines.column()))
         is_comment = pc.fill_null(pc.starts_with(column, "#"), False)  # noqa: FBT003
@@ -86,7 +86,7 @@ def _batch(column: pa.Array, rows: pa.Array, place: Place, reading: Reading) -> 
 
 
 class _Entry(NamedTuple):
-    """What one element of a sitemap says."""
+    """The content of one element of a sitemap."""
 
     is_page: bool
     url: str | None

@@ -42,7 +42,7 @@ _SEPARATOR = rb"[\s,;|\"{\[<]"
 
 
 def head_lines(head: bytes, at_most: int = 200) -> list[bytes]:
-    """Return the first lines of a file; one that the end of `head` cuts off is left out."""
+    """Return the first lines of a file; without one that the end of `head` cuts off."""
     lines = head.removeprefix(UTF8_MARK).split(b"\n", at_most)
     if len(lines) > 1:
         lines.pop()
@@ -70,7 +70,7 @@ def warc(head: bytes, name: str) -> int:
     """Return how sure it is that these are the first bytes of a WARC file, unpacked."""
     if re.match(WARC_START, head.lstrip(b"\r\n")):
         return 100
-    # Of a file whose first member is damaged nothing but the name is left.
+    # Of a file whose first member is damaged only the name is known.
     return 50 if not head and re.search(r"\.warc(\.gz|\.zst)?$", name) else 0
 
 
@@ -279,7 +279,7 @@ def _is_most(lines: list[bytes], test: Callable[[bytes], bool]) -> bool:
 
 
 LETTERS = {"a": "url", "b": "time", "s": "status", "k": "digest", "r": "redirect", "S": "size", "m": "mime"}
-"""Our names for the letters of a CDX header; the others are of no use to us."""
+"""Our names for the letters of a CDX header; the others are not used."""
 NAMES = {
     "original": "url",
     "url": "url",
@@ -333,7 +333,7 @@ _LONGEST_NAME = 40
 
 
 def named_in(header: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the column of a header that has the first of some names, in whatever case."""
+    """Return the column of a header that has the first of some names, in any case."""
     lowered = {name.strip().lower(): name for name in reversed(header)}
     exact = [name for name in names if name in header]
     near = [lowered[name.lower()] for name in names if name.lower() in lowered]

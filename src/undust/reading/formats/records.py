@@ -1,6 +1,6 @@
 """The records of web archives (WARC by fastwarc, ARC by warcio): each broken one costs itself and no other.
 
-The libraries that read archives give up where a file is broken. Here reading is taken up again at the next
+The libraries that read archives give up where a file is broken. Here reading continues at the next
 place where a record begins, packed or plain. Before that, the last record that was read is looked at
 once more: one whose length is wrong swallows its neighbours, and then they are read and it is not.
 """
@@ -50,7 +50,7 @@ class RecordPayload(Readable, Protocol):
 
 
 class ArchiveRecord(NamedTuple):
-    """A record of an archive, whose payload is read before the next record is asked for."""
+    """A record of an archive, whose payload is read before the next record."""
 
     offset: int
     kind: str

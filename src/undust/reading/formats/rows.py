@@ -213,7 +213,7 @@ def absolute(column: pa.Array, reading: Reading, *, is_log: bool) -> pa.Array:
     base = base_of(reading)
     if base is not None:
         return pc.if_else(is_path, pc.binary_join_element_wise(base, column, ""), column)
-    # A list of links may hold a stray path; a log, or nothing but paths, needs the person's help.
+    # A list of links may hold a stray path; a log, or a file of paths only, needs an option of the user.
     if is_log or (not reading.rows and pc.all(is_path).as_py()):
         raise no_base(reading)
     return column

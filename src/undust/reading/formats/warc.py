@@ -1,8 +1,8 @@
 """Web archives: WARC and ARC, responses, revisits and redirects, with what their pages contain or link.
 
-A revisit stands for a page that the archive already holds: it has the digest and size of that record if
+A revisit refers to a page that the archive already holds: it has the digest and size of that record if
 that was read, in this file or one before, else the archive's own digest of the payload, marked `payload:`
-so that it is never taken for that of a text.
+so that it is never mistaken for that of a text.
 
 The links of archived pages are a list of URLs, which shows the forms in which a site links its own pages. A
 page is then read for its links alone, up to a bound; each URL that it links is one row of that page.
@@ -120,7 +120,7 @@ def _maker_of_rows(reading: Reading, seen: PagesSeen) -> Callable[[ArchiveRecord
 
 
 def _bare_row_of(record: ArchiveRecord) -> _ReadRecord:
-    """Return a row without what the page says."""
+    """Return a row without the content of the page."""
     is_read = record.kind in READ_KINDS
     page = page_of(text_from_bytes(record.url), record.status, {}, Content()) if is_read else None
     return _ReadRecord(record, page, None, None)

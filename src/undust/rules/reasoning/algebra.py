@@ -52,7 +52,7 @@ def refines(rule: Rule, other: Rule) -> bool:
 
 
 def is_opposite(rule: Rule, other: Rule) -> bool:
-    """Whether `rule` undoes `other`: the same two texts, the other way round."""
+    """Whether `rule` undoes `other`: the same two texts, swapped."""
     kinds = rule.kind == other.kind == "replace"
     return kinds and (rule.source, rule.target) == (other.target, other.source)
 
@@ -160,7 +160,7 @@ def chained(source: str, middle: str, wanted: str, target: str) -> str | None:
     """Return the right side of `source → …` that does `source → middle` and then `wanted → target`."""
     left, read_second = Pattern.parse(source), Pattern.parse(wanted)
     homes = {capture.name: (place, capture.is_many) for capture, place in _places(left)}
-    # A right side does not say how much a name holds; the left side that captured it does.
+    # A right side does not show how much a name holds; the left side that captured it does.
     long_names = [name for name, (_, is_many) in homes.items() if name and is_many]
     written_first = Pattern.parse(_with_stars(middle, long_names))
     if any(homes[capture.name][0] != place for capture, place in _places(written_first)):
@@ -209,7 +209,7 @@ def _bind_host(wanted: Pattern, given: Pattern, bound: Bindings) -> bool:
 
 
 def _bind_text(wanted: Text, given: Text, bound: Bindings) -> bool:
-    """Let a capture that is a whole part take whatever is written there; text must be the same text."""
+    """Let a capture that is a whole part take any text written there; text must be equal."""
     match wanted:
         case (Capture(is_many=False, detail=None) as capture,) if given:
             return _bind(capture, given, bound)
@@ -248,7 +248,7 @@ def _bind_texts(wanted: tuple[Text, ...], given: tuple[Text, ...], bound: Bindin
 
 
 def _bind_query(wanted: tuple[Parameter, ...], given: tuple[Parameter, ...], bound: Bindings) -> bool:
-    # A captured list may hold the very parameter that is wanted by name: then nothing can be said.
+    # A captured list may hold the very parameter that is wanted by name: then there is no answer.
     if any(entry.several for entry in given) and any(not _takes_all(entry) for entry in wanted):
         return False
     left = list(given)

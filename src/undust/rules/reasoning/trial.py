@@ -102,7 +102,7 @@ def _shared_urls(rule: Rule, other: Rule) -> Iterator[str]:
 
 
 def _framed(text: str, site: str) -> Iterator[str]:
-    # Anchors say where the text must stand, and the frames try both ends anyway.
+    # Anchors fix the place of the text, and the frames try both ends anyway.
     text = text.removeprefix("^").removesuffix("$")
     for frame in _FRAMES:
         yield frame.format(site=site, text=text)
@@ -241,7 +241,7 @@ class UrlRun:
     outcome: Outcome
 
     def has(self, tested: NumberedRule) -> bool:
-        """Whether a rule did something on the way."""
+        """Whether a rule changed the URL."""
         return any(step.by.number == tested.number for step in (*self.steps, *self.masks))
 
     @property
@@ -260,7 +260,7 @@ class UrlRun:
 
 
 def trials_of(rules: OrderedRules) -> Iterator[Trial]:
-    """Yield the rules in effect site by site, each site with the rules of all sites behind its own."""
+    """Yield the rules in effect site by site, each site with the rules of all sites after its own."""
     by_site: dict[str, list[NumberedRule]] = {}
     acting = {rule.id for rule in rules_in_effect(rules)}
     for number, rule in enumerate(rules, 1):
@@ -274,7 +274,7 @@ def trials_of(rules: OrderedRules) -> Iterator[Trial]:
 
 @dataclass(frozen=True)
 class Trial:
-    """One site's own rules, and those of all sites that come behind them."""
+    """One site's own rules, and those of all sites, which follow them."""
 
     whole: OrderedRules
     """The set that they are of."""
@@ -323,7 +323,7 @@ class Trial:
         )
 
     def is_needed(self, tested: NumberedRule) -> bool:
-        """Return whether another rule is only safe beside this one."""
+        """Return whether another rule is only safe together with this one."""
         return any(tested.rule.id in each.rule.needs for each in self.rules)
 
     def stands_before(self, first: NumberedRule, second: NumberedRule) -> bool:

@@ -38,7 +38,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False)
 class UrlColumns:
-    """The URLs that have keys at all, row by row; `rows` says which of the given URLs they are."""
+    """The URLs that have keys at all, row by row; `rows` has their numbers among the given URLs."""
 
     rows: Ints
     offsets: Ints
@@ -53,7 +53,7 @@ class UrlColumns:
 
     @classmethod
     def of(cls, urls: Any, rows: Ints | None = None) -> UrlColumns:  # noqa: ANN401 -- any Arrow array
-        """Return the columns of some rows of URLs in normal form; those with a user name are left out."""
+        """Return the columns of some rows of URLs in normal form; those with a user name are excluded."""
         chosen = np.arange(len(urls)) if rows is None else rows
         view = KeyValueView.of(urls if rows is None else urls.take(pa.array(rows)))
         names = tuple(_text(name) for name in view.key_names.to_pylist())
@@ -148,7 +148,7 @@ class UrlColumns:
 
     @cached_property
     def has_semicolon(self) -> Bools:
-        """Which values hold a `;`, behind which nothing is known."""
+        """Which values hold a `;`; what follows it is not known."""
         return self._with(";")
 
     def _with(self, mark: str) -> Bools:

@@ -2,14 +2,14 @@
 
 K. Rodrigues, M. Cristo, E. S. de Moura, A. da Silva: Removing DUST Using Multiple Alignment of Sequences,
 TKDE 27(8), 2015; read here through the digest of J. G. Langhi and S. Jadhav, IJIRCCE 5(1), 2017. The URLs of
-a cluster, or samples of it, are aligned token by token (`groups`); what the columns say is a skeleton, and
+a cluster, or samples of it, are aligned token by token (`groups`); the columns make a skeleton, and
 equal skeletons of many clusters are one rule (`pooling`), written in our language. The second phase of the
 paper, a validation set with `fpr_max` and `min_supp`, is the proof that all candidates get.
 
 Support is counted in pairs of URLs that were aligned (A25). What the paper leaves open is an option.
 
 URLs are read in two ways: titles of any number of words as one unit, or token by token. Where pages have
-titles beside their ids, only the first finds rules. Elsewhere it is wider than need be: it proposes rules
+titles next to their ids, only the first finds rules. Elsewhere it is wider than need be: it proposes rules
 that fail where the plain one has right ones, and each candidate that fails counts against others of its kind.
 So both are tried on the pages that they come from, with the published bound: no false pair.
 
@@ -94,7 +94,7 @@ def _read(site: SiteClusters, options: AlignmentOptions) -> Proposal:
 
 
 def _forms(groups: TokenGroups, options: AlignmentOptions) -> tuple[TokenGroups, SkeletonForms, int]:
-    """Return the groups that say something, what they say, and how many samples were refused."""
+    """Return the groups with a skeleton, their forms, and how many samples were refused."""
     kept, aligned, refused = [], [], 0
     while True:
         columns = align(groups, options)
@@ -158,7 +158,7 @@ class CannotSayError(Exception):
 
 
 def candidate_of(pool: Pool, site: str) -> Candidate:
-    """Return a pool as rules that are proved together; raise `CannotSayError` if it cannot be said."""
+    """Return a pool as rules that are proved together; raise `CannotSayError` if no rule can express it."""
     words = _Words(pool)
     try:
         rules = [

@@ -46,7 +46,7 @@ _BOUNDS = {
     "min_clusters": (1, 1 << 30),
     "max_tokens": (1, 5_000),
 }
-"""So that no setting asks for more time or memory than a machine has."""
+"""So that no setting needs more time or memory than a machine has."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class AlignmentOptions:
     whole_parts: bool = True
     """Whether a part of a URL in which tokens vary and others come and go is taken as a whole."""
     word_runs: bool = True
-    """Whether such a unit ends where the changes end, so that an id beside a title stays apart, and a title
+    """Whether such a unit ends where the changes end, so that an id next to a title stays apart, and a title
     of any number of words is one unit."""
     either_reading: bool = True
     """With `word_runs`, whether URLs are read without them as well, and the better reading is used."""
@@ -310,7 +310,7 @@ class Spot(NamedTuple):
 
 
 class Consensus(NamedTuple):
-    """The columns of URLs that were aligned, and where each token of each URL stands."""
+    """The columns of URLs that were aligned, and the column of each token of each URL."""
 
     spots: tuple[Spot, ...]
     places: tuple[tuple[int, ...], ...]

@@ -170,7 +170,7 @@ class SkeletonForms:
 
     @classmethod
     def of(cls, groups: TokenGroups, aligned: Aligned, options: AlignmentOptions) -> SkeletonForms:
-        """Return the forms of aligned groups; the alignment of a group depends on nothing but itself."""
+        """Return the forms of aligned groups; the alignment of a group depends only on the group."""
         found = group_forms(
             groups.offsets,
             groups.codes,
@@ -217,7 +217,7 @@ class Seen(NamedTuple):
     """The narrowest class they are all of; empty for none."""
     around: tuple[str, str]
     """What all of them begin and end with, where a number is between; the class is that of the number.
-    Only of a unit beside one that varies, which could otherwise take a part of it."""
+    Only of a unit next to one that varies, which could otherwise take a part of it."""
     constant: str | None
     """What the form that is written has in most clusters."""
     by_form: tuple[str, ...] | None

@@ -74,13 +74,13 @@ class RewriteOptions:
     min_values: int = 5
     """For `entropy`."""
     min_support: int = 3
-    """Pairs of URLs behind a rule (not published)."""
+    """Pairs of URLs that support a rule (not published)."""
     max_fpr: float = 0.1
     """False pairs among the pairs of a rule, on the data it was learned from (not published)."""
     host_labels: bool = False
     """Whether each label of the host is a key, so that mirrors can be found."""
     typed: bool = False
-    """Whether a wildcard is `int`, `alpha` or `hex` where all the values behind it are."""
+    """Whether a wildcard is `int`, `alpha` or `hex` where all its values are."""
     sample: int = 50
     """How many URLs of a cluster are compared with each other; from ten times as many on, twice as many."""
     max_pairs: int = 2_000_000
@@ -139,7 +139,7 @@ def propose_rewrites(site: SiteClusters, options: RewriteOptions) -> Proposal:
 
 
 class ProposedRules(NamedTuple):
-    """The rules that are proposed, the best first, each with its class; and what was left out."""
+    """The rules that are proposed, the best first, each with its class; and what was excluded."""
 
     rules: list[tuple[Candidate, RuleClass]]
     cut: dict[str, int]
@@ -170,10 +170,10 @@ def tell(learned: LearnedCodes, site: str, options: RewriteOptions) -> ProposedR
 
 
 def _said(kept: Qualified, words: Wording, *, keep_covered: bool) -> tuple[dict[int, Rule], int, int]:
-    """Return the rules worth saying, by number; how many cannot be said, and how many are of use.
+    """Return the rules worth writing, by number; how many cannot be written, and how many are useful.
 
-    Whether a rule is of use depends on what can be said above it, and saying takes time: so most are said
-    only once they are known to be of use, and where one turns out unspeakable, those below it get a turn.
+    Whether a rule is useful depends on what can be written above it, and writing takes time. So most are
+    written only once they are known to be useful, and where one cannot be written, those below it are tried.
     """
     every = kept.general
     can_say = [False] * len(kept.rules)
@@ -192,7 +192,7 @@ def _said(kept: Qualified, words: Wording, *, keep_covered: bool) -> tuple[dict[
 
 
 def _merit(candidate: Candidate) -> tuple[int, int, int, str]:
-    # Of two directions that say the same, the one that shrinks the URL comes first.
+    # Of two directions of one rule, the one that shrinks the URL comes first.
     target = candidate.rules[0].target or ""
     return -candidate.pages, -candidate.support, len(target), candidate.text
 

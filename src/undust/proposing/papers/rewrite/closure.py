@@ -2,7 +2,7 @@
 
 Rules that differ at one key only are found as rows with one residual: the sum of the hashes of a rule's
 entries less the one at that key. So the work is a group-by for each generation of rules, never a comparison
-of all pairs of rules. 64 bits stand for a rule; among ten million residuals two meet by chance once in four
+of all pairs of rules. 64 bits represent a rule; among ten million residuals two meet by chance once in four
 hundred thousand runs, and then a candidate fails its proof.
 
 Settled here, where Algorithm 3 leaves it open (A19, A21, A23):
@@ -281,7 +281,7 @@ class Filter(Protocol):
 
 @dataclass(frozen=True)
 class ByValues:
-    """Fan-out, over all rules of a bucket or those that are covered; and entropy if evenness is asked for."""
+    """Fan-out, over all rules of a bucket or those that are covered; and entropy if evenness is required."""
 
     least: int
     evenness: float = 0.0

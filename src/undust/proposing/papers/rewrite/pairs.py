@@ -3,11 +3,11 @@
 The paper compares all of them, which is quadratic in the size of a cluster. Here all ordered pairs are taken
 among at most `sample` URLs of a cluster, and clusters are taken in the order of a seeded hash until
 `max_pairs` are reached; those ten times as large as the sample come first, for up to half of the pairs, or
-the page with most of a site's URLs would be left out by chance. Sources and targets are the same URLs, for a
+the page with most of a site's URLs would be excluded by chance. Sources and targets are the same URLs, for a
 wildcard on the right side needs as many different targets as one on the left needs sources.
 
-A wildcard comes from pairs that repeat the same difference: from URLs that are equal but for the value at one
-key, a *line*. Of 300,000 URLs in a dozen forms, fifty taken at random are four of each, and four make no
+A wildcard comes from pairs that repeat the same difference: from URLs that are equal except for the value at
+one key, a *line*. Of 300,000 URLs in a dozen forms, fifty taken at random are four of each, and four make no
 wildcard. So the URLs of a large cluster are taken line by line, the longest line first, from each as many as
 a wildcard needs; then, in the order of the hash, any. And a cluster ten times as large as its sample gives
 twice as many, one a hundred times as large three times, and so on.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _ENTRIES = 40
 """Keys of both URLs, for one pair and on the average. Ordinary URLs have fewer, but those of a trap may have
-thousands, and memory is for entries: a cluster that would take an eighth of it is left out."""
+thousands, and memory is for entries: a cluster that would take an eighth of it is excluded."""
 _TENFOLD = 10
 _SALT = -8
 
@@ -123,7 +123,7 @@ def _runs(values: NDArray[np.uint64]) -> tuple[Ints, Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Rules as rows: entry `e` of rule `r` says what the context and the action have at a key.
+    """Rules as rows: entry `e` of rule `r` has the context and the action at a key.
 
     A context is a value's code, -1 (the key is absent) or a wildcard. An action is a value's code, -1,
     -2 (the wildcard), or -3 less the key whose value is taken. Each rule is there once.
@@ -135,7 +135,7 @@ class Rules:
     action: Codes
     support_offsets: Ints
     support: Ints
-    """The numbers of the pairs behind each rule, ascending."""
+    """The numbers of the pairs that support each rule, ascending."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -1,9 +1,9 @@
 """The rules that qualify (support, false positives, redundancy), and their texts in our rule language.
 
-A context is a pattern without `{rest**}`: what a URL has beside it, the rule does not match, as published.
+A context is a pattern without `{rest**}`: a URL with more than that does not match, as published.
 Where the paper writes a wildcard into the result there must be a URL that can be fetched: the value that was
-seen on most pages, if these are enough; else, if nothing but the wildcard changes, a mask; else the rule
-cannot be said.
+seen on most pages, if these are enough; else, if only the wildcard changes, a mask; else the rule
+cannot be written.
 
 Classes of rules (A22): IRP has a wildcard in its result; DUST has none, and one literal piece of text takes
 the place of another, the same in all URLs; REGX is the rest.
@@ -49,7 +49,7 @@ class Wanted(NamedTuple):
     is_typed: bool
     is_measured: bool
     """Whether the support is that of Problem 6, measured on all URLs, and not that of Algorithm 3, the pairs
-    that were come across: those are fewer, but known without measuring."""
+    that were met: those are fewer, but known without measuring."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Qualified:
         return np.flatnonzero(self.generation > 0).tolist()
 
     def support(self, at: int) -> Ints:
-        """Return the pairs behind a rule."""
+        """Return the pairs that support a rule."""
         return self.rules.support[self.rules.support_offsets[at] : self.rules.support_offsets[at + 1]]
 
     def candidate(self, at: int, rule: Rule) -> Candidate:
@@ -164,7 +164,7 @@ _CAPTURE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class KeyEntry:
-    """What a rule says at one key, in codes."""
+    """What a rule has at one key, in codes."""
 
     key: int
     context: int
@@ -195,7 +195,7 @@ class Wording:
         return _is_mask(entries) or self._constants(entries, support) is not None
 
     def rule(self, entries: list[KeyEntry], support: Ints) -> Rule | None:
-        """Return the rule as our language says it, or None if it cannot."""
+        """Return the rule in our language, or None if it cannot be written."""
         constants = self._constants(entries, support)
         if constants is None and not _is_mask(entries):
             return None
@@ -301,7 +301,7 @@ class Wording:
 
 
 def _is_mask(entries: list[KeyEntry]) -> bool:
-    """Whether a rule changes nothing but values that do not matter."""
+    """Whether a rule changes only values that do not matter."""
     return all(
         entry.action == FIRST_REFERENCE - entry.key or (entry.action == STAR and entry.context <= STAR)
         for entry in entries

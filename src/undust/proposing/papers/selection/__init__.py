@@ -5,8 +5,8 @@ conflict where it is, `graph` looks for the forms to which most URLs can be brou
 
 `graph_of` makes a graph of the candidates of any learner. The pattern tree knows its nodes. Of other rules
 the vertices are the sides themselves, without the names of captures:
-`http://{h}/{x}/dp/{id}` and `http://{a}/{b}/dp/{c}` are one. How large a vertex is, and which lies above
-which, is asked of the URLs: a side is above another if it has all its URLs and more.
+`http://{h}/{x}/dp/{id}` and `http://{a}/{b}/dp/{c}` are one. How large a vertex is, and which is above
+which, depends on the URLs: a side is above another if it has all its URLs and more.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class TrialUrls:
 
     def fpr_of(self, rows: Ints, image: Ints) -> float:
         """Return the same for rows and what becomes of them."""
-        # URLs that were there already lie under their own image.
+        # URLs that were there already are their own image.
         there = np.setdiff1d(image[image < len(self.urls)], rows)
         rows, image = np.concatenate([rows, there]), np.concatenate([image, there])
         sizes = np.unique(image, return_counts=True)[1]
@@ -254,7 +254,7 @@ class TrialUrls:
 def joined(chain: Sequence[Candidate], mapped: Sequence[Sequence[Rule]]) -> Candidate:
     """Return one candidate for a chain of them; `mapped` are the rules of each that lead on.
 
-    The own forms of what lies between are left behind with it. A rule that cannot be composed stays as
+    The own forms of the candidates in between are removed with them. A rule that cannot be composed stays as
     it is: the next one takes over where it leads, only a step later.
     """
     first, last = chain[0], chain[-1]

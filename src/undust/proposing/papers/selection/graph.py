@@ -6,7 +6,7 @@ and from a pattern to the more general ones above it; where they gather is a goo
 The paper leaves open when the walk ends and what makes a vertex a destination (A15). Here:
 
 * a vertex without a way out keeps its energy; the chain is lazy (half of the energy stays in each step),
-  for otherwise two vertices could pass theirs to and fro for ever;
+  since two vertices could otherwise pass theirs back and forth for ever;
 * rows are normalized to 1, which makes the division by the number of edges cancel out and the fpr of a
   single edge vanish; with `residual` the share that an edge gets wrong stays where it was instead;
 * vertices are ranked by energy, then by the energy that went through them, then size, then fewer
@@ -78,7 +78,7 @@ class Graph:
     wildcards: Sequence[int] = ()
     """In the pattern of each vertex."""
     meets: Sequence[Sequence[int]] = ()
-    """Vertices with which each may share URLs, besides those above and below it and itself."""
+    """Vertices with which each may share URLs, without itself and those above and below it."""
 
     def ancestors(self, vertex: int) -> Sequence[int]:
         """Return the more general vertices."""
@@ -108,7 +108,7 @@ def energies(graph: Graph, *, residual: bool = False) -> Floats:
 
 
 def walk(graph: Graph, *, residual: bool = False) -> tuple[Floats, Floats]:
-    """Return the energy of each vertex in the end, and all that was there on the way."""
+    """Return the energy of each vertex in the end, and the sum over all steps."""
     count = len(graph.volumes)
     weights: dict[tuple[int, int], float] = {}
     for edge in graph.edges:
@@ -235,7 +235,7 @@ def _cut_circles(graph: Graph, kept: dict[int, int]) -> None:
 
 @dataclass(frozen=True)
 class Chain:
-    """The way of one source to its destination, as numbers of edges, and its fpr as a whole."""
+    """The path of one source to its destination, as numbers of edges, and its fpr as a whole."""
 
     edges: tuple[int, ...]
     fpr: float

@@ -6,7 +6,7 @@ phase 4 proves what they propose, on held-out data or live: `undust.asking.sampl
 1. Pieces of URLs with a common envelope (the text before and after) are a bucket. A small
    bucket is one recommendation for each pair of its pieces that may be one page; pairs with
    enough of them are likely rules.
-2. A pair is redundant if another one says the same with more context and about as much support.
+2. A pair is redundant if another one is the same with more context and about as much support.
 3. A parameter is promising if in enough envelopes some two of its values may be one page. Large
    buckets are usual here, so they count.
 
@@ -40,7 +40,7 @@ row against row, and in this order:
 
     one cluster                     likely
     two labels of a person          likely if equal
-    two sketches                    likely if all minima agree but for a share of `delta`
+    two sketches                    likely if all minima agree except for a share of `delta`
     two digests (no sketch)         not likely, or they would be one cluster
     two ranges of sizes             likely if they meet; only where one side has no content
     anything missing                likely
@@ -258,7 +258,7 @@ class Cues:
 
     @property
     def without(self) -> int:
-        """How many URLs say nothing at all about their page."""
+        """How many URLs have no evidence about their page."""
         if not len(self.columns):
             return 0
         _, label, _, known, _, _, size_max = self.columns

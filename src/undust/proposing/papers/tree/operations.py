@@ -57,7 +57,7 @@ def overlaps(tree: PatternTree, cluster: Ints) -> dict[tuple[int, int], float]:
     """Return the overlap of all ordered pairs of nodes that meet in some cluster.
 
     `cluster` is that of each row of the tree's columns. The overlap of two nodes is the share of their
-    URLs that lie in clusters common to both (equation 6); of a node with itself, its duplicate rate.
+    URLs that are in clusters common to both (equation 6); of a node with itself, its duplicate rate.
     """
     touched = _touched(tree, cluster)
     count = len(tree)
@@ -191,7 +191,7 @@ class Mapper:
         def disagreement(key: int) -> float:
             """Return the share of pairs of one page, from one node to the other, that differ in the value.
 
-            Pairs in which neither URL has the key say nothing about its value, and do not count.
+            Pairs in which neither URL has the key show nothing about its value, and do not count.
             """
             equal = self._meetings(source, like[key], target, key) - own
             neither = self._neither(source, like[key], target, key)
