@@ -28,8 +28,7 @@ import undust
 from bench.asking_logs import logs
 from bench.sites import KINDS, site
 from bench.sites.server import LOOPBACK, serving
-from undust.asking.addresses import connection_from
-from undust.asking.fetch_options import Manners
+from undust.asking.limits import Manners, connection_from
 from undust.jobs.ask import ask
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ import pyarrow as pa
 
 import undust
 from bench.asking import effect
-from undust.asking.addresses import connection_from
-from undust.asking.fetch_options import Manners
+from undust.asking.limits import Manners, connection_from
 from undust.jobs.ask import ask
 
 if TYPE_CHECKING:

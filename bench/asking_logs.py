@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import undust
-from undust.rules.proposed import LIKELY, is_proposed
+from undust.rules.language import LIKELY, is_proposed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

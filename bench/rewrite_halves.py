@@ -19,8 +19,7 @@ from undust import _core
 from undust.proposing.papers.rewrite import RewriteOptions, learn_from
 from undust.proposing.papers.rewrite.maps import Maps, hashes_of, maps_of, offsets_of, spans
 from undust.proposing.papers.rewrite.pairs import STAR
-from undust.proposing.papers.rewrite.qualified import Qualified, Wanted
-from undust.proposing.papers.rewrite.rule_texts import Wording, entries_of
+from undust.proposing.papers.rewrite.qualified import Qualified, Wanted, Wording, entries_of
 from undust.proposing.papers.selection import TrialUrls
 from undust.rules import RuleSet
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.proposing.papers.rewrite.maps import Ints
-    from undust.proposing.papers.rewrite.rule_texts import KeyEntry, RuleClass
+    from undust.proposing.papers.rewrite.qualified import KeyEntry, RuleClass
     from undust.rules import Rule
 
     Bools = NDArray[np.bool_]

@@ -31,10 +31,8 @@ from bench.sites import site as generated
 from bench.substring_logs import precision
 from bench.substring_tables import beside, tables
 from undust.engines.budget import bytes_of
-from undust.proposing.papers.method_options import options_from
-from undust.proposing.papers.resources import Resources
-from undust.proposing.papers.substring import SubstringOptions, likely_pairs, propose_substrings
-from undust.proposing.papers.substring.cues import cues_of
+from undust.proposing.papers.method_options import Resources, options_from
+from undust.proposing.papers.substring import SubstringOptions, cues_of, likely_pairs, propose_substrings
 from undust.urls.views import TokenView
 
 sys.path.insert(0, str(ROOT))

@@ -18,8 +18,7 @@ import pyarrow.compute as pc
 import undust
 from bench.asking_logs import CRAWLED, MOST_FALSE, SOURCES, labelled
 from bench.common import data_folder
-from undust.proposing.papers.substring import SubstringOptions, propose_substrings
-from undust.proposing.papers.substring.options import CUES
+from undust.proposing.papers.substring import CUES, SubstringOptions, propose_substrings
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from bench.published_sites import (
 )
 from bench.sites import Crawl, Site
 from undust.asking.sampling import Sampling, urls_of, validate, validate_rule
-from undust.proposing.papers.substring import SubstringOptions, likely_pairs, propose_substrings
-from undust.proposing.papers.substring.cues import cues_of
+from undust.proposing.papers.substring import SubstringOptions, cues_of, likely_pairs, propose_substrings
 from undust.rules import RuleSet
 from undust.urls.views import TokenView
 

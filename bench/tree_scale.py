@@ -22,7 +22,8 @@ from tests.oracles import tree as oracle
 from undust.files.process import peak_memory_bytes
 from undust.proposing.papers import propose
 from undust.proposing.papers.selection import TrialUrls
-from undust.urls.tree import UrlColumns, grow
+from undust.urls.tree import UrlColumns
+from undust.urls.tree.growing import grow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

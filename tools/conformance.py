@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from undust._core import parse_rule
 from undust.errors import InvalidRule
 from undust.rules import RuleSet
-from undust.rules.problems import asked
+from undust.rules.language import asked
 
 if TYPE_CHECKING:
     from undust.rules import Canonicalizer

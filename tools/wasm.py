@@ -22,7 +22,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from undust.urls.site import suffix_list
+from undust.urls.url import suffix_list
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "js"

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import undust
-from undust.reading.content.sketch import sketch
-from undust.reading.content.text import read_html
+from undust.reading.text import read_html, sketch
 from undust.urls import normalize
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 import undust
-from undust.reading.content.page import text_digest
-from undust.reading.content.text import read_html
+from undust.reading.page import text_digest
+from undust.reading.text import read_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

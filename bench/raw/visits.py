@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 from bench.sites.answers import Answer
 from bench.sites.archive import record
-from undust.reading.content.text import read_html
+from undust.reading.text import read_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from bench.sites.layout import digits_of, number_of
 from bench.sites.measured import MEASURED
 from bench.sites.model import GONE, LOGIN, NOTHING, PAGE, SOFT
 from bench.sites.text import BANK, FIRST_VERSION, PLAIN, VERSIONS, Text, other_sentences, sentences_of
-from undust.reading.content.page import text_digest
-from undust.reading.content.sketch import SIZE, sketch
+from undust.reading.page import text_digest
+from undust.reading.text import SIZE, sketch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

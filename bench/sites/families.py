@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from bench.sites.text import VOCABULARY
-from undust.reading.content.sketch import SIZE
+from undust.reading.text import SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

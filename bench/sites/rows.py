@@ -17,8 +17,8 @@ from bench.sites.fields import NONCE, joined
 from bench.sites.layout import digits_of, number_of, omitted_of
 from bench.sites.model import GONE, PAGE
 from bench.sites.text import BANK
-from undust.reading.content.sketch import SIZE
 from undust.reading.observations import SCHEMA
+from undust.reading.text import SIZE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

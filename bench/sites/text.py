@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bench.sites.chance import draw, shuffled
-from undust.reading.content.sketch import SIZE, sketch
+from undust.reading.text import SIZE, sketch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from undust.jobs.report import report
     from undust.jobs.validate import validate
     from undust.rules import Canonicalizer, Rule, RuleSet, load
-    from undust.urls.normalize import normalize
+    from undust.urls.url import normalize
 
 __all__ = [
     "Canonicalizer",
@@ -63,7 +63,7 @@ _HOMES = {
     "import_rules": "undust.exchange.imports",
     "learn": "undust.jobs.learn",
     "load": "undust.rules",
-    "normalize": "undust.urls.normalize",
+    "normalize": "undust.urls.url",
     "propose": "undust.jobs.learn",
     "prove": "undust.jobs.learn",
     "read": "undust.jobs.read",

@@ -10,8 +10,8 @@ import pytest
 
 import undust
 from undust.asking.answers import Answer
-from undust.asking.fetch_options import Manners
-from undust.asking.live_judges import Asking
+from undust.asking.limits import Manners
+from undust.asking.live_judge import Asking
 from undust.asking.rule_file import SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
@@ -85,7 +85,7 @@ class Job:
 
 @pytest.fixture(autouse=True)
 def _network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("undust.asking.live_judges.Fetcher", lambda _: Network())
+    monkeypatch.setattr("undust.asking.live_judge.Fetcher", lambda _: Network())
 
 
 def test_everything_is_written_down(tmp_path: Path) -> None:

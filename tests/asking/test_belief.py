@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from undust.asking.belief import (
+from undust.asking.samples import SampleTrial, class_of, removed_by, samples_from
+from undust.asking.sampling import (
     HOPELESS_LIKELY,
     MOST_FURTHER,
     Belief,
+    Sampled,
+    Sampling,
     belief_in,
     decide_likely,
     refute_further,
 )
-from undust.asking.samples import SampleTrial, class_of, removed_by, samples_from
-from undust.asking.sampling import Sampled, Sampling
 from undust.jobs.validate import BEFOREHAND
 from undust.judging.verdict import Candidate
 

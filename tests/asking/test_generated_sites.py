@@ -10,7 +10,7 @@ import pytest
 
 from bench.proving import prove
 from bench.sites import KINDS, site
-from undust.rules.reasoning.inverses import reversed_rule
+from undust.rules.reasoning.algebra import reversed_rule
 
 OFTEN = {"forum", "shop", "soft_404"}
 """The kinds that are tried at every run: pages that change, facets, redirects, notices, walls."""

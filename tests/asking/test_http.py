@@ -25,11 +25,10 @@ from cryptography.x509.oid import NameOID
 
 from tests.asking.rules import HOST
 from tests.asking.servers import page, serving
-from undust.asking.addresses import HostAndPort, connection_from, is_public
-from undust.asking.fetch_options import Manners
 from undust.asking.fetching import Fetcher
+from undust.asking.limits import HostAndPort, Manners, connection_from, is_public
 from undust.files.streams import packing_of_name
-from undust.reading.content.page import text_digest
+from undust.reading.page import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

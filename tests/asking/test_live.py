@@ -14,18 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undust
-from undust.asking.answers import Answer
-from undust.asking.fetch_options import Manners
-from undust.asking.hosts import RequestBudget, VisitedHosts
-from undust.asking.journal import AnswerJournal
+from undust.asking.answers import Answer, AnswerJournal
+from undust.asking.limits import Manners
 from undust.asking.live_judge import LiveJudge
 from undust.asking.outcome import is_tried
 from undust.asking.rule_file import Judges, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
-from undust.asking.visitor import Visitor
-from undust.reading.content.sketch import sketch
-from undust.rules.reasoning.inverses import reversed_rule
+from undust.asking.visitor import RequestBudget, VisitedHosts, Visitor
+from undust.reading.text import sketch
+from undust.rules.reasoning.algebra import reversed_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

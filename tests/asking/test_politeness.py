@@ -12,7 +12,7 @@ import undust
 from tests.asking.rules import HOST, listed, outcome, tried
 from tests.asking.servers import Connection, Request, Server, moved, page, serving
 from undust.asking.answers import Answer
-from undust.asking.hosts import robots_from, robots_of
+from undust.asking.visitor import robots_from, robots_of
 
 if TYPE_CHECKING:
     from tests.asking.servers import Script

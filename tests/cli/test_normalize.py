@@ -358,7 +358,7 @@ def test_memory_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(import_module("undust.urls.normalize"), "core_normalize_lines", refuse)
+    monkeypatch.setattr(import_module("undust.urls.url"), "core_normalize_lines", refuse)
     result = CliRunner().invoke(main, ["normalize"], input=b"http://a.test/\n")
     assert result.exit_code == 1
     assert result.stderr.startswith("undust: the memory is used up; ")

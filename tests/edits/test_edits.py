@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from undust.edits import Edit, Guard, Keep, Rewrite, Shape, ShapeCapture, ShapeParameter, making
 from undust.edits.reading import shape_from
-from undust.rules import Rule
-from undust.rules.applying import program_of
+from undust.rules import Rule, program_of
 
 SITE = "s.test"
 GUARD = Guard(path=(("a",), (ShapeCapture(is_many=True),)))

@@ -17,16 +17,16 @@ import click
 import pyarrow as pa
 
 import undust
-from undust.asking.journal import JournalFile
+from undust.asking.answers import JournalFile
 from undust.cli.report import read_comparison
 from undust.errors import UndustError
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Canonicalizing
 from undust.jobs.urls_input import UrlsInput
-from undust.reading.content.page import Body, content_of, page_of
 from undust.reading.formats import SOURCES
 from undust.reading.formats.access_log import compiled
+from undust.reading.page import Body, content_of, page_of
 from undust.rules import Rule, RuleSet
 from undust.showing.report.sections import methods_from
 from undust.urls import site_of

@@ -10,10 +10,9 @@ import pytest
 import undust
 from bench.sites import site
 from bench.sites.server import LOOPBACK, SiteServer, serving
-from undust.asking.addresses import connection_from
-from undust.asking.fetch_options import Manners
+from undust.asking.limits import Manners, connection_from
 from undust.jobs.ask import ask
-from undust.rules.proposed import LIKELY, is_proposed
+from undust.rules.language import LIKELY, is_proposed
 
 if TYPE_CHECKING:
     from pathlib import Path

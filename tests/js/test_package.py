@@ -17,8 +17,8 @@ from tests.strategies import RuleFields, hostile_urls, limited_rule_sets, rule_s
 from undust._core import parse_rule
 from undust.errors import InvalidRule
 from undust.rules import RuleSet
-from undust.rules.problems import Problem, asked
-from undust.urls.normalize import normalize
+from undust.rules.language import Problem, asked
+from undust.urls.url import normalize
 
 CASES: list[dict[str, Any]] = [
     json.loads(line)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.standing import CERTAIN, COUNTS, Site, effect
 from undust import RuleSet, _core
-from undust.rules import Rule
-from undust.rules.applying import program_of
+from undust.rules import Rule, program_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

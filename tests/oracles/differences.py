@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from undust.learning.texts import pieces_of
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

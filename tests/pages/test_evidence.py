@@ -12,7 +12,7 @@ import pytest
 import undust
 from tests.oracles import evidence as oracle
 from undust.pages import EVIDENCE_MOST, SiteEvidence
-from undust.reading.content.text import read_html
+from undust.reading.text import read_html
 
 MENU = "<ul><li>Home page of the shop<li>All our products in one list<li>Contact us and imprint</ul>"
 

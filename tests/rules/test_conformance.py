@@ -15,7 +15,7 @@ from tests.oracles.rules import Canonicalizer as SlowTwin
 from tests.strategies import RuleFields, hostile_urls, limited_rule_sets, rule_sets, urls
 from undust import _core
 from undust.rules.needs import acting
-from undust.urls.site import suffixes
+from undust.urls.url import suffixes
 
 CASES: list[dict[str, Any]] = [
     json.loads(line)

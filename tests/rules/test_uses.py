@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from undust.errors import InvalidRule
-from undust.rules import Rule, RuleSet
-from undust.rules.applying import program_of
+from undust.rules import Rule, RuleSet, program_of
 from undust.rules.needs import dependents, rules_in_effect
 
 KEEP = Rule("shop.test", "keep", "{s}://{h}/{p**}?do=edit&{rest**}")

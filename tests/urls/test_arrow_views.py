@@ -17,7 +17,7 @@ from undust.errors import SourceError, UndustError
 from undust.jobs.find_duplicates import write_clusters
 from undust.rules import Rule, RuleSet
 from undust.urls import KeyValueView, TokenView, normalize, site_of
-from undust.urls.columns import map_column, one_array
+from undust.urls.url import map_column, one_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable

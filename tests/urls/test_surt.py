@@ -7,8 +7,8 @@ from hypothesis import given
 
 from tests.strategies import hostile_urls, urls
 from undust.urls import site_of
-from undust.urls.normalize import normalize
 from undust.urls.surt import surt_of
+from undust.urls.url import normalize
 
 SESSION = "0123456789abcdef0123456789abcdef"
 KEYS = (

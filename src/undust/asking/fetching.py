@@ -22,17 +22,17 @@ from urllib.parse import urljoin
 
 import httpcore
 
-from undust.asking.addresses import ForbiddenAddress, HostAndPort, addresses_of
 from undust.asking.answers import FIRST_ERROR, FIRST_REDIRECT, Answer
-from undust.reading.content.page import Body, content_of
+from undust.asking.limits import ForbiddenAddress, HostAndPort, addresses_of
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.page import Body, content_of
 from undust.urls import Url, normalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from undust.asking.answers import Why
-    from undust.asking.fetch_options import Manners
+    from undust.asking.limits import Manners
 
 
 class Wire(httpcore.NetworkBackend):
@@ -119,7 +119,7 @@ KEPT_ALIVE_S = 15.0
 LARGEST_ROBOTS = 500 << 10
 """Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
 DROPPED = "the host closed a connection that was kept open"
-"""Which it may do at any time, so that it says nothing about the URL."""
+"""It may do so at any time, which shows nothing about the URL."""
 _DROPS = (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError)
 LARGE = "a body larger than is read"
 
@@ -157,7 +157,7 @@ class Fetcher:
             line.pool.close()
 
     def fetch(self, url: str, turn: int, why: Why) -> Answer:
-        """Return the answer to one request; whatever goes wrong is an answer too."""
+        """Return the answer to one request; an error is an answer too."""
         answer = Answer(url, turn, why)
         parsed = Url.parse(url)
         if parsed is None or parsed.userinfo is not None:
@@ -248,7 +248,7 @@ class _Line(NamedTuple):
 
 
 def _is_read_to_the_end(pool: httpcore.ConnectionPool) -> bool:
-    """Return whether nothing follows the answer: it would be taken for the next one.
+    """Return whether nothing follows the answer: it would be mistaken for the next one.
 
     Only the parser inside `httpcore` knows; where it cannot be asked, the connection is not kept.
     """
@@ -306,7 +306,7 @@ def _target(url: str, locations: list[str]) -> str | None:
     if not locations:
         return None
     try:
-        # Servers write UTF-8 where ASCII is asked for.
+        # Servers write UTF-8 where ASCII is required.
         text = locations[0].encode("latin-1").decode("utf-8", "replace").strip()
         return normalize(urljoin(url, text))
     except ValueError:
@@ -314,7 +314,7 @@ def _target(url: str, locations: list[str]) -> str | None:
 
 
 def _seconds(values: list[str]) -> float | None:
-    """Return what `Retry-After` asks for: seconds, or a date (RFC 9110, 10.2.3)."""
+    """Return the pause of `Retry-After`: seconds, or a date (RFC 9110, 10.2.3)."""
     text = values[0].strip() if values else ""
     if text.isascii() and text.isdigit():
         return float(text[:9])

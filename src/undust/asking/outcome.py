@@ -1,4 +1,4 @@
-"""What a proof by sampling says about the rules of a file, and how it is written into them."""
+"""The result of a proof by sampling for the rules of a file, and how it is written into them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ How = Literal["live", "archive", "held-out"]
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """One rule and what its samples said."""
+    """One rule and the result of its samples."""
 
     rule: Rule
     """As the file has it afterwards."""

@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from undust.asking.belief import MOST_TRIES, USUAL, belief_in, decide_likely, refute_further
-from undust.asking.further_urls import like_those, made_urls
 from undust.asking.outcome import RuleOutcome, is_tried
-from undust.asking.samples import SampleTrial, class_of
-from undust.asking.sampling import decide
+from undust.asking.samples import SampleTrial, class_of, like_those, made_urls
+from undust.asking.sampling import MOST_TRIES, USUAL, belief_in, decide, decide_likely, refute_further
 from undust.judging.verdict import Candidate
 from undust.rules import RuleSet
-from undust.rules.proposed import LIKELY, is_proposed
-from undust.rules.reasoning.algebra import refines
-from undust.rules.reasoning.inverses import reversed_rule
+from undust.rules.language import LIKELY, is_proposed
+from undust.rules.reasoning.algebra import refines, reversed_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +40,7 @@ LEAST_INSIDE, MOST_INSIDE = 3, 6
 MOST_SORTED = 1_000
 """URLs of a rule among which those are looked for that may contradict it."""
 MOST_BESIDE = 6
-"""URLs that are asked about because they are like one that contradicts a rule."""
+"""URLs that are tried because they are like one that contradicts a rule."""
 _LOOKED_AT = 3
 """Results of a rule that was turned round, of which none may be changed by it once more."""
 HOPELESS = 30
@@ -54,7 +51,7 @@ class CountingJudge(Protocol):
     """A judge that keeps count."""
 
     because: str
-    """Why it said what it said last."""
+    """The reason for its last answer."""
     time: float
     """Of the newest thing it knows."""
 
@@ -85,7 +82,7 @@ class TriedRule(NamedTuple):
 
 @dataclass(frozen=True)
 class Beforehand:
-    """What is known of rules before any site is asked."""
+    """What is known of rules before any request."""
 
     true: Callable[[Rule], float] = lambda _: USUAL
     """How likely a rule is of which nothing is written."""
@@ -152,7 +149,7 @@ class SiteProof:
         return [found] if found.verdict == "confirmed" else []
 
     def _merged(self, rule: Rule, held: Sequence[Rule]) -> Iterator[tuple[str, str]]:
-        """Yield pairs of URLs that show two pages and become one by a rule, beside others that hold."""
+        """Yield pairs of URLs that show two pages and become one by a rule, together with other rules."""
         if not self.judge.apart:
             return
         sides = (pa.array(side, pa.large_string()) for side in zip(*self.judge.apart, strict=True))

@@ -116,8 +116,8 @@ def prove_groups(
 
     Args:
         groups: The rules of each site.
-        judges: Who answers for them.
-        sampling: How much is asked.
+        judges: What answers for them.
+        sampling: How many samples are taken.
         how: What the answers come from.
         beforehand: What is known of rules before that.
 

@@ -1,10 +1,16 @@
 """Which URLs a rule is tried on, in which order: few fetches, many pages.
 
-Rules of one site share what was fetched. So all of them draw from the same pages in the same order: the
-URLs are shuffled once, their pages are what the rules together make of them, and each rule takes of each
-page a URL that it changes. A URL that two rules change is fetched once, and so is a target that both lead
-to. One URL of each page comes before the second of any, or a single page with a thousand addresses would
-decide.
+Rules of one site share what was fetched. So all of them draw from the same pages in the same order: the URLs
+are shuffled once, their pages are what the rules together make of them, and each rule takes of each page a
+URL that it changes. A URL that two rules change is fetched once, and so is a target that both lead to. One
+URL of each page comes before the second of any, or a single page with a thousand addresses would decide.
+
+A rule that is still undecided is tried where it is most likely to fail: on URLs like those that were wrong,
+and with other values. A rule that removes a number from URLs, or writes one number for all, applies to every
+number. If few of its URLs were seen, or one of them contradicts it, other numbers show more. Short lists show
+one page for small numbers and for those past their end, so that large ones are tried first. And if one order
+of a list shows another page, other orders of that list may too. URLs with such values are made where they
+were not seen.
 """
 
 from __future__ import annotations
@@ -22,13 +28,14 @@ from undust.rules import RuleSet
 from undust.urls import Url, normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from undust.rules import Canonicalizer, Rule
 
     Ints = NDArray[np.int64]
+
 
 EXAMPLE, _SHOWN, LISTED, NOT_SHOWN = range(4)
 """How promising a URL is: of the rule's own examples; seen with a page; only listed; seen without a page."""
@@ -44,9 +51,9 @@ MOST_DOUBTFUL = 6
 FAR = 0.01
 """Sizes that differ by more than this share are those of two pages, by size alone."""
 MOST_CLASSES = 8
-"""Classes of URLs that a rule is tried on before it is believed, those with most URLs."""
+"""Classes of URLs that a rule is tried on before it is confirmed, those with most URLs."""
 _SMALL_CLASS = 0.02
-"""The share of a rule's URLs below which a class need not be asked about."""
+"""The share of a rule's URLs below which a class is not tried."""
 _CHOICE = 0.5
 """Distinct values that a rule removes, as a share of its URLs, up to which they are a choice of few; the
 values of a session id are nearly as many as its URLs."""
@@ -83,7 +90,7 @@ class Samples:
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Of URLs, if a log or an index has them."""
     rules: tuple[Rule, ...] = ()
-    """That are tried on them, or hold beside those."""
+    """That are tried on them, or hold together with those."""
     visits: tuple[Rule, ...] = ()
     """Rules that remove what names visits on most sites: sizes are compared without it."""
     doubtful: frozenset[str] = frozenset()
@@ -131,7 +138,7 @@ class Samples:
 
         A log seldom has both URLs of a pair as they are. So the sizes of all URLs count that the other rules
         make equal to one of the two, or that this rule makes equal to the target. And those count that are
-        equal but for visits, since a rule beside it may be so wrong that all sizes are alike.
+        equal except for visits, since another rule may be so wrong that all sizes are alike.
         """
         found = {place for place, pair in enumerate(every) if any(url in self.doubtful for url in pair)}
         if self.sizes and every:
@@ -140,7 +147,7 @@ class Samples:
         return found
 
     def _apart_by_size(self, every: Sequence[tuple[str, str]], beside: Sequence[Rule]) -> set[int]:
-        """Return the places of pairs whose sizes are far apart, where rules beside them make URLs equal."""
+        """Return the places of pairs whose sizes are far apart, where other rules make URLs equal."""
         found: set[int] = set()
         key = RuleSet(beside).compile().batch
         known = pa.array(list(self.sizes), pa.large_string())
@@ -178,7 +185,7 @@ class Samples:
         return rows[np.lexsort((self.page[rows], turn, promise))]
 
     def scattered(self, rules: Sequence[Rule]) -> Iterator[str]:
-        """Yield URLs that some rule changes, whatever their page: a fair look at the site."""
+        """Yield URLs that some rule changes, of any page: a fair sample of the site."""
         active = RuleSet([rule.with_status("active") for rule in rules])
         rows = np.unique(active.compile().touched(self.urls)[0].to_numpy())
         for row in rows[np.lexsort((self.place[rows], self.promise[rows]))]:
@@ -254,3 +261,127 @@ def samples_from(urls: pa.Array, statuses: pa.Array, rules: Sequence[Rule], seed
     first = np.full(len(every), len(every))
     np.minimum.at(first, code, place)
     return Samples(every, promise, first[code], place, rules=tuple(rules))
+
+
+MOST_DIGITS, MOST_LETTERS = 6, 12
+"""Of a number that may count something, longer ones are times, or name visits; and of a word of a site."""
+MOST_TRIED_VALUES = 40
+"""Values that are tried in one place."""
+LEAST_SEEN = 2
+"""URLs with a word, without which it may be the name of a visitor."""
+_VALUE = f"[0-9]{{1,{MOST_DIGITS}}}|[A-Za-z]{{1,{MOST_LETTERS}}}"
+_PARAMETER = re.compile(f"([^=]+)=({_VALUE})")
+_ANY_NUMBER = r"[=/_](?P<value>[0-9]{1,%d})(?:[&#?/;.]|$)"
+
+
+class ValuePlace(NamedTuple):
+    """A parameter of a URL whose value a rule removes."""
+
+    name: str
+    value: str
+    is_replaced: bool
+    """Whether the rule writes another value there. Then the rest of a URL matters little."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the value is one."""
+        return self.value.isdigit()
+
+    def with_value(self, url: str, value: str) -> str:
+        """Return the URL with another value.
+
+        >>> ValuePlace("page", "2", is_replaced=False).with_value("http://a.test/?id=2&page=2", "31")
+        'http://a.test/?id=2&page=31'
+        """
+        place = re.compile(rf"(?<=[?&;]){re.escape(self.name)}={self.value}(?=[&;#]|$)")
+        return place.sub(f"{self.name}={value}", url, count=1)
+
+
+def value_place(url: str, target: str) -> ValuePlace | None:
+    """Return where the number or word is that a rule removes, if that is all it removes.
+
+    >>> value_place("http://a.test/member?u=5&x=1", "http://a.test/member?u=1&x=1")
+    ValuePlace(name='u', value='5', is_replaced=True)
+    >>> value_place("http://a.test/item?sid=9f86d081884c", "http://a.test/item")
+    """
+    removed = removed_by(url, target)
+    found = _PARAMETER.fullmatch(removed[0]) if len(removed) == 1 else None
+    if found is None:
+        return None
+    return ValuePlace(found[1], found[2], bool(removed_by(target, url)))
+
+
+def values_for(place: ValuePlace, urls: pa.Array) -> list[str]:
+    """Return values to try in a place, as they were seen.
+
+    Numbers of its name, the largest first, then others of its length; words of its name, usual ones first.
+    """
+    seen = _seen(urls, rf"[?&;]{re.escape(place.name)}=(?P<value>{_VALUE})(?:[&;#]|$)")
+    if not place.is_number:
+        words = [word for word, count in seen.most_common() if word.isalpha() and count >= LEAST_SEEN]
+        return words[:MOST_TRIED_VALUES]
+    own = {int(text) for text in seen if text.isdigit()}
+    longest = max([len(place.value), *map(len, map(str, own))])
+    others = set(map(int, _seen(urls, _ANY_NUMBER % longest))) - own
+    return list(map(str, [*sorted(own, reverse=True), *sorted(others)]))[:MOST_TRIED_VALUES]
+
+
+def _seen(urls: pa.Array, pattern: str) -> Counter[str]:
+    """Return what a pattern finds in URLs, in the order of the alphabet, and how often."""
+    values = pc.struct_field(pc.extract_regex(urls, pattern), "value").drop_null()
+    counts = {each["values"]: each["counts"] for each in values.value_counts().to_pylist()}
+    return Counter(dict(sorted(counts.items())))
+
+
+def like_those(wrong: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return pairs of a URL and its outcome, those first that have most in common with URLs that were wrong.
+
+    A part that few URLs have counts more: the name of a list, and not that of its order.
+
+    >>> pairs = [(f"/q?list={name}&order={n}", "") for name, n in (("a", 1), ("c", 1), ("b", 2))]
+    >>> like_those(["/q?list=b&order=1"], pairs)[0]
+    ('/q?list=b&order=2', '')
+    """
+    parts = [set(parts_of(url)) for url, _ in pairs]
+    counts = Counter(part for some in parts for part in some)
+    known = [set(parts_of(url)) for url in wrong]
+
+    def shared(place: int) -> float:
+        return max((sum(1.0 / counts[part] for part in each & parts[place]) for each in known), default=0.0)
+
+    return [pairs[place] for place in sorted(range(len(pairs)), key=shared, reverse=True)]
+
+
+def made_urls(
+    wrong: Sequence[tuple[str, str]],
+    right: Sequence[tuple[str, str]],
+    urls: pa.Array,
+    step: Callable[[str], tuple[object, str]],
+) -> Iterator[tuple[str, str]]:
+    """Yield URLs that are not among those of a site, with what a rule makes of them.
+
+    Args:
+        wrong: URLs that the rule changes, with the outcome, which is another page.
+        right: The same, where it is the same page. They are used for numbers only.
+        urls: All that were seen of the site.
+        step: What the rule makes of a URL.
+
+    """
+    places = [(url, place) for url, target in wrong if (place := value_place(url, target)) is not None]
+    others = [(url, place) for url, target in right if (place := value_place(url, target)) is not None]
+    places += [(url, place) for url, place in others if place.is_number]
+    if not places:
+        return
+    first = places[0][1]
+    alike = [each for each in places if each[1].name == first.name and each[1].is_number == first.is_number]
+    values = values_for(first, urls)
+    if first.is_replaced:
+        made = [place.with_value(url, value) for url, place in alike[:1] for value in values]
+    else:
+        made = [place.with_value(url, value) for value in values for url, place in alike]
+    made = list(dict.fromkeys(made))
+    is_seen = pc.is_in(pa.array(made, urls.type), urls).to_pylist()
+    for url in (url for url, seen in zip(made, is_seen, strict=True) if not seen):
+        target = step(url)[1]
+        if target != url:
+            yield url, target

@@ -1,19 +1,26 @@
-"""Asks for URLs of one site as a guest should, and never twice for what it knows.
+"""Asks for URLs of one site as a guest should, at the pace of each host, and never twice for what it knows.
 
-Every question goes the same way: is it recorded, may it be asked (site, robots.txt, budget), when; then
-the answer is written to the journal before it is used.
+Every question goes the same way: is it recorded, may it be asked (site, robots.txt, budget), when; then the
+answer is written to the journal before it is used.
+
+The time between two requests runs from the end of an answer, not from the question: however long the way, the
+host itself never sees two questions closer together than was promised. Its robots.txt (RFC 9309) says where
+not to go, and how slowly.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from time import time
+import threading
+from dataclasses import dataclass, field, replace
+from time import monotonic, time
+from time import time as now
 from typing import TYPE_CHECKING, Protocol
 
-from undust.asking.answers import BUSY, Answer
-from undust.asking.fetching import DROPPED
-from undust.asking.hosts import Robots, robots_from
-from undust.reading.content.sketch import common_shingles, sketch
+from protego import Protego
+
+from undust.asking.answers import BUSY, FIRST_ERROR, FIRST_FAILURE, OK, Answer
+from undust.asking.fetching import AGENT_NAME, DROPPED
+from undust.reading.text import common_shingles, sketch
 from undust.urls import Url, site_of
 
 if TYPE_CHECKING:
@@ -22,15 +29,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from undust.asking.answers import Why
-    from undust.asking.fetch_options import Manners
-    from undust.asking.hosts import Host, RequestBudget, VisitedHosts
-    from undust.asking.journal import AnswerJournal
+    from undust.asking.answers import AnswerJournal, Why
+    from undust.asking.limits import Manners
+
 
 SKETCHED_BYTES = 1 << 20
 """Of a text; the rest of a longer one is not looked at."""
 ROBOTS_LAST_S = 24 * 3600.0
-"""How long a robots.txt is believed (RFC 9309, 2.4)."""
+"""How long a robots.txt is used (RFC 9309, 2.4)."""
 OUTSIDE = "it sends on to another site"
 CIRCLE = "it redirects in a circle"
 NOT_NAMED = "its host is not one of those named with --ask-host"
@@ -45,7 +51,7 @@ class AnswerSource(Protocol):
         """Return the answer to one request."""
 
     def close(self) -> None:
-        """Let go of what is held."""
+        """Release all resources."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class Visitor:
         self._watch = watch
         self._asked: dict[str, list[Answer]] = {}
         self._found: dict[str, list[Answer]] = {}
-        """Of each URL the answers that say something: not those of a host that was busy."""
+        """Of each URL the answers that count: not those of a host that was busy."""
         self._robots: dict[str, Robots] = {}
         self._common: NDArray[np.uint64] | None = None
         self.fetches = 0
@@ -100,7 +106,7 @@ class Visitor:
         return list(dict.fromkeys(answer.text for answer in found if answer.text is not None))
 
     def learn_template(self) -> None:
-        """Take what most pages have in common for the template of the site, and leave it out from now on."""
+        """Treat what most pages have in common as the template of the site, and ignore it from now on."""
         self._common = common_shingles(self._texts())
         for answers in self._found.values():
             answers[:] = [self._sketched(answer) for answer in answers]
@@ -122,7 +128,7 @@ class Visitor:
         return VisitedPage(url, answer, answer.problem)
 
     def look_again(self, url: str) -> Answer | None:
-        """Return what a URL shows when it is asked for once more; None if it cannot be fetched again."""
+        """Return what a URL shows on another request; None if it cannot be fetched again."""
         found = self._found[url]
         if len(found) == 1:
             found.append(self._answer(url, "second look"))
@@ -219,3 +225,159 @@ class Visitor:
             self._found.pop(shown.last.url, None)
             shown = self.look(url, "robots")
         return robots_from(shown.last, shown.problem)
+
+
+SHORTEST_PAUSE_S = 0.5
+"""Doubled each time that a host is busy, where no delay requires more."""
+SPENT = "the budget of fetches is used up"
+SPENT_ON_HOST = "the host's budget of fetches is used up"
+
+
+class Stopped(Exception):  # noqa: N818 -- not an error
+    """The job is being ended."""
+
+
+@dataclass
+class Host:
+    """One host: its pace, and its answers to requests."""
+
+    delay_s: float
+    ready_at: float
+    """On the clock that only goes forward."""
+    strikes: int = 0
+    """How often in succession it was busy."""
+    closed: str | None = None
+    """Why it is not asked any more."""
+    fetches: int = 0
+
+
+class VisitedHosts:
+    """All hosts of a job."""
+
+    def __init__(self, manners: Manners, *, is_resumed: bool = False) -> None:
+        self._manners = manners
+        # A question may have been on its way when the run before was ended.
+        self._wait_first = is_resumed
+        self._hosts: dict[str, Host] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def __len__(self) -> int:
+        return sum(host.fetches > 0 for host in self._hosts.values())
+
+    def stop(self) -> None:
+        """End all that wait, now or later."""
+        self._stopped.set()
+
+    def __getitem__(self, name: str) -> Host:
+        with self._lock:
+            if name not in self._hosts:
+                start = monotonic() + (self._manners.delay_s if self._wait_first else 0.0)
+                self._hosts[name] = Host(self._manners.delay_s, start)
+            return self._hosts[name]
+
+    def slow_down(self, name: str, delay_s: float) -> None:
+        """Ask a host no more often than this; what was slower stays slower."""
+        host = self[name]
+        if delay_s > self._manners.longest_pause_s:
+            host.closed = f"robots.txt asks for {delay_s:,.0f} s between requests, more than is waited"
+        if delay_s > host.delay_s:
+            host.ready_at += delay_s - host.delay_s
+            host.delay_s = delay_s
+
+    def wait(self, name: str) -> None:
+        """Return when a host may be asked."""
+        self._stopped.wait(max(0.0, self[name].ready_at - monotonic()))
+        self.require_running()
+
+    def require_running(self) -> None:
+        """Raise if the job is being ended."""
+        if self._stopped.is_set():
+            raise Stopped
+
+    def note(self, name: str, answer: Answer) -> None:
+        """Learn from an answer, new or recorded, when its host may be asked next."""
+        host = self[name]
+        host.fetches += 1
+        pause = host.delay_s
+        if answer.status in BUSY:
+            host.strikes += 1
+            pause = max(pause, SHORTEST_PAUSE_S) * 2**host.strikes
+            pause = max(min(pause, self._manners.longest_pause_s), answer.retry_after_s or 0.0)
+            if pause > self._manners.longest_pause_s:
+                host.closed = f"the host asks to be left alone for {pause:,.0f} s"
+        elif answer.problem is None:
+            host.strikes = 0
+        host.ready_at = max(host.ready_at, monotonic() + pause - max(0.0, time() - answer.time))
+
+
+class RequestBudget:
+    """How many requests one part of a job may still make; recorded ones count as made."""
+
+    def __init__(self, fetches: int, per_host: int | None) -> None:
+        self.left = fetches
+        self._per_host = per_host
+
+    @property
+    def for_one_host(self) -> int:
+        """Requests that a single host could get at most."""
+        return self.left if self._per_host is None else min(self.left, self._per_host)
+
+    def refuses(self, host: Host) -> str | None:
+        """Return why one more request is too much; None if it is not."""
+        if self.left <= 0:
+            return SPENT
+        if self._per_host is not None and host.fetches >= self._per_host:
+            return SPENT_ON_HOST
+        return None
+
+    def spend(self) -> None:
+        """Count one request."""
+        self.left -= 1
+
+
+TOO_MANY_REQUESTS = 429
+FORBIDDEN = "robots.txt forbids it"
+
+
+@dataclass(frozen=True)
+class Robots:
+    """The wishes of one origin."""
+
+    delay_s: float = 0.0
+    """Seconds between requests, the larger of `Crawl-delay` and `Request-rate`."""
+    refusal: str | None = None
+    """Why nothing may be asked for at all."""
+    time: float = field(default_factory=now)
+    _parsed: Protego = field(default_factory=lambda: Protego.parse(""))
+
+    def refuses(self, url: str) -> str | None:
+        """Return why a URL must not be fetched; None if it may be."""
+        if self.refusal is not None:
+            return self.refusal
+        return None if self._parsed.can_fetch(url, AGENT_NAME) else FORBIDDEN
+
+
+def robots_from(answer: Answer, problem: str | None = None) -> Robots:
+    """Return what the answer to a request for robots.txt means; what cannot be read forbids everything."""
+    if problem is not None:
+        return Robots(refusal=f"robots.txt cannot be read: {problem}")
+    status = answer.status or FIRST_FAILURE
+    if status == OK:
+        return robots_of((answer.text or b"").decode("utf-8-sig", "replace"))
+    if FIRST_ERROR <= status < FIRST_FAILURE and status != TOO_MANY_REQUESTS:
+        return Robots()
+    return Robots(refusal=f"robots.txt cannot be read: status {status}")
+
+
+def robots_of(text: str) -> Robots:
+    r"""Return what a robots.txt asks of us.
+
+    >>> robots = robots_of("User-agent: *\nDisallow: /private/\nCrawl-delay: 2\nRequest-rate: 1/5")
+    >>> robots.delay_s, robots.refuses("http://a.test/private/x"), robots.refuses("http://a.test/x")
+    (5.0, 'robots.txt forbids it', None)
+    """
+    parsed = Protego.parse(text)
+    rate = parsed.request_rate(AGENT_NAME)
+    delays = [parsed.crawl_delay(AGENT_NAME) or 0.0, rate.seconds / rate.requests if rate else 0.0]
+    return Robots(max(delays), _parsed=parsed)

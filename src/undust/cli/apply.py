@@ -17,7 +17,7 @@ from undust.files.streams import STANDARD, require_readable
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Canonicalizing, Surting
 from undust.jobs.urls_input import UrlsInput, named_files
-from undust.rules.parts import readable
+from undust.rules.files import readable
 
 if TYPE_CHECKING:
     from undust.rules.compiled import OrderedRules

@@ -17,7 +17,7 @@ from undust.jobs.application import Application
 from undust.jobs.mapping import Added
 from undust.jobs.urls_input import UrlsInput, is_url_text, named_files
 from undust.rules import load
-from undust.rules.parts import readable
+from undust.rules.files import readable
 from undust.showing.drawn import Text
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from undust.errors import UndustError
 from undust.exchange.exports import EXPORTERS, export
 from undust.files.streams import open_output, require_readable
 from undust.rules import load
-from undust.rules.parts import readable
+from undust.rules.files import readable
 
 if TYPE_CHECKING:
     from undust.exchange.exports import Exported

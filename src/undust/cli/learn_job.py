@@ -41,7 +41,7 @@ ONLY_PROPOSED, NO_RULES = 3, 4
 
 def exit_code(rules: Sequence[Rule]) -> int:
     """Return the exit code of what was learned."""
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
 
     if any(rule.status == "active" for rule in rules):
         return 0
@@ -50,7 +50,7 @@ def exit_code(rules: Sequence[Rule]) -> int:
 
 def save(rules: RuleSet, path: str, update: str | None) -> None:
     """Write the rules; the file that --update replaces is kept beside them, whole or not at all."""
-    from undust.rules.parts import is_folder  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.files import is_folder  # noqa: PLC0415 -- slow to load, and not for --help
 
     if options.is_one_file(path, update):
         before = type(rules).load(path).dumps() if is_folder(path) else Path(path).read_bytes()
@@ -62,7 +62,7 @@ def save(rules: RuleSet, path: str, update: str | None) -> None:
 
 def kept_as_it_is(rules: RuleSet, output: str | None) -> str | None:
     """Return why the output is not replaced: a run that proved nothing must not remove existing rules."""
-    from undust.rules.parts import readable  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.files import readable  # noqa: PLC0415 -- slow to load, and not for --help
 
     is_file = output is not None and output != STANDARD and Path(readable(output)).is_file()
     if output is None or not is_file or not exit_code(rules):
@@ -241,7 +241,7 @@ def figures_of(found: LearnedRules, seconds: float, output: str | None) -> dict[
 
 
 def _by_status(rules: RuleSet) -> dict[str, Any]:
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
 
     proposed = sum(map(is_proposed, rules))
     active = sum(rule.status == "active" for rule in rules)
@@ -252,7 +252,7 @@ def print_learned(found: LearnedRules, seconds: float, output: str | None, input
     """Print what was learned, for people."""
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415
+    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.showing.learned import proposed_lines, told_of_proposed  # noqa: PLC0415
     from undust.showing.listing import listed  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ from undust.display import how_many
 from undust.exchange.rekeying import Rekeyed, rekeyed_lines
 from undust.files.streams import require_readable
 from undust.rules import load
-from undust.rules.parts import readable
+from undust.rules.files import readable
 
 
 @click.command("rekey")

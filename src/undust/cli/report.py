@@ -66,7 +66,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.report import report  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.rules import load  # noqa: PLC0415
-    from undust.rules.parts import readable  # noqa: PLC0415
+    from undust.rules.files import readable  # noqa: PLC0415
 
     require_stdout_for_one(output, as_json=as_json)
     require_readable([readable(rules)])

@@ -11,8 +11,7 @@ from undust.cli.rule_options import as_json_option, measured_change, rule_file, 
 from undust.cli.terminal import require_stdout_for_one, say, say_json, show_lines
 from undust.files.streams import open_output, require_readable
 from undust.rules import load
-from undust.rules.decisions import decision
-from undust.rules.verdict import verdicts
+from undust.rules.verdict import decision, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
 from undust.cli.terminal import require_stdout_for_one, say, say_json, show, show_lines
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import RuleSet, load
-from undust.rules.parts import readable
+from undust.rules.files import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

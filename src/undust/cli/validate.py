@@ -152,7 +152,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 def _hosts(rules: RuleSet, asking: AskingChoice, base: str | None, *, is_live: bool) -> frozenset[str] | None:
     """Return the only hosts that are asked; None for those that rules and samples name."""
-    from undust.rules.proposed import is_proposed  # noqa: PLC0415
+    from undust.rules.language import is_proposed  # noqa: PLC0415
 
     with options.usage_errors():
         if is_live and any(map(is_proposed, rules)):

@@ -29,9 +29,9 @@ from undust.crawling.rule_tests import (
 from undust.edits import DROP, Guard, ShapeCapture, making
 from undust.proposing import parts_of
 from undust.proposing.differences import differences_of
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.places import differing, respellings
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -15,7 +15,8 @@ from urllib.parse import urljoin
 
 import numpy as np
 
-from undust.reading.content.page import (
+from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.page import (
     FIRST_REDIRECT,
     HEADERS,
     NOT_MODIFIED,
@@ -24,7 +25,6 @@ from undust.reading.content.page import (
     PagesSeen,
     page_of,
 )
-from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -17,8 +17,7 @@ import pyarrow as pa
 from undust.crawling.guesses import GUESS
 from undust.crawling.rule_tests import RuleUse
 from undust.edits.making import SESSIONS, TRACKING, dropped
-from undust.rules import Rule
-from undust.rules.applying import program_of
+from undust.rules import Rule, program_of
 from undust.rules.language import ANY_SITE
 
 if TYPE_CHECKING:

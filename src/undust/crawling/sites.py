@@ -11,7 +11,7 @@ from undust.crawling.rules_in_use import PriorRules, RulesInUse
 from undust.crawling.site_crawl import SiteCrawl
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
-from undust.urls.site import LONGEST_NAME, SITE_NAME, suffixes
+from undust.urls.url import LONGEST_NAME, SITE_NAME, suffixes
 
 if TYPE_CHECKING:
     from undust.rules import Rule

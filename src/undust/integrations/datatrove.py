@@ -11,13 +11,13 @@ datatrove calls what it is given; nothing of it is needed here.
 
 from typing import TYPE_CHECKING, Protocol
 
-from undust.rules.applying import canonicalizer
+from undust.rules import canonicalizer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from undust.rules.applying import Rules
+    from undust.rules import Rules
 
 
 class Document(Protocol):

@@ -21,14 +21,14 @@ from duckdb.func import ARROW  # noqa: E402
 from duckdb.sqltypes import VARCHAR  # noqa: E402
 
 from undust.errors import UndustError  # noqa: E402
-from undust.rules.applying import canonicalizer  # noqa: E402
+from undust.rules import canonicalizer  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pyarrow as pa
 
-    from undust.rules.applying import Rules
+    from undust.rules import Rules
 
 CANONICALIZE, KEY = "undust_canonicalize", "undust_key"
 

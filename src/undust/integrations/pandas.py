@@ -18,10 +18,10 @@ require("pandas", "2.2", extra="pandas")
 import pandas as pd  # noqa: E402 -- loaded once it is known to be there
 import pyarrow as pa  # noqa: E402
 
-from undust.rules.applying import canonicalizer  # noqa: E402
+from undust.rules import canonicalizer  # noqa: E402
 
 if TYPE_CHECKING:
-    from undust.rules.applying import Rules
+    from undust.rules import Rules
 
 
 def canonicalize(urls: pd.Series, rules: Rules, *, threads: int | None = None) -> pd.Series:

@@ -17,10 +17,10 @@ require("polars", "1.20", extra="polars")
 
 import polars as pl  # noqa: E402 -- loaded once it is known to be there
 
-from undust.rules.applying import canonicalizer  # noqa: E402
+from undust.rules import canonicalizer  # noqa: E402
 
 if TYPE_CHECKING:
-    from undust.rules.applying import Rules
+    from undust.rules import Rules
 
 TEXTS_IN_OTHER_FORM = (pl.Categorical, pl.Enum, pl.Null)
 """Any other type that is not text is an error, which the core raises."""

@@ -20,8 +20,7 @@ require("pyspark", "4.1", extra="spark")
 from pyspark.sql.types import StringType, StructField, StructType  # noqa: E402 -- known to be there
 
 from undust.errors import UndustError  # noqa: E402
-from undust.rules import RuleSet  # noqa: E402
-from undust.rules.applying import canonicalizer  # noqa: E402
+from undust.rules import RuleSet, canonicalizer  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame
 
-    from undust.rules import Canonicalizer
-    from undust.rules.applying import Rules
+    from undust.rules import Canonicalizer, Rules
 
 MOST_SETS = 4
 """Rule sets that a process keeps compiled; the one unused for longest is released."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.asking.live_judges import Asking
+from undust.asking.live_judge import Asking
 from undust.asking.outcome import RuleOutcome
 from undust.asking.rule_file import SiteSamples, concluded, prove_groups
 from undust.asking.samples import samples_from
@@ -27,7 +27,7 @@ from undust.jobs.validate import BEFOREHAND
 from undust.pages.clustering import find_in_site
 from undust.reading.observations import Observations, table_of
 from undust.rules import RuleSet
-from undust.rules.proposed import LIKELY, is_proposed
+from undust.rules.language import LIKELY, is_proposed
 from undust.searching.likely import without_visits
 from undust.urls import site_of
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
-    from undust.asking.fetch_options import Manners
+    from undust.asking.limits import Manners
     from undust.asking.outcome import Validation
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule

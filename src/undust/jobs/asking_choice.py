@@ -12,7 +12,7 @@ from undust.errors import WrongUsage
 from undust.urls import Url, normalize
 
 if TYPE_CHECKING:
-    from undust.asking.fetch_options import Manners
+    from undust.asking.limits import Manners
 
 STAGES = 3
 """Stages of an answer that may each take their time: to be reached, to begin, to go on."""
@@ -43,7 +43,7 @@ class AskingChoice:
 
     def named_hosts(self, base: str | None) -> frozenset[str]:
         """Return the hosts that the person named in whatever way."""
-        from undust.asking.addresses import connection_from  # noqa: PLC0415 -- slow to load
+        from undust.asking.limits import connection_from  # noqa: PLC0415 -- slow to load
 
         texts = [base or "", *(f"http://{host.removeprefix('*.')}/" for host in self.ask_hosts)]
         parsed = [Url.parse(normalize(text)) for text in texts]
@@ -68,8 +68,7 @@ class AskingChoice:
 
     def manners(self, hosts: frozenset[str] | None) -> Manners:
         """Return how these hosts are asked; without them, any host."""
-        from undust.asking.addresses import connection_from  # noqa: PLC0415 -- slow to load
-        from undust.asking.fetch_options import Manners  # noqa: PLC0415
+        from undust.asking.limits import Manners, connection_from  # noqa: PLC0415 -- slow to load
 
         return Manners(
             delay_s=self.delay,

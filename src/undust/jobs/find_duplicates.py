@@ -16,7 +16,7 @@ from undust.errors import UndustError
 from undust.jobs.read import with_site
 from undust.pages.clustering import WITH_NOTES, Duplicates, Summary, find_in_site, from_note, rows_of_site
 from undust.pages.clustering.clusters import CLUSTER_SCHEMA as CLUSTERS
-from undust.pages.clustering.declarations import declared_in_header, declared_in_robots
+from undust.pages.clustering.evidence import declared_in_header, declared_in_robots
 from undust.pages.clustering.false_clusters import VALUES
 from undust.reading.observations import Observations, Statement, table_of
 from undust.showing.tree import SiteTree, site_tree
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from undust.engines import Engine
     from undust.pages.clustering import Declaration, SiteClusters
-    from undust.urls.tree import Salience
+    from undust.urls.tree.growing import Salience
 
 
 def find_duplicates(

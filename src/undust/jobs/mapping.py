@@ -331,13 +331,13 @@ class Normalizing(NamedTuple):
     @staticmethod
     def steps() -> dict[str, str]:
         """Return the steps that can be skipped, each with what it does."""
-        from undust.urls.normalize import STEPS  # noqa: PLC0415 -- rules do without
+        from undust.urls.url import STEPS  # noqa: PLC0415 -- rules do without
 
         return STEPS
 
     def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
         """Return whole lines of URLs in their standard form, their number, and what happened."""
-        from undust.urls.normalize import normalize_lines  # noqa: PLC0415 -- rules do without
+        from undust.urls.url import normalize_lines  # noqa: PLC0415 -- rules do without
 
         out, count, changed, not_urls = normalize_lines(data, skip=self.skip, threads=self.threads)
         return out, count, Added(not_urls, changed)
@@ -346,7 +346,7 @@ class Normalizing(NamedTuple):
         """Return the same for a column."""
         import pyarrow as pa  # noqa: PLC0415 -- slow to load, and lists do without
 
-        from undust.urls.normalize import normalize_counted  # noqa: PLC0415 -- rules do without
+        from undust.urls.url import normalize_counted  # noqa: PLC0415 -- rules do without
 
         column, changed, not_urls = normalize_counted(urls, skip=self.skip, threads=self.threads)
         return pa.array(column), Added(not_urls, changed)

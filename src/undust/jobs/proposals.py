@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from undust.learning import is_off
 from undust.learning.refusals import Unwanted
 from undust.proposing.papers import propose
-from undust.rules.proposed import LIKELY
+from undust.rules.language import LIKELY
 from undust.searching.likely import LEAST_URLS, forgotten_by, likely_of, likely_rules, of_visits
 from undust.searching.sized_site import clusters_by_size, has_raw_digests
 

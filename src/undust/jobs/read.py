@@ -19,13 +19,13 @@ from undust.engines import SITE, File, Files
 from undust.errors import SourceError, UnknownFormat
 from undust.files.streams import STANDARD, require_readable
 from undust.measuring.counts import TRAFFIC
-from undust.reading.content.page import PagesSeen
-from undust.reading.content.sketch import SIZE, WORDS
 from undust.reading.formats import named_format
 from undust.reading.formats.files import find_files, is_recognised, note_unknown, read_file
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading, ReadOptions
 from undust.reading.formats.rows import batch_of, chosen
 from undust.reading.observations import SCHEMA, FileReport, Observations, Remark
+from undust.reading.page import PagesSeen
+from undust.reading.text import SIZE, WORDS
 from undust.urls import are_site_names, normalize, site_of
 
 if TYPE_CHECKING:

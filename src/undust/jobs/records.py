@@ -29,8 +29,7 @@ from undust.judging.checked import CheckedPages
 from undust.learning import RefusedRule, SitePages, SiteRules, SiteTally, State
 from undust.learning.generic import SHOWN, ShapeSums, SharedShape, SiteVote, vote_of
 from undust.pages.totals import Totals
-from undust.rules import Rule
-from undust.rules.applying import program_of
+from undust.rules import Rule, program_of
 from undust.statistics import interval, upper_bound
 
 if TYPE_CHECKING:

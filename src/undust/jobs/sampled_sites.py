@@ -30,8 +30,7 @@ from undust.pages.clustering import find_in_site
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.clustering.nodes import FIRST_ERROR
 from undust.pages.totals import Totals
-from undust.rules import RuleSet
-from undust.rules.applying import program_of
+from undust.rules import RuleSet, program_of
 from undust.urls import normalize
 
 if TYPE_CHECKING:

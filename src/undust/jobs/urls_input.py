@@ -16,7 +16,7 @@ from undust.errors import SourceError, UndustError, UnknownFormat
 from undust.files.streams import STANDARD, require_readable
 from undust.reading.formats import OTHER_NAMES, SOURCES, format_of, named_format, recognising
 from undust.reading.formats.files import LookedInto, find_files, look_into
-from undust.reading.formats.naming import url_column
+from undust.reading.formats.recognising import url_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

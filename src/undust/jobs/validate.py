@@ -110,7 +110,7 @@ def validate(  # noqa: PLR0913 -- one for each thing that a person may say
     if not live and not paths:
         seen_before = Sampling(samples, epsilon, max_fpr=max_fpr, seed=seed)
         return run(rules, groups, _observed(seen), seen_before, "held-out")
-    from undust.asking.live_judges import Asking  # noqa: PLC0415 -- loads what only asking needs
+    from undust.asking.live_judge import Asking  # noqa: PLC0415 -- loads what only asking needs
 
     said = AskingChoice(
         samples=samples,

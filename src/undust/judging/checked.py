@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from undust.judging.effect import lost_under
-from undust.rules.applying import program_of
+from undust.rules import program_of
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:

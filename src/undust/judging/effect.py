@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from undust._core import KeyIndex
 from undust.edits import KEEP
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -35,9 +35,8 @@ from undust.learning.texts import adds_a_value, makes_up, renames, renumbers
 from undust.learning.unstable_pages import CALM, UnstablePages
 from undust.pages import EVIDENCE_MOST
 from undust.privacy import is_random
-from undust.rules import RuleSet
-from undust.rules.applying import program_of
-from undust.rules.target_words import prefers_other_form
+from undust.rules import RuleSet, program_of
+from undust.rules.verdict import prefers_other_form
 from undust.searching.doubts import other_numbers
 from undust.searching.removed_texts import is_page_number
 

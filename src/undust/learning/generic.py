@@ -21,7 +21,7 @@ import pyarrow as pa
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
 from undust.learning.texts import OPEN, REST_OF_URL, UrlForms, replacing, rewriting
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.seen import frequent
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE

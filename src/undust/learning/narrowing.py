@@ -9,7 +9,7 @@ from math import exp, inf, lgamma
 from typing import TYPE_CHECKING
 
 from undust.learning.texts import pieces_of
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ from undust.learning.bounds import HeldPairs
 from undust.learning.rule_evidence import masked
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
-from undust.rules.proposed import is_proposed
+from undust.rules.language import is_proposed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -30,8 +30,8 @@ from undust.learning.narrowing import VALUE_PREFIX
 from undust.learning.texts import OPEN, REST_OF_URL, replacing, rewriting
 from undust.pages.clustering import find_in_site
 from undust.privacy import looks_secret
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.papers import LEARNERS, propose
-from undust.proposing.parameters import is_plain
 from undust.proposing.seen import frequent
 
 if TYPE_CHECKING:

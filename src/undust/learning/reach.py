@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.compute as pc
 
 from undust.learning.texts import OPEN, pieces_of, with_conditions, with_sides
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.rules import RuleSet
-from undust.rules.applying import program_of
+from undust.rules import RuleSet, program_of
 from undust.rules.verdict import first_of_each_reason
 
 if TYPE_CHECKING:

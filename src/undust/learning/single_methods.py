@@ -24,7 +24,7 @@ from undust.judging.verdict import VerdictLimits
 from undust.learning.beliefs import Beliefs
 from undust.learning.refusals import TOGETHER
 from undust.proposing.papers import propose
-from undust.proposing.papers.resources import Resources
+from undust.proposing.papers.method_options import Resources
 from undust.rules import RuleSet
 from undust.rules.reasoning.algebra import is_opposite, refines
 from undust.statistics import upper_bound

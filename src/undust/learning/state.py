@@ -20,7 +20,7 @@ from undust._core import Standing
 from undust.judging.state import numbered, renumbered
 from undust.learning.site_pages import unseen_target_share
 from undust.pages.clustering.clusters import EVIDENCE_AGAINST
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import is_somebodys
 from undust.errors import UndustError
-from undust.rules import Rule
-from undust.rules.applying import program_of
+from undust.rules import Rule, program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

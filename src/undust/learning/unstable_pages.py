@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from undust.learning.narrowing import counted
 from undust.learning.texts import keeping, with_conditions
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

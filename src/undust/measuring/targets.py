@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from undust.pages.clustering.clusters import SAME_PAGE
 from undust.rules import RuleSet
-from undust.rules.target_words import prefers_lesser_form
+from undust.rules.verdict import prefers_lesser_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

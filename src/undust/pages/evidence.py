@@ -18,9 +18,8 @@ import pyarrow as pa
 
 from undust._core import Evidence
 from undust.pages.calibration import EVIDENCE_MOST, EvidencePrior, bin_ratios, corrected, share_ratio, shipped
-from undust.pages.composition import Composition, composition_of
-from undust.pages.facts import equal_pairs, other_pairs
-from undust.reading.content.sketch import KEY_SHIFT, WORDS_MASK
+from undust.pages.facts import Composition, composition_of, equal_pairs, other_pairs
+from undust.reading.text import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -89,7 +88,7 @@ class SiteEvidence:
         return other
 
     def contents(self, left: ArrayLike, right: ArrayLike) -> Floats:
-        """Return the same from what the rows show alone, whatever the user or the site says of them."""
+        """Return the same from the content of the rows alone, without labels and declarations."""
         return cast("Floats", self.core.ratios(_rows(left), _rows(right), of_content=True))
 
     def features(self, left: ArrayLike, right: ArrayLike) -> Floats:
@@ -285,7 +284,7 @@ class _Model:
         return np.where(found[:, -1] >= LEAST_WORDS, ratios, 0.0)
 
     def _of_others(self, pairs: Pairs) -> Floats:
-        """Return the scores of pairs that are taken for two pages, without those that are surely copies.
+        """Return the scores of pairs that are treated as two pages, without those that are surely copies.
 
         Copies that are drawn by chance are few. Where many pairs look like copies, pages differ in little.
         """

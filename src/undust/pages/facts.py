@@ -1,28 +1,39 @@
-"""What is known of the distinct URLs of one site, as columns, and pairs of them that are taken for two pages.
+"""What is known of the distinct URLs of one site: columns, what their pages are made of, pairs of two pages.
 
 `SiteFacts` is the input of `SiteEvidence`.
 
 Pairs are drawn at random within a shape, and as neighbours one value apart. Pairs at random are too easy, for
 pages about one subject are more alike, so half of the pairs are neighbours. Some of them are copies of one
 page; the calibration tolerates that, for the price of weaker evidence.
+
+Pages are made of blocks, each weighted by how few pages of the site have it: a menu is on all pages and
+distinguishes none of them. Pages are counted by distinct title: a page with a hundred URLs would otherwise
+look like a template. A block of `n` words on `d` of `t` titles weighs `n * log(t / d) / log(t)` words, from
+all its words down to none for a block on half of the titles.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT, MOST_BLOCKS, WORDS_MASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
     Pairs = tuple[Ints, Ints]
+    Floats = NDArray[np.float64]
+    Weights = NDArray[np.float32]
 
 
 class UrlShapes(NamedTuple):
@@ -53,14 +64,14 @@ class SiteFacts:
     shows: Bools
     """Rows whose content may be compared: not redirects, errors, empty pages, login walls."""
     label: Ints
-    """Equal label, same page, as the user says."""
+    """Labels of the user: equal label, same page."""
     digest: Ints
     """Equal digest, equal content."""
     sketches: NDArray[np.uint32]
     """One row of minima for each URL that has a sketch."""
     sketch_row: Ints
     blocks: pa.Array
-    """For each row its blocks (`list<int64>`, see `undust.reading.content.sketch`), null where unknown."""
+    """For each row its blocks (`list<int64>`, see `undust.reading.text`), null where unknown."""
     title: pa.Array
     """The title of each row's page, null where unknown."""
     home: Ints
@@ -115,7 +126,7 @@ def _drawn(group: Ints, row: Ints, generator: np.random.Generator) -> Pairs:
 
 
 def _different(facts: SiteFacts, pairs: Pairs) -> Pairs:
-    """Return the pairs of which nothing says that they are one page."""
+    """Return the pairs without evidence that they are one page."""
     left, right = pairs
     digest, home, label = facts.digest, facts.home, facts.label
     is_one = (digest[left] >= 0) & (digest[left] == digest[right])
@@ -132,3 +143,109 @@ def equal_pairs(column: Ints, rows: Ints) -> Pairs:
     is_first = np.diff(column[order], prepend=-1) != 0
     first = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]] if len(order) else order
     return first[~is_first], order[~is_first]
+
+
+ALL_KEPT = 1 << 31
+"""The last key of a page whose blocks are all there."""
+FEW_TITLES = 0.1
+"""Titles distinguish pages if there is at least one for this many different contents."""
+MOST_COUNTED = 4_000_000
+"""Blocks from which the template is counted; of a larger site it is counted on some of its pages."""
+_SPREAD, _SPREAD_BITS = np.int64(0x9E3779B1), np.int64(16)
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Composition(NamedTuple):
+    """Blocks and title words of each row, as the core takes them."""
+
+    first_block: Ints
+    blocks: Ints
+    weights: Weights
+    number_weights: Weights
+    """Of the digits of each block, between 0 and 1; also where its words are the template's."""
+    last_key: Ints
+    first_title_word: Ints
+    title_words: Ints
+    title_weights: Weights
+
+
+def composition_of(blocks: pa.Array, title: pa.Array, digest: Ints) -> Composition:
+    """Weigh the blocks and the title words of all rows."""
+    sizes = np.asarray(pc.fill_null(pc.list_value_length(blocks), 0), np.int64)
+    flat = np.asarray(blocks.flatten(), np.int64)
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    ends = np.cumsum(sizes)
+    last_key = np.where(sizes > 0, ALL_KEPT, -1)
+    is_cut = sizes >= MOST_BLOCKS
+    last_key[is_cut] = flat[ends[is_cut] - 1] >> KEY_SHIFT
+    titles = title.dictionary_encode()
+    code = np.asarray(pc.fill_null(titles.indices, -1), np.int64)
+    page = _pages(code, digest, sizes > 0)
+    weights = (flat & WORDS_MASK) * _rarity(flat >> KEY_SHIFT, page[row])
+    has_digits = flat >> DIGITS_SHIFT & DIGITS_MASK > 0
+    numbers = np.zeros(len(flat))
+    numbers[has_digits] = _rarity(flat[has_digits] >> DIGITS_SHIFT, page[row[has_digits]])
+    kept = (weights > 0) | (numbers > 0)
+    sizes = np.bincount(row[kept], minlength=len(sizes))
+    first_word, words, word_weights = _title_words(titles.dictionary, code)
+    return Composition(
+        _offsets(sizes),
+        flat[kept],
+        weights[kept].astype(np.float32),
+        numbers[kept].astype(np.float32),
+        last_key,
+        first_word,
+        words,
+        word_weights,
+    )
+
+
+def _pages(title: Ints, digest: Ints, has_blocks: NDArray[np.bool_]) -> Ints:
+    """Return what identifies the page of each row while the template is counted."""
+    known = title[has_blocks & (title >= 0)]
+    contents = len(np.unique(digest[has_blocks]))
+    by_title = len(np.unique(known)) >= FEW_TITLES * contents
+    unknown = np.where(digest >= 0, digest, digest.max(initial=0) + 1 + np.arange(len(digest)))
+    own = title.max(initial=-1) + 1 + unknown
+    return np.where((title >= 0) & by_title, title, own)
+
+
+def _rarity(key: Ints, page: Ints) -> Floats:
+    """Return for each block how few pages have it, from 1 for a single page down to 0 for all."""
+    if not len(key):
+        return np.zeros(0)
+    step = 1 + len(key) // MOST_COUNTED
+    some = (page * _SPREAD >> _SPREAD_BITS) % step == 0
+    pages = max(len(np.unique(page[some])), 2)
+    size = int(page.max()) + 1
+    number = np.unique(key[some], return_inverse=True)
+    pairs = np.unique(number[1].astype(np.int64) * size + page[some]) // size
+    keys, having = number[0], np.bincount(pairs, minlength=len(number[0]))
+    place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+    found = np.where(keys[place] == key, having[place], 1)
+    rarity = np.clip(np.log((pages + 1) / found) / np.log(pages + 1), 0.0, 1.0)
+    return np.where(found <= pages / 2, rarity, 0.0)
+
+
+def _title_words(titles: pa.Array, code: Ints) -> tuple[Ints, Ints, Weights]:
+    vocabulary: dict[str, int] = {}
+    each = [
+        sorted({vocabulary.setdefault(word, len(vocabulary)) for word in _WORD.findall(title.lower())})
+        for title in titles.to_pylist()
+    ]
+    sizes = np.fromiter((len(words) for words in each), np.int64, len(each))
+    words = np.fromiter((word for some in each for word in some), np.int64, int(sizes.sum()))
+    having = np.bincount(words, minlength=len(vocabulary))
+    count = max(len(each), 2)
+    weights = np.clip(np.log(count / np.maximum(having, 1)) / np.log(count), 0.0, 1.0)[words]
+    starts = _offsets(sizes)
+    known = np.where(code >= 0, code, 0)
+    of_row = np.where(code >= 0, sizes[known], 0) if len(sizes) else np.zeros(len(code), np.int64)
+    first = _offsets(of_row)
+    within = np.arange(first[-1]) - np.repeat(first[:-1], of_row)
+    place = np.repeat(starts[known], of_row) + within if len(sizes) else within
+    return first, words[place], weights[place].astype(np.float32)
+
+
+def _offsets(sizes: Ints) -> Ints:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))

@@ -1,6 +1,6 @@
 """How pages of a site differ from themselves, and how two different pages of it differ, from their blocks.
 
-Every kind of witness that two sightings are one page is a sample of pairs. Beside them stands a sample of
+Every kind of witness that two sightings are one page is a sample of pairs. There is also a sample of
 pairs of different pages, so that a reader sees whether the two can be distinguished on this site.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from undust.pages.facts import equal_pairs, other_pairs
-from undust.reading.content.sketch import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
+from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ class BlockChanges:
     """What differs between two sightings, in blocks."""
 
     shared: int
-    """Blocks with the same words, whatever their numbers."""
+    """Blocks with the same words and any numbers."""
     numbers: int
     """… of which the numbers differ."""
     only_left: int

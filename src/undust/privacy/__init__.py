@@ -20,7 +20,7 @@ from urllib.parse import unquote_to_bytes
 
 
 class Context(IntEnum):
-    """How much the surroundings of a text say that it is secret; more counts for less random texts."""
+    """How strongly the surroundings of a text suggest a secret; more counts for less random texts."""
 
     NOTHING = 0
     REMOVED = 1
@@ -129,7 +129,7 @@ def names_a_person(text: str) -> bool:
 
 
 def announced_by(word: str) -> Context:
-    """Return what the name of a parameter, or the part of a path before a text, says about it.
+    """Return what the name of a parameter, or the part of a path before a text, shows about it.
 
     >>> [announced_by(word).name for word in ("PHPSESSID", "resetKey", "user%5Bpassword%5D", "code", "page")]
     ['ANNOUNCED', 'ANNOUNCED', 'PASSWORD', 'REMOVED', 'NOTHING']
@@ -146,7 +146,7 @@ def announced_by(word: str) -> Context:
 
 
 def announced_in_path(segment: str) -> Context:
-    """Return what a part of a path says about those after it, and about the parameters.
+    """Return what a part of a path shows about those after it, and about the parameters.
 
     >>> [announced_in_path(segment).name for segment in ("reset-password", "confirm", "ticket", "page")]
     ['ANNOUNCED', 'ANNOUNCED', 'NOTHING', 'NOTHING']
@@ -156,7 +156,7 @@ def announced_in_path(segment: str) -> Context:
 
 
 def announces_phone(word: str) -> bool:
-    """Return whether the name of a parameter says that its value is a telephone number."""
+    """Return whether the name of a parameter marks its value as a telephone number."""
     words = _WORD.findall(_HUMP.sub("-", decoded(word)).lower()) if len(word) <= LONG * 4 else ()
     return not PHONES.isdisjoint(words)
 
@@ -222,7 +222,7 @@ def _is_iban(text: str) -> bool:
 
 
 def looks_like_phone(text: str) -> bool:
-    """Return whether a text can be a telephone number, given that its name says so."""
+    """Return whether a text can be a telephone number, given a name that suggests one."""
     plain = decoded(text).replace("+", " ").strip()
     return bool(_PHONE.fullmatch(plain)) and sum(map(str.isdigit, plain)) >= PHONE
 

@@ -193,12 +193,12 @@ class _Before:
 
     @property
     def context(self) -> Context:
-        """What is said about the next piece."""
+        """What is known about the next piece."""
         return max(announced_by(self._name), self._query) if self._name else max(self._path, self._query)
 
     @property
     def is_phone(self) -> bool:
-        """Whether the next piece is said to be a telephone number."""
+        """Whether the next piece is marked as a telephone number."""
         return bool(self._name) and announces_phone(self._name)
 
 

@@ -1,12 +1,17 @@
-"""Proposers, one for each kind of difference: from where a site's URLs stand to edits worth judging."""
+"""Proposers, one for each kind of difference: from the current URLs of a site to edits worth judging."""
 
-from undust.proposing.differences import differences
-from undust.proposing.hosts import labels
-from undust.proposing.parameters import defaults, drops, on_any_path
+from undust.proposing.differences import differences, swaps
+from undust.proposing.idle_parts import (
+    defaults,
+    drops,
+    idle_segments,
+    labels,
+    last_segments,
+    on_any_path,
+    spellings,
+)
 from undust.proposing.places import places
 from undust.proposing.seen import SeenParts, SeenSite, parts_of
-from undust.proposing.spelling import idle_segments, last_segments, spellings
-from undust.proposing.swaps import swaps
 
 PROPOSERS = (
     spellings,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, making
 from undust.edits.shapes import EDIT_HOST, PATH, REST
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.seen import parts_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _NUMBER = ShapeCapture(kind="int")
 
 
 class UrlPlace(NamedTuple):
-    """Where something stands: a part of the URL, and the number of a label or segment, or a name."""
+    """A place: a part of the URL, and the number of a label or segment, or a name."""
 
     part: str
     at: int | str
@@ -166,7 +166,7 @@ def differing(left: SeenParts, right: SeenParts) -> dict[UrlPlace, tuple[str, st
 
 
 def _cuts(found: dict[UrlPlace, tuple[str, str]]) -> Iterator[tuple[Cuts, Middles]]:
-    """Yield what may stay before and behind each difference; of several at once, all or nothing."""
+    """Yield what may stay before and after each difference; of several at once, all or nothing."""
     options = [[(place, *option) for option in _options(*pair)] for place, pair in found.items()]
     several = 2
     if len(options) > several:

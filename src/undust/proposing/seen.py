@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from undust.judging import KeyState
 
 _FEW = 6
-"""Of a page with more URLs than this, some pairs are looked at only."""
+"""Of a page with more URLs than this, only some pairs are compared."""
 
 
 class SeenParts(NamedTuple):
@@ -47,7 +47,7 @@ class SeenSite:
     """One image of each key whose page is known, with that page.
 
     Args:
-        state: Where the URLs stand.
+        state: The current URLs.
         held: Pages that are not looked at; what is proposed can be tested on them.
 
     """

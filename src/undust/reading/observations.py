@@ -45,7 +45,7 @@ _FATES: dict[Fate, str] = {
     "passed over": "whole records that are not a sighting of a page",
     "lost": "values that could not be read, in records that were kept",
 }
-"""What can happen to a record besides being read, and what is counted under it."""
+"""What can happen to a record that is not simply read, and what is counted under it."""
 
 _WIDTH = 100
 

@@ -1,30 +1,47 @@
-"""The rule file: JSON with a format, a version and a list of rules.
+"""Rule files: JSON with a format, a version and a list of rules; and folders of them.
 
     {"format": "undust-rules", "version": 1, "rules": […]}
 
-A file with a rule that has `fetch`, `needs` or the status `proposed` has version 2: undust 0.1, which
-would apply such a rule like any other, refuses it. Every other file has version 1.
+A file with a rule that has `fetch`, `needs` or the status `proposed` has version 2: undust 0.1, which would
+apply such a rule like any other, refuses it. Every other file has version 1.
 
-Each field of a rule is on a line of its own, so that a review sees what changed. Keys that undust
-does not know, in a rule or beside the list, are kept. Errors name the file, the line and the fix;
-lines are looked up only then, so that a sound file loads at the speed of the JSON parser.
+Each field of a rule is on a line of its own, so that a review sees what changed. Keys that undust does not
+know, in a rule or beside the list, are kept. Errors name the file, the line and the fix; lines are looked up
+only then, so that a sound file loads at the speed of the JSON parser.
+
+A folder holds the rules in parts, sorted by site. A reader opens only the parts with the sites it needs:
+
+    rules/index.json                               which part has which sites
+    rules/0f3a….json, rules/91bc….json             each a whole rule file, named after its content
+
+The rules of a site are all in one part; rules for all sites have a part of their own. The index is written
+last, and then parts that only the older index names are removed: an interrupted job leaves the old rules. The
+order of the rules of a site is kept. No other order matters: a site's own rules come first, then those for
+all.
 """
 
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
-from contextlib import contextmanager
+import re
+from bisect import bisect_left
+from contextlib import contextmanager, suppress
+from itertools import groupby
 from json.encoder import encode_basestring
 from math import isinf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from undust.errors import InvalidRule, UnknownVersion
-from undust.rules.problems import Problem
+from undust.errors import InvalidRule, RuleError, UnknownVersion
+from undust.files.streams import open_output, read_whole
+from undust.rules.language import ANY_SITE, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
 
 _FORMAT = "undust-rules"
 VERSION, _VERSION_OF_USES = 1, 2
@@ -36,7 +53,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def read(data: bytes, name: str) -> tuple[dict[str, Any], int, list[dict[str, Any]]]:
-    """Return what a rule file holds beside its rules, its version, and its rules; `name` is for messages."""
+    """Return the header of a rule file, its version, and its rules; `name` is for messages."""
     text = _decoded(data, name)
     with _no_garbage():
         try:
@@ -143,7 +160,7 @@ def _checked(content: Any, name: str) -> tuple[dict[str, Any], list[dict[str, An
 
 
 def require_unique(rules: Sequence[Mapping[str, Any]]) -> None:
-    """Raise a `Problem` if two rules say the same, and so would have one id."""
+    """Raise a `Problem` if two rules are equal, and so would have one id."""
     # Most files differ early, and a file of 100,000 rules should load at once.
     for few in (itemgetter("from"), itemgetter("site", "from")):
         try:
@@ -156,14 +173,14 @@ def require_unique(rules: Sequence[Mapping[str, Any]]) -> None:
         try:
             before = seen.setdefault(said_by(rule), number)
         except (AttributeError, TypeError):
-            continue  # not even an object, or no texts: the core says what is wrong with it
+            continue  # not even an object, or no texts: the core reports what is wrong with it
         if before != number:
             message = f"says the same as rule {before}, so both have one id; remove one of them"
             raise Problem(message, number=number)
 
 
 def said_by(rule: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what the id of a rule stands for."""
+    """Return the fields that the id of a rule is made from."""
     get = rule.get
     when, unless = get("when"), get("unless")
     return (
@@ -242,3 +259,126 @@ def _json(value: Any) -> str:  # noqa: ANN401 -- any JSON value
     if type(value) is str:
         return str(encode_basestring(value))
     return repr(value) if type(value) is int else _ENCODER.encode(value)
+
+
+INDEX = "index.json"
+PART_RULES = 10_000
+"""Rules of a part, more or less: a site is not cut."""
+_PARTS_FORMAT, _PARTS_VERSION = "undust-rule-parts", 1
+_PART_NAME = re.compile(r"[0-9a-f]{32}\.json")
+_PARTS_FIX = "get the folder again, or write it again with -o"
+
+
+class Part(NamedTuple):
+    """One file of a folder."""
+
+    file: str
+    first: str
+    last: str
+    rules: int
+
+
+def is_folder(path: str) -> bool:
+    """Return whether a path means a folder of rules: there is one, or the name ends with a slash."""
+    return path.endswith("/") or Path(path, INDEX).is_file()
+
+
+def readable(path: str) -> str:
+    """Return the file that shows whether rules can be read."""
+    return str(Path(path, INDEX)) if is_folder(path) else path
+
+
+def site_key(site: str) -> str:
+    """Return the name by which sites are sorted and looked up."""
+    return site.lower()
+
+
+def write_parts(folder: str, header: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> None:
+    """Write rules that come sorted by site, in memory that does not grow with their number."""
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        message = f"{folder}: is a file, and rules in parts are a folder; name another"
+        raise RuleError(message)
+    place.mkdir(exist_ok=True)
+    before = {part.file for part in _index(folder)[1]} if (place / INDEX).is_file() else set()
+    parts = [_written_part(place, header, some) for some in _cut(rules)]
+    told = {"format": _PARTS_FORMAT, "version": _PARTS_VERSION, "header": dict(header)}
+    told["parts"] = [part._asdict() for part in parts]
+    with open_output(str(place / INDEX)) as output:
+        output.write(json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
+    for name in before - {part.file for part in parts}:
+        with suppress(OSError):  # what remains is in no index, and is never read
+            (place / name).unlink()
+
+
+def _cut(rules: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    held: list[Mapping[str, Any]] = []
+    for site, own in groupby(rules, lambda rule: site_key(rule["site"])):
+        some = list(own)
+        if held and (len(held) + len(some) > PART_RULES or site == ANY_SITE):
+            yield held
+            held = []
+        held += some
+    if held:
+        yield held
+
+
+def _written_part(place: Path, header: Mapping[str, Any], rules: list[Mapping[str, Any]]) -> Part:
+    data = written(header, iter(rules))
+    name = f"{hashlib.blake2b(data, digest_size=16).hexdigest()}.json"
+    with open_output(str(place / name)) as output:
+        output.write(data)
+    return Part(name, site_key(rules[0]["site"]), site_key(rules[-1]["site"]), len(rules))
+
+
+def parts_of(folder: str, sites: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the text of each part, or of those with rules of some sites or of all sites."""
+    wanted = None if sites is None else sorted(set(map(site_key, sites)))
+    for part in _index(folder)[1]:
+        if wanted is not None and part.first != ANY_SITE and not _is_between(wanted, part):
+            continue
+        path = str(Path(folder, part.file))
+        data = read_whole(path, MOST_FILE_BYTES)
+        if hashlib.blake2b(data, digest_size=16).hexdigest() != part.file.partition(".")[0]:
+            message = (
+                f"{path}: its content is not what its name says, so it was damaged or changed; {_PARTS_FIX}"
+            )
+            raise InvalidRule(message)
+        yield path, data
+
+
+def _is_between(names: list[str], part: Part) -> bool:
+    place = bisect_left(names, part.first)
+    return place < len(names) and names[place] <= part.last
+
+
+def header_of(folder: str) -> dict[str, Any]:
+    """Return the header of the rule files."""
+    return _index(folder)[0]
+
+
+def _index(folder: str) -> tuple[dict[str, Any], list[Part]]:
+    path = str(Path(folder, INDEX))
+    data = read_whole(path, MOST_FILE_BYTES)
+    try:
+        found = _sound_index(json.loads(data), path)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        found = None
+    if found is None:
+        message = f"{path}: not the index of a folder of rules; {_PARTS_FIX}"
+        raise InvalidRule(message)
+    return found
+
+
+def _sound_index(content: Any, path: str) -> tuple[dict[str, Any], list[Part]] | None:  # noqa: ANN401 -- any JSON
+    """Return the content of an index; None if it is not one."""
+    if content["format"] != _PARTS_FORMAT:
+        return None
+    if content["version"] != _PARTS_VERSION:
+        shown = json.dumps(content["version"])
+        message = f"{path}: version {shown}, and this undust reads {_PARTS_VERSION}; update undust"
+        raise UnknownVersion(message)
+    found = [Part(**part) for part in content["parts"]]
+    names = [name for part in found if part.first != ANY_SITE for name in (part.first, part.last)]
+    is_sound = all(_PART_NAME.fullmatch(part.file) for part in found) and names == sorted(names)
+    return (dict(content["header"]), found) if is_sound else None

@@ -1,8 +1,9 @@
-"""One rule: what it says, and what is known about it.
+"""One rule: what it says, what is known about it, and what is wrong with it.
 
-The language itself (what is legal, what it matches, what it writes) lives in the core, which alone
-parses it. Here is the object that people hold in hand: frozen, comparable, one line of text or one
-JSON object at will.
+The core parses the language: what is legal, what a rule matches and what it writes. `Rule` is the object that
+people use: frozen, comparable, printed as one line of text or one JSON object. A `Problem` is the error of
+a bad rule, with its place. The core reads only what a rule says; the types of its evidence, which comes from
+learners, people and other programs, are checked here.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, cast, get_args
 from urllib.parse import quote
 
-from undust._core import check_rule, parse_rule
+from undust._core import RuleProblem, check_rule, parse_rule
 from undust.display import drawn
-from undust.rules import evidence
-from undust.rules.problems import Problem, asked
+from undust.errors import InvalidRule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
 
 Kind = Literal["replace", "rewrite", "keep"]
 Status = Literal["active", "disabled", "proposed"]
@@ -29,7 +30,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 STATUSES: tuple[Status, ...] = get_args(Status)
 ANY_SITE = "*"
 RETIRED = "retired"
-"""The key of a rule that says when and why evidence, and no person, switched it off."""
+"""The key of a rule with the time and the reason if evidence, not a person, switched it off."""
 
 JSON_NAMES = {"source": "from", "target": "to"}
 """Fields whose JSON key is a word that Python has taken."""
@@ -79,7 +80,7 @@ class Rule:
     examples: tuple[tuple[str, str], ...] = ()
     """Pairs of a URL and what the rule makes of it."""
     validated: Mapping[str, Any] | None = field(default=None, hash=False)
-    """`when` (a time) and `how` (`held-out`, `live`, `archive`), and what the proof noted besides."""
+    """`when` (a time) and `how` (`held-out`, `live`, `archive`), and other notes of the proof."""
     targets: Mapping[str, int] | None = field(default=None, hash=False)
     """Where it leads: how many of its results were `seen` to work, `redirected`, `unseen`, or `wrong`."""
     review: Mapping[str, str] | None = field(default=None, hash=False)
@@ -98,7 +99,7 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str, *, site: str) -> Self:
-        """Return the rule that a line of text says: `KIND FROM [→ TO] [when P, P] [unless P, P]`."""
+        """Return the rule written in a line of text: `KIND FROM [→ TO] [when P, P] [unless P, P]`."""
         try:
             kind, source, target, when, unless = asked(parse_rule, text)
         except Problem as problem:
@@ -113,13 +114,13 @@ class Rule:
         >>> print(Rule.from_json({"site": "shop.test", "kind": "replace", "from": ".php3?", "to": "?"}))
         replace ".php3?" → "?"
         """
-        evidence.check(data)
+        check_evidence(data)
         known = {name: data[key] for name, key in _KEYS.items() if data.get(key) is not None}
         extra = {key: value for key, value in data.items() if key not in _KNOWN}
         return cls(**known, extra=extra)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the rule as the JSON object of a rule file; what is unknown or empty is left out.
+        """Return the rule as the JSON object of a rule file; unknown and empty fields are omitted.
 
         >>> list(Rule.parse('replace ".php3?" -> "?"', site="shop.test").to_json())
         ['id', 'site', 'kind', 'from', 'to', 'status']
@@ -200,3 +201,109 @@ def _side(text: str, *, is_quoted: bool) -> str:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Problem(InvalidRule):
+    """What is wrong with one rule: its number in the set, the field and the column, as far as known."""
+
+    def __init__(
+        self, message: str, field: str | None = None, column: int | None = None, number: int | None = None
+    ) -> None:
+        self.message = message
+        self.field = field
+        self.column = column
+        self.number = number
+        places = (
+            "" if number is None else f"rule {number}",
+            "" if field is None else f'"{field}"',
+            "" if column is None else f"column {column}",
+        )
+        place = ", ".join(filter(None, places))
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+def asked(question: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return the core's answer; its objection to a rule becomes a `Problem`."""
+    try:
+        return question(*args, **kwargs)
+    except RuleProblem as error:
+        # The core counts from 0; at column 0 is also what concerns the field as a whole.
+        column = error.column + 1 if error.column else None
+        number = error.rule + 1 if error.rule >= 0 else None
+        raise Problem(str(error), error.field or None, column, number) from None
+
+
+REVIEW_VERDICTS = ("approved", "rejected")
+"""What a person may decide about a rule; kept in its `review`."""
+
+
+def check_evidence(data: Mapping[str, Any]) -> None:
+    """Raise a `Problem` if a field of evidence is not what it should be."""
+    for key, (fits, wanted) in _FIELDS.items():
+        value = data.get(key)
+        if value is not None and not fits(value):
+            message = f"is no {wanted}; correct it or leave it out"
+            raise Problem(message, key)
+
+
+def _is_count(value: Any) -> bool:  # noqa: ANN401 -- any JSON value
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_rate(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _is_text(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, str)
+
+
+def _is_list_of_pairs(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(pair, (list, tuple)) and len(pair) == 2 and all(map(_is_text, pair))  # noqa: PLR2004
+        for pair in value
+    )
+
+
+def _is_proof(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, dict) and _is_text(value.get("when")) and _is_text(value.get("how"))
+
+
+def _is_table_of_counts(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, dict) and all(map(_is_count, value.values()))
+
+
+def _is_review(value: Any) -> bool:  # noqa: ANN401
+    if not isinstance(value, dict) or value.get("verdict") not in {None, *REVIEW_VERDICTS}:
+        return False
+    return all(_is_text(value[key]) for key in ("by", "when", "note") if key in value)
+
+
+_COUNT = (_is_count, "whole number from 0 on")
+_RATE = (_is_rate, "number from 0 to 1")
+_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "learned_by": (_is_text, "text"),
+    "support": _COUNT,
+    "false_positives": _COUNT,
+    "fpr": _RATE,
+    "fpr_upper": _RATE,
+    "saves": _COUNT,
+    "examples": (_is_list_of_pairs, "list of pairs of URLs"),
+    "validated": (_is_proof, "object with the texts 'when' and 'how'"),
+    "targets": (_is_table_of_counts, "object of whole numbers from 0 on"),
+    "review": (_is_review, "object with the texts 'by', 'when', 'note' and the verdict approved or rejected"),
+}
+
+
+LIKELY = "likely"
+"""The key of a rule with the evidence for it: `urls` that it would remove, how many of them are `alike`
+and `unlike` what they become, how likely it is (`true`), and the `edit` that it is a part of."""
+
+
+def is_proposed(rule: Rule) -> bool:
+    """Return whether a rule is only likely so far."""
+    return rule.status == "proposed"

@@ -125,7 +125,7 @@ def _is_among(name: str, names: Sequence[str]) -> bool:
 
 
 def _removed(segments: list[str], pattern: list[str]) -> list[str] | None:
-    """Return what a pattern removes from segments, or None where it says nothing of them."""
+    """Return what a pattern removes from segments, or None if it does not mention them."""
     first = next((at for at, part in enumerate(pattern) if "**" in part), None)
     if first is None:
         return _each(segments, pattern) if len(segments) == len(pattern) else None

@@ -1,8 +1,8 @@
 """Which rules are in effect: the active ones whose needs are met.
 
-A rule may be safe only beside others: a removal beside the `keep` that shields an edit form, say. It
+A rule may be safe only together with others: a removal with the `keep` that protects an edit form. It
 names them in `needs`, and is out of effect as long as one of them is. The answer is the largest set of
-active rules in which every need is met, so rules that need each other stand or fall together.
+active rules in which every need is met, so rules that need each other are in effect together or not at all.
 """
 
 from __future__ import annotations

@@ -103,15 +103,15 @@ def written(text: Text) -> str:
 
 
 def is_stretch(text: Text) -> bool:
-    """Whether a segment or label stands for any number of them."""
+    """Whether a segment or label matches any number of them."""
     return len(text) == 1 and isinstance(text[0], Capture) and text[0].is_many
 
 
 def meet(first: Pattern, second: Pattern, *, is_condition: bool = False) -> Pattern | None:
     """Return a pattern whose URLs are likely to match both, or None if there can be none.
 
-    It is a guess to be tried on the core, not a proof: captures with text beside them are not solved. If the
-    second is a condition, it says nothing about parameters that it does not name.
+    It is a guess to be tried on the core, not a proof: captures next to text are not solved. If the
+    second is a condition, it does not restrict parameters that it does not name.
     """
     scheme = _meet_text(first.scheme or ANY_TEXT, second.scheme or ANY_TEXT)
     host, port = _meet_hosts(first, second)

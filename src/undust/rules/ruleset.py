@@ -15,12 +15,11 @@ from undust._core import IMAGE_MARK, Program
 from undust.display import drawn
 from undust.errors import RuleError
 from undust.files.streams import open_output, read_whole
-from undust.rules import files, image, parts
-from undust.rules.compiled import Canonicalizer
-from undust.rules.language import ANY_SITE, RETIRED, Rule, Status, identity
+from undust.rules import files
+from undust.rules.compiled import Canonicalizer, Image, image_of, is_image, mapped, unpacked
+from undust.rules.language import ANY_SITE, RETIRED, Problem, Rule, Status, asked, identity
 from undust.rules.needs import acting
-from undust.rules.problems import Problem, asked
-from undust.urls.site import suffixes
+from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from undust.rules.reasoning.check import Finding
 
 _CHECKED = "checked"
-"""The key of a file under which it says what was found on pages that nothing was learned from."""
+"""The key of a file with what was measured on pages that nothing was learned from."""
 _MANY = "rules"
 """What a set without a file is called in messages."""
 
@@ -64,9 +63,9 @@ class RuleSet(Sequence[Rule]):
         """
         name = str(path)
         wanted = None if sites is None else list(sites)
-        if image.is_image(name):
-            rules = cls._of_image(image.mapped(name), name)
-        elif parts.is_folder(name):
+        if is_image(name):
+            rules = cls._of_image(mapped(name), name)
+        elif files.is_folder(name):
             rules = cls._of_parts(name, wanted)
         else:
             rules = cls.loads(read_whole(name, files.MOST_FILE_BYTES), name=name)
@@ -76,13 +75,13 @@ class RuleSet(Sequence[Rule]):
     def _of_parts(cls, folder: str, sites: list[str] | None) -> Self:
         rules = cls.__new__(cls)
         raw: list[dict[str, Any]] = []
-        for name, data in parts.parts_of(folder, sites):
+        for name, data in files.parts_of(folder, sites):
             raw += cls.loads(data, name=name).raw
-        rules._start(parts.header_of(folder), raw, folder)  # noqa: SLF001 -- its own
+        rules._start(files.header_of(folder), raw, folder)  # noqa: SLF001 -- its own
         return rules
 
     @classmethod
-    def _of_image(cls, held: image.Image, name: str) -> Self:
+    def _of_image(cls, held: Image, name: str) -> Self:
         rules = cls.__new__(cls)
         rules._start(held.header, held.rules, name, held.program)  # noqa: SLF001 -- its own
         return rules
@@ -92,7 +91,7 @@ class RuleSet(Sequence[Rule]):
         """Return the rules in the text of a rule file; `name` is what messages call it."""
         data = data.encode() if isinstance(data, str) else data
         if data.startswith(IMAGE_MARK):
-            return cls._of_image(image.unpacked(memoryview(data), name), name)
+            return cls._of_image(unpacked(memoryview(data), name), name)
         header, version, raw = files.read(data, name)
         rules = cls.__new__(cls)
         rules._start(header, raw, name)  # noqa: SLF001 -- its own
@@ -109,12 +108,12 @@ class RuleSet(Sequence[Rule]):
 
         Where the name ends with a slash it is a folder, with the rules in parts, sorted by site.
         """
-        if image.is_image(str(path)):
+        if is_image(str(path)):
             message = f"{path}: a compiled rule file is not changed; change its source and compile that again"
             raise RuleError(message)
-        if parts.is_folder(str(path)):
+        if files.is_folder(str(path)):
             by_site = sorted(map(_with_id, self.raw), key=_place_of_site)
-            parts.write(str(path), self._header, by_site)
+            files.write_parts(str(path), self._header, by_site)
             return
         with open_output(str(path)) as output:
             output.write(self.dumps())
@@ -144,7 +143,7 @@ class RuleSet(Sequence[Rule]):
         'http://shop.test/a?b'
         """
         with open_output(str(path)) as output:
-            output.write(image.written(self.program, self._header, self.raw))
+            output.write(image_of(self.program, self._header, self.raw))
 
     def of_sites(self, sites: Iterable[str]) -> Self:
         """Return the rules of these sites, and those for all sites.
@@ -359,7 +358,7 @@ def load(path: str | PathLike[str], sites: Iterable[str] | None = None) -> RuleS
 
 def _place_of_site(rule: Mapping[str, Any]) -> tuple[bool, str]:
     """Return the place of a rule in a folder: by site, and last if it is for all sites."""
-    return rule["site"] == ANY_SITE, parts.site_key(rule["site"])
+    return rule["site"] == ANY_SITE, files.site_key(rule["site"])
 
 
 def _id_of(rule: Mapping[str, Any]) -> str:
@@ -391,7 +390,7 @@ def _merged(rule: dict[str, Any], newer: dict[str, Any] | None) -> dict[str, Any
 
 
 def _cautious(*rules: dict[str, Any]) -> dict[str, Any]:
-    """Return how a rule may be used, where several files say it: as the most careful of them does."""
+    """Return how a rule may be used if several files have it: as in the most careful of them."""
     needs = dict.fromkeys(need for rule in rules for need in rule.get("needs") or ())
     is_compared = any(rule.get("fetch") is False for rule in rules)
     return ({"fetch": False} if is_compared else {}) | ({"needs": list(needs)} if needs else {})

@@ -1,25 +1,96 @@
-"""What a person should do with a rule: nothing, look at it, or take it for a risk; and the one reason why.
+"""What a person should do with a rule: nothing, look at it, or treat it as a risk; and the one reason why.
 
     risky   it is known to merge different pages, or to lead to URLs that do not work
     look    too little is known of it, or it does what is often a mistake
     ok      the observations support it, or a person approved it
 
-The verdict follows from the rule and its evidence alone, so that a file means the same everywhere.
+The verdict follows from the rule and its evidence alone, so that a file means the same everywhere. It looks
+at the words that a rule writes, too: a printer's form or another language is rarely the better target. What
+the person then decides is kept in the rule's `review`: verdict, who, when, and a note.
 """
 
 from __future__ import annotations
 
+import getpass
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from undust.errors import UndustError
 from undust.rules.language import ANY_SITE
 from undust.rules.needs import rules_in_effect
-from undust.rules.target_words import language_written, prefers_lesser_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from undust.rules.language import Rule
+
+
+_LESSER = re.compile(
+    r"(?:^|[/.?&=_-])(?:print\w*|amp|mobile|m|wap|pda|feeds?|rss\w*|atom|textonly)(?:$|[/.?&=_-])",
+    re.IGNORECASE,
+)
+_CAPTURE = re.compile(r"\{[^{}]*\}")
+_HOST = re.compile(r"^\^?[^/]*://[^/]*")
+_LANGUAGES = frozenset(
+    re.findall(
+        "..",
+        "arbgbncacsdadeeleneoesetfafifrgaglhehihrhuitjakakoltlvmkmsnbnlnnplptroruskslsqsrsvtathtrukurvizh",
+    )
+)
+"""Codes of ISO 639-1 that sites name their translations by, without those that are English words."""
+_WORD = re.compile(r"(?:^|(?<=[/.=]))([A-Za-z]{2})(?:[-_][A-Za-z]{2})?(?=$|[/.&])")
+
+
+def names_lesser_form(text: str) -> bool:
+    """Return whether a text names a printer's, mobile or feed form."""
+    return bool(_LESSER.search(text))
+
+
+def prefers_lesser_form(rule: Rule) -> bool:
+    """Return whether a rule writes the name of a printer's, mobile or feed form that it did not read.
+
+    >>> from undust.rules import Rule
+    >>> text = "rewrite {s}://{h}/guide/{id:int} → {s}://{h}/print.php?id={id}"
+    >>> prefers_lesser_form(Rule.parse(text, site="shop.test"))
+    True
+    """
+    read, written = (_CAPTURE.sub("/", side or "") for side in (rule.source, rule.target))
+    return names_lesser_form(written) and not names_lesser_form(read)
+
+
+def prefers_other_form(rule: Rule) -> bool:
+    """Return whether a rule leads to a lesser form of a page, or to a language that it did not read."""
+    return prefers_lesser_form(rule) or language_written(rule) is not None
+
+
+def name_other_form(written: Iterable[str], read: Iterable[str]) -> bool:
+    """Return whether words name a lesser form of a page, or a language that others do not name.
+
+    >>> name_other_form(["da"], ["manual", "en"]), name_other_form(["2.4"], ["manual", "en"])
+    (True, False)
+    """
+    known = set().union(*map(_languages, read))
+    return any(names_lesser_form(word) or _languages(word) - known for word in written)
+
+
+def language_written(rule: Rule) -> str | None:
+    """Return the code of a language that a rule writes and did not read; else None.
+
+    >>> from undust.rules import Rule
+    >>> text = "rewrite {s}://{h}/docs/{a}?{rest**} → {s}://{h}/manual/ru/{a}?{rest}"
+    >>> language_written(Rule.parse(text, site="a.test"))
+    'ru'
+    """
+    read, written = map(_languages, (rule.source, rule.target or ""))
+    return min(written - read, default=None)
+
+
+def _languages(side: str) -> set[str]:
+    # The end of a host is a country's, not a language.
+    texts = _CAPTURE.sub("{}", _HOST.sub("", side))
+    return {found.lower() for found in _WORD.findall(texts)} & _LANGUAGES
+
 
 VerdictLevel = Literal["risky", "look", "ok", "proposed", "off"]
 LEVELS: tuple[VerdictLevel, ...] = get_args(VerdictLevel)
@@ -80,7 +151,7 @@ def _rounded(share: float) -> str:
 
 
 def leading(rule: Rule) -> Leading:
-    """Return where the results of a rule lead, as far as its evidence says."""
+    """Return where the results of a rule lead, as far as its evidence shows."""
     known = rule.targets or {}
     return Leading(*(known.get(name, 0) for name in Leading._fields))
 
@@ -213,8 +284,27 @@ def _fine(rule: Rule) -> RuleVerdict:
 
 
 def _removed(rule: Rule) -> set[str]:
-    """Return the names of the parameters that a rule removes whatever their value."""
+    """Return the names of the parameters that a rule removes with any value."""
     if rule.kind != "rewrite":
         return set()
     names = {name for found in _NAMED.findall(rule.source) for name in "|".join(found).split("|") if name}
     return {name.lower() for name in names if f"{name}=" not in (rule.target or "")}
+
+
+def decision(verdict: str | None, note: str | None, by: str | None = None) -> dict[str, str]:
+    """Return what is written into `review` now; without `by`, the user of this machine decides.
+
+    >>> sorted(decision("approved", None, "ann"))
+    ['by', 'verdict', 'when']
+    """
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    said = {"verdict": verdict, "by": by or _user(), "when": when, "note": note}
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        message = "this user has no name; say who decides with --by NAME"
+        raise UndustError(message) from None

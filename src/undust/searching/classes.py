@@ -17,7 +17,7 @@ import numpy as np
 
 from undust.edits import MASK, Guard, Rewrite, Several, ShapeCapture, ShapeParameter, is_somebodys
 from undust.proposing import parts_of
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.searching.removed_texts import compiled
 
 if TYPE_CHECKING:

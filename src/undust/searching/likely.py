@@ -19,7 +19,7 @@ from undust.edits.reading import rewrite_from
 from undust.edits.shapes import EDIT_ANY
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition
-from undust.rules.applying import program_of
+from undust.rules import program_of
 from undust.searching.kinds import NUMBER_DROPPED, NUMBER_MASKED, base_kind_of, kind_of
 from undust.searching.objective import NOTHING_EXCUSED, Objective
 from undust.searching.search import Search

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 
 from undust.errors import UndustError
 from undust.judging.effect import SUPPORTS
-from undust.rules.target_words import name_other_form
+from undust.rules.verdict import name_other_form
 from undust.searching.kinds import IN_OTHER_FOLDERS, NUMBER_DROPPED, base_kind_of, kind_of
 from undust.searching.removed_texts import (
     Excused,

@@ -12,7 +12,7 @@ from undust.edits import KEEP, Given, Guard, Keep, ShapeParameter
 from undust.judging import KeyState, effects
 from undust.judging.effect import keys_of_lost, keys_without, lost_in, transition
 from undust.proposing import PROPOSERS, WEIGHED_TOGETHER, SeenSite
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.searching.doubts import doubt_about
 from undust.searching.guards import EXCEPTIONS, Guards
 from undust.searching.kinds import is_renaming

@@ -13,9 +13,9 @@ from undust.edits import making
 from undust.judging import KeyState, Site, effects
 from undust.judging.sizes import SizeEvidence, pages_by_size, sizes_without_form
 from undust.proposing import SeenSite
-from undust.proposing.parameters import is_plain
+from undust.proposing.idle_parts import is_plain
 from undust.proposing.seen import frequent
-from undust.rules.applying import program_of
+from undust.rules import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,7 @@ from undust.display import how_many
 from undust.errors import printable
 from undust.judging.checked import NOT_CHECKED
 from undust.learning import Outcome
-from undust.rules.proposed import LIKELY
+from undust.rules.language import LIKELY
 from undust.showing.listing import described, short_ids, site_name
 from undust.urls import Url
 

@@ -27,8 +27,8 @@ from urllib.parse import parse_qs
 from undust.errors import UndustError, file_sentence
 from undust.files.streams import open_output
 from undust.rules import RuleSet
-from undust.rules.decisions import decision
-from undust.rules.evidence import REVIEW_VERDICTS
+from undust.rules.language import REVIEW_VERDICTS
+from undust.rules.verdict import decision
 from undust.showing.report.material import Texts, made_visible
 from undust.showing.words import in_words
 

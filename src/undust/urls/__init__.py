@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undust.urls.normalize import STEPS, normalize, normalize_lines, steps_without
-from undust.urls.site import are_site_names, site_of, suffix_list
-from undust.urls.url import Url
+from undust.urls.url import (
+    STEPS,
+    Url,
+    are_site_names,
+    normalize,
+    normalize_lines,
+    site_of,
+    steps_without,
+    suffix_list,
+)
 
 if TYPE_CHECKING:
     from undust.urls.views import KeyValueView, TokenView

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from undust._core import key_values
 from undust._core import tokens as core_tokens
-from undust.urls.columns import one_array
+from undust.urls.url import one_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class TokenView:
     offsets: pa.Array
     codes: pa.Array
     vocabulary: pa.Array
-    """Text of each code; null for the sentinels, so that no text can be taken for one."""
+    """Text of each code; null for the sentinels, so that no text can be mistaken for one."""
 
     @classmethod
     def of(cls, urls: Any, style: TokenStyle = "triplets") -> TokenView:  # noqa: ANN401 -- any Arrow object
@@ -73,7 +73,7 @@ class TokenView:
 
 @dataclass(frozen=True, eq=False)
 class KeyValueView:
-    """Entry `e` says that key `keys[e]` has value `values[e]`; entries are in URL order.
+    """In entry `e` the key `keys[e]` has the value `values[e]`; entries are in URL order.
 
     Keys are `scheme`, `userinfo`, `host_0` (the last label) and on to the left, `port`, `path_0`
     and on to the right, `slash` (a path longer than `/` ends in one), `?name`, `?name#2` for the

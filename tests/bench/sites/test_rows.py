@@ -19,8 +19,8 @@ from bench.sites.archive import write_archive
 from bench.sites.chance import shuffled, unshuffled
 from bench.sites.output import write
 from bench.sites.text import BANK, SENTENCES, TAILS, Text, sentences_of
-from undust.reading.content.page import text_digest
-from undust.reading.content.sketch import sketch
+from undust.reading.page import text_digest
+from undust.reading.text import sketch
 
 if TYPE_CHECKING:
     from pathlib import Path

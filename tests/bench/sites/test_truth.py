@@ -16,8 +16,8 @@ from bench.sites.model import LOGIN, NOTHING, PAGE, SOFT
 from bench.sites.server import LOOPBACK, serving
 from bench.sites.text import VERSIONS
 from undust.pages.clustering.near_copies import ALIKE
-from undust.reading.content.page import Body, content_of, page_of
-from undust.reading.content.sketch import resemblance, sketch
+from undust.reading.page import Body, content_of, page_of
+from undust.reading.text import resemblance, sketch
 from undust.rules import RuleSet
 from undust.urls import normalize
 

@@ -9,7 +9,7 @@ import pytest
 from tests.proposing.papers.labelled import labelled, proposed, rules_of
 from undust.errors import UndustError
 from undust.measuring.methods import methods_named
-from undust.proposing.papers.alignment.consensus import consensus
+from undust.proposing.papers.alignment.groups import consensus
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:

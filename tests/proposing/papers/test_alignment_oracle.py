@@ -14,8 +14,7 @@ from tests.oracles import alignment as oracle
 from tests.oracles import alignment_rules as rules_oracle
 from tests.proposing.papers.labelled import labelled
 from undust.proposing.papers.alignment import AlignmentOptions, propose_by_alignment
-from undust.proposing.papers.alignment.consensus import GAP, consensus
-from undust.proposing.papers.alignment.groups import chosen
+from undust.proposing.papers.alignment.groups import GAP, chosen, consensus
 
 if TYPE_CHECKING:
     from undust.judging.verdict import Proposal

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import substring as oracle
 from tests.proposing.papers.labelled import proposed, rules_of, site_of_rows
-from undust.proposing.papers.substring import SubstringOptions, likely_pairs
-from undust.proposing.papers.substring.cues import cues_of
+from undust.proposing.papers.substring import SubstringOptions, cues_of, likely_pairs
 from undust.proposing.papers.substring.replacements import TokenPieces
 from undust.urls.views import TokenView
 

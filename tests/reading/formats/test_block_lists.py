@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from undust.reading.formats.number_lists import block_lists, blocks_array
+from undust.reading.formats.values import block_lists, blocks_array
 
 
 @pytest.mark.parametrize(

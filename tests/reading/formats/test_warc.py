@@ -37,9 +37,9 @@ from tests.reading.formats.archives import (
     urls,
 )
 from tests.reading.formats.rendered import rows_of
-from undust.reading.content.sketch import sketch
 from undust.reading.formats import bodies
 from undust.reading.observations import Statement
+from undust.reading.text import sketch
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -25,7 +25,7 @@ from tests.reading.formats.archives import (
 )
 from tests.reading.formats.test_fuzz import MEASURED, damaged
 from undust.errors import DamagedSource, UndustError
-from undust.reading.content import page as pages
+from undust.reading import page as pages
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -26,7 +26,7 @@ from undust.exchange.exports.runs import component
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import Capture, is_stretch
 from undust.urls import site_of
-from undust.urls.site import suffix_list
+from undust.urls.url import suffix_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection

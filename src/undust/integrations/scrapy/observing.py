@@ -22,17 +22,9 @@ from scrapy import signals
 
 from undust.errors import RefusedStart, file_sentence
 from undust.files.streams import Output, packing_of_name
-from undust.reading.content.page import (
-    FIRST_REDIRECT,
-    HEADERS,
-    NOT_MODIFIED,
-    Body,
-    Content,
-    PagesSeen,
-    page_of,
-)
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
 from undust.reading.formats.values import text_from_bytes
+from undust.reading.page import FIRST_REDIRECT, HEADERS, NOT_MODIFIED, Body, Content, PagesSeen, page_of
 from undust.urls import site_of
 
 if TYPE_CHECKING:
@@ -43,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from undust.reading.content.page import Headers
+    from undust.reading.page import Headers
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 PACKED_ROWS = 10_000

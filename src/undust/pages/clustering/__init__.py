@@ -6,11 +6,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from undust.pages.clustering.clusters import CLUSTER_SCHEMA, SiteClusters, clusters_from
-from undust.pages.clustering.declarations import Declaration, by_declaration
 from undust.pages.clustering.distrust import Distrusted, Judge, components
 from undust.pages.clustering.evidence import (
+    Declaration,
     by_blocks,
     by_canonical,
+    by_declaration,
     by_digest,
     by_label,
     by_redirect,

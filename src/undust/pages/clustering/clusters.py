@@ -69,7 +69,7 @@ class SiteClusters:
     """Nodes whose content is not evidence: soft-404s, login walls, empty bodies."""
     redirects: Bools
     reasons: NDArray[np.uint8]
-    """Of each node: bit i says that the i-th of `kinds` joins it with another."""
+    """Of each node: bit i is set if the i-th of `kinds` joins it with another."""
     kinds: tuple[str, ...]
     digest: Ints
     label: Ints
@@ -117,7 +117,7 @@ class SiteClusters:
 
     @property
     def probability(self) -> pa.Array:
-        """Of each URL how likely it shows the page of its cluster, from what it shows and the site says.
+        """Of each URL how likely it shows the page of its cluster, by its content and declarations.
 
         Null for a cluster of one URL, and where pages were not taken apart into blocks.
         """
@@ -190,7 +190,7 @@ class SiteClusters:
         return np.where(label, self.label[left] != self.label[right], differ | (sizes & apart))
 
     def keeps(self, clusters: Bools) -> SiteClusters:
-        """Return the site with some of its clusters only, numbered anew; edges are left out."""
+        """Return the site with some of its clusters only, renumbered, without edges."""
         old = self.cluster_of_node
         stays = (old >= 0) & clusters[np.maximum(old, 0)]
         number = np.cumsum(clusters) - 1

@@ -22,7 +22,7 @@ from undust._core import components as core_components
 from undust.display import how_many
 from undust.pages.clustering.false_clusters import VALUES, Glue, find_glue
 from undust.pages.clustering.near_copies import agreement, needed
-from undust.pages.clustering.values import Membership, counted
+from undust.pages.clustering.shapes import Membership, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,7 +75,7 @@ class Distrusted:
 
 
 class Judge:
-    """Hears the evidence of one site and keeps what can be trusted; `distrusted` says what could not."""
+    """Judges the evidence of one site and keeps what can be trusted; `distrusted` has the rest."""
 
     def __init__(
         self, nodes: Nodes, shapes: Callable[[], Shapes], evidence: SiteEvidence, values: int = VALUES
@@ -313,7 +313,7 @@ def _references(edges: Edges, page: Ints, has_content: Bools) -> Ints:
     usual = np.full(len(page), -1, np.int64)
     order = np.lexsort((-shown, count))
     usual[hub[order]] = shown[order]
-    # The smallest node of a page stands for it, but may itself have no content.
+    # The smallest node of a page represents it, but may itself have no content.
     shows = np.full(len(page), -1, np.int64)
     nodes = np.flatnonzero(has_content)[::-1]
     shows[page[nodes]] = nodes

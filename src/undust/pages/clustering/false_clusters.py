@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from undust.pages.clustering.values import differences, share_without
+from undust.pages.clustering.shapes import differences, share_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from undust.pages.clustering.shapes import Shapes
-    from undust.pages.clustering.values import Differences, Membership
+    from undust.pages.clustering.shapes import Differences, Membership, Shapes
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]

@@ -179,7 +179,7 @@ def near_block_stars(evidence: SiteEvidence, rows: Ints, weight: Ints) -> tuple[
     Args:
         evidence: Of the site.
         rows: Which rows to compare.
-        weight: Of each row of the site: how many copies it stands for.
+        weight: Of each row of the site: how many copies it represents.
 
     """
     nothing = np.zeros(0, np.int64)

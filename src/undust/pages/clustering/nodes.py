@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _UNKNOWN = -1
 _NOT_MODIFIED, _PARTIAL_CONTENT, _FIRST_REDIRECT, FIRST_ERROR = 304, 206, 300, 400
 _GONE = (404, 410)
-"""What says that there is no page; other errors pass."""
+"""Statuses that mean that there is no page; other errors pass."""
 EMPTY_DIGESTS = (
     "d41d8cd98f00b204e9800998ecf8427e",
     "da39a3ee5e6b4b0d3255bfef95601890afd80709",
@@ -55,13 +55,13 @@ class SightingCounts:
 
     sightings: int = 0
     failed: int = 0
-    """Sightings with a 4xx or 5xx; they are left out."""
+    """Sightings with a 4xx or 5xx; they are not used."""
     changing: int = 0
     """URLs whose content changed between sightings; the latest counts."""
     leaving: int = 0
     """URLs that redirect to another site; no evidence."""
     odd_sketches: int = 0
-    """Sketches left out, for most of the site has another size."""
+    """Sketches not used, since most of the site has another size."""
 
     def __add__(self, other: SightingCounts) -> SightingCounts:
         """Return the counts of both."""
@@ -89,13 +89,13 @@ class Nodes:
     canonical: Ints
     redirect: Ints
     redirects: Bools
-    """The latest sighting was a redirect, wherever to: what content there was before counts no more."""
+    """The latest sighting was a redirect to anywhere: earlier content no longer counts."""
     label: Ints
     size_min: Ints
     size_max: Ints
     is_changing: Bools
     blocks: pa.Array
-    """What the latest content is made of (`undust.reading.content.sketch`), null where unknown."""
+    """What the latest content is made of (`undust.reading.text`), null where unknown."""
     title: pa.Array
     language: Ints
     listed: Bools
@@ -195,7 +195,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
 
 
 def _earlier(has_blocks: Bools, node: Ints, latest: Ints) -> Ints:
-    """Return sightings besides the latest of their node, from all over the site."""
+    """Return sightings other than the latest of their node, from all over the site."""
     rows: Ints = np.flatnonzero(has_blocks)
     rows = np.asarray(rows[latest[node[rows]] != rows], np.int64)
     spread = np.linspace(0, len(rows) - 1, min(len(rows), MOST_EARLIER)).astype(np.int64)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from undust.judging.verdict import Proposal
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.resources import Resources
+    from undust.proposing.papers.method_options import Resources
 
 
 class Learner(NamedTuple):

@@ -1,15 +1,15 @@
-"""The options of learners as people write them: `substring.max_bucket=6`.
+"""The options of learners as people write them (`substring.max_bucket=6`), and the bounds of the machine.
 
-Each learner states its options as a frozen dataclass whose defaults are the published values; a text
-from the command line becomes the type of the field, or one sentence says what is wrong with it.
+Each learner states its options as a frozen dataclass whose defaults are the published values; a text from the
+command line becomes the type of the field, or one sentence reports what is wrong with it.
 
-A learner that can keep to bounds has a class method `within` in its options: what they are then, where
-the person does not say otherwise.
+A learner that can keep to bounds has a class method `within` in its options: what they are then, where the
+user does not set them.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from undust.errors import UndustError
@@ -17,7 +17,6 @@ from undust.errors import UndustError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from undust.proposing.papers.resources import Resources
 
 Options = TypeVar("Options")
 
@@ -55,3 +54,14 @@ def _converted(value: object, default: object, name: str) -> object:
         wanted = {bool: "yes or no", int: "a whole number", float: "a number"}[type(default)]
         message = f"the option {name}={value} should be {wanted}"
         raise UndustError(message) from None
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Bounds that a person set for the whole program, passed to the learners that can keep them."""
+
+    memory: int | None = None
+    """Bytes for all that the program holds; None without a limit."""
+    threads: int = 1
+    folder: str | None = None
+    """For temporary files; None for that of the system."""

@@ -51,8 +51,8 @@ class Format(NamedTuple):
 SOURCES = (
     Format("access-log", recognising.access_log, "access_log", "read"),
     Format("arc", recognising.arc, "warc", "read_arc", unpacks_itself=True),
-    Format("cdx", recognising.cdx, "cdx", "read_cdx", is_table=True),
-    Format("cdxj", recognising.cdxj, "cdx", "read_cdxj", is_table=True),
+    Format("cdx", recognising.cdx, "lists", "read_cdx", is_table=True),
+    Format("cdxj", recognising.cdxj, "lists", "read_cdxj", is_table=True),
     Format("csv", recognising.csv, "tables", "read_csv", is_table=True),
     Format("json", recognising.json, "tables", "read_json", is_table=True),
     Format("jsonl", recognising.jsonl, "tables", "read_jsonl", is_table=True),
@@ -66,7 +66,7 @@ SOURCES = (
 """All formats, by name."""
 
 OTHER_NAMES = {"lines": "urls", "log": "access-log"}
-"""Names that `--format` takes beside those of the formats."""
+"""Further names that `--format` accepts."""
 
 
 def named_format(name: str) -> Format:

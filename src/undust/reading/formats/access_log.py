@@ -1,4 +1,4 @@
-"""Access logs of nginx, Apache and whatever writes like them.
+"""Access logs of nginx, Apache and servers with similar logs.
 
 A line is a sighting if it is a GET or HEAD with a request line that can be read. A log names paths;
 the host comes from the line, if the log has one in it, or from the person (`--base`).
@@ -18,12 +18,12 @@ import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust._core import LogFormat
 from undust.errors import SourceError
-from undust.reading.agents import crawlers_of_lines
 from undust.reading.formats.reading import Reading
 from undust.reading.formats.recognising import LOG_LINE, head_lines
 from undust.reading.formats.rows import (
@@ -39,11 +39,11 @@ from undust.reading.formats.rows import (
 from undust.urls import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 class Field(IntEnum):
-    """What a part of a line says; the numbers are those of the core's `LogField`."""
+    """The meaning of a part of a line; the numbers are those of the core's `LogField`."""
 
     OTHER = 0
     REQUEST = 1
@@ -80,7 +80,7 @@ class LineFormat(NamedTuple):
 
     @property
     def names_host(self) -> bool:
-        """Whether lines say which host was asked."""
+        """Whether lines name the requested host."""
         return any(part.field == Field.HOST for part in self.parts)
 
 
@@ -156,7 +156,7 @@ def compiled(text: str) -> LineFormat:
     >>> compiled('$host "$request" $status').parts[1]
     LogFormatPart(field=<Field.REQUEST: 1>, until='" ', keeps_until=False, may_be_last=False)
     """
-    # A string copied out of a configuration has its quotes behind backslashes.
+    # A string copied out of a configuration has its quotes escaped.
     plain = text.strip().replace('\\"', '"')
     is_nginx = _NGINX_WORD.search(plain) is not None
     pieces = _nginx_pieces(plain) if is_nginx else _apache_pieces(plain)
@@ -273,7 +273,7 @@ def read(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
 
 
 def _crawlers(lines: Lines, arrays: list[pa.Array]) -> pa.Array:
-    """Return who asked in each line that is a sighting."""
+    """Return the client of each line that is a sighting."""
     kinds, numbers = arrays[len(COLUMNS) : len(COLUMNS) + 2]
     lost = pa.array([EVENTS.index(reason) for reason in (LOST_TIME, LOST_SIZE)], kinds.type)
     skipped = numbers.filter(pc.invert(pc.is_in(kinds, lost))).to_pylist()
@@ -285,7 +285,7 @@ def _guessed(data: bytes) -> LineFormat:
     with_host = without = 0
     for line in head_lines(data[:65536] + b"\n"):
         match = re.match(LOG_LINE, line)
-        # The identity, which no server asks for any more, is the second word, or the third after a host.
+        # The identity, which servers no longer use, is the second word, or the third after a host.
         if match and match["second"] == b"-":
             without += 1
         elif match and match["third"] == b"-":
@@ -316,3 +316,77 @@ def _note_events(events: list[pa.Array], lines: Lines, reading: Reading, *, name
 
 _NOTES = {NO_FIT: Reading.skip, LOST_TIME: Reading.lose, LOST_SIZE: Reading.lose}
 """How events that are damage are counted; all others are records that are not sightings."""
+
+
+CRAWLERS = (
+    *(
+        "Googlebot",
+        "bingbot",
+        "YandexBot",
+        "Baiduspider",
+        "Applebot",
+        "DuckDuckBot",
+        "GPTBot",
+        "OAI-SearchBot",
+    ),
+    *(
+        "ClaudeBot",
+        "PerplexityBot",
+        "CCBot",
+        "Bytespider",
+        "Amazonbot",
+        "PetalBot",
+        "AhrefsBot",
+        "SemrushBot",
+    ),
+    *("MJ12bot", "DotBot", "facebookexternalhit", "meta-externalagent", "archive.org_bot", "SeznamBot"),
+)
+"""Programs that are distinguished; any client can call itself so."""
+OTHER_CRAWLERS, PEOPLE = "other crawlers", "people and others"
+_LAST_QUOTED = r'"(?P<agent>[^"]*)"[ \t]*\r?$'
+_CRAWLS = r"(?i)bot\b|bot[/;-]|crawl|spider|slurp|fetcher|archiver"
+
+
+def crawler_of(agents: pa.Array) -> pa.Array:
+    """Return the client behind each User-Agent; null without one.
+
+    >>> crawler_of(pa.array(["Mozilla/5.0 (compatible; Googlebot/2.1)", "my-crawler/1", "Mozilla/5.0", None]))
+    <pyarrow.lib.StringArray object at ...>
+    [
+      "Googlebot",
+      "other crawlers",
+      "people and others",
+      null
+    ]
+    """
+    texts = agents.cast(pa.string())
+    known = np.full(len(texts), -1, np.int64)
+    for place, name in reversed(list(enumerate(CRAWLERS))):
+        hits = pc.fill_null(pc.match_substring(texts, name, ignore_case=True), fill_value=False)
+        known[np.asarray(hits, np.bool_)] = place
+    is_crawler = np.asarray(
+        pc.fill_null(pc.match_substring_regex(texts, _CRAWLS), fill_value=False), np.bool_
+    )
+    names = pa.array([*CRAWLERS, OTHER_CRAWLERS, PEOPLE], pa.string())
+    others = np.where(is_crawler, len(CRAWLERS), len(CRAWLERS) + 1)
+    found = names.take(pa.array(np.where(known >= 0, known, others)))
+    is_told = pc.and_(pc.is_valid(texts), pc.not_equal(pc.fill_null(texts, "-"), "-"))
+    return pc.if_else(is_told, found, pa.scalar(None, pa.string()))
+
+
+def crawlers_of_lines(lines: pa.Array, skipped: Sequence[int], rows: int) -> pa.Array:
+    """Return the client of each line of a log that was read: its last part in quotes, as servers write it.
+
+    Args:
+        lines: All of them, as bytes.
+        skipped: The numbers of those that gave no row.
+        rows: How many rows they gave; where that does not come out, no client is counted.
+
+    """
+    kept = np.asarray(pc.greater(pc.binary_length(lines), 0), np.bool_).copy()
+    kept[np.asarray(skipped, np.int64)] = False
+    if int(kept.sum()) != rows:
+        return pa.nulls(rows, pa.string())
+    texts = [line.decode("utf-8", "replace") for line in lines.filter(pa.array(kept)).to_pylist()]
+    found = pc.extract_regex(pa.array(texts, pa.string()), _LAST_QUOTED)
+    return crawler_of(pc.struct_field(found, "agent"))

@@ -1,7 +1,8 @@
 """The body of an archived response, out of its transfer and content encodings.
 
-Archives keep what came over the wire, and their headers lie: crawlers that store a body unpacked often
-leave `Content-Encoding: gzip` standing. So each encoding is undone only where the bytes show it.
+Archives keep what came over the wire, and their headers can be misleading: crawlers that store a body
+unpacked often leave the header `Content-Encoding: gzip`. So each encoding is undone only where the bytes show
+it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Readable(Protocol):
 
 
 class ForwardStream:
-    """What fastwarc wants of a stream besides `read`, for one that is only read forward."""
+    """What fastwarc needs of a stream in addition to `read`, for one that is only read forward."""
 
     def tell(self) -> int:
         """Return a place; the right one is not needed."""
@@ -75,7 +76,7 @@ class Peeked(Prefixed):
 
 
 class DecodedBody:
-    """A body as its author wrote it, in pieces; `problem` says afterwards what was wrong with it."""
+    """A body as its author wrote it, in pieces; `problem` then has what was wrong with it."""
 
     def __init__(self, payload: Readable, headers: Mapping[str, Sequence[str]]) -> None:
         self.problem: str | None = None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from undust.reading.formats.reading import Reading, ReadOptions
 
 MOST_PACKINGS = 4
-"""How often a file may be packed; what is packed more often was made to harm."""
+"""How often a file may be packed; a file packed more often is an attack."""
 
 Watch = Callable[[int], object]
 """Called with how many bytes of a file were read since its last call."""
@@ -46,7 +46,7 @@ class InputFile(NamedTuple):
 def find_files(paths: Iterable[str]) -> list[InputFile]:
     """Return the files that paths, folders and patterns mean, each once, sorted.
 
-    A folder means all files in it and below; those whose name starts with a dot are left out.
+    A folder means all files in it and below; those whose name starts with a dot are skipped.
     """
     found: dict[str, InputFile] = {}
     for path in paths:
@@ -164,7 +164,7 @@ class LookedInto(NamedTuple):
 def look_into(
     path: str, *, watch: Watch | None = None, enough: Callable[[bytes], bool] | None = None
 ) -> LookedInto:
-    """Return a file with its first bytes; fewer of them if `enough` says of those so far that they do."""
+    """Return a file with its first bytes; fewer of them if `enough` accepts those so far."""
     name = "standard input" if path == STANDARD else path
     blocks, looked_at = raw_blocks(path, watch), deque[bytes]()
     head, packings, damage = _looked_into(_noted(blocks, looked_at), name, enough)

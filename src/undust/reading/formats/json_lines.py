@@ -25,7 +25,7 @@ _LARGEST_INT64 = (1 << 63) - 1
 
 
 class ParsedLines(NamedTuple):
-    """What the lines say."""
+    """The values of the lines."""
 
     columns: dict[str, pa.Array]
     """One raw column for each key that was wanted; null where a line does not have it."""

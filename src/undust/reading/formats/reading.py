@@ -1,6 +1,6 @@
-"""What a person said about the input, and what was met while reading one file of it.
+"""The user's options for the input, and what happened while reading one file of it.
 
-Nothing is dropped silently. Three things can happen to a record that is not simply read, and each is
+Nothing is removed silently. Three things can happen to a record that is not simply read, and each is
 counted under a reason, with the place and a few samples:
 
 * it is damaged and skipped; `strict` makes the first such one an error instead;
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.reading.content.page import PagesSeen
     from undust.reading.observations import Fate, FileReport, Statement
+    from undust.reading.page import PagesSeen
 
 SAMPLES_PER_REASON = 3
 SAMPLE_BYTES = 200
@@ -31,7 +31,7 @@ SAMPLE_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What the person said; the same for every file of a job."""
+    """The user's options; the same for every file of a job."""
 
     base: str | None = None
     """Scheme and host for paths in logs that name no host: `https://shop.test`."""
@@ -46,7 +46,7 @@ class ReadOptions:
     sketch_size: int = 32
     """Minima in a sketch; 4 as published."""
     only_urls: bool = False
-    """Nothing but URLs is wanted, so that the pages of archives need not be unpacked and read."""
+    """Only URLs are needed, so the pages of archives are not unpacked or read."""
 
     def base_url(self) -> str | None:
         """Return the base of paths, if the user gave it."""
@@ -111,7 +111,7 @@ class Reading:
         self.lost.setdefault(reason, SkippedRecords()).add(place, sample, count)
 
     def doubt(self, reason: str, place: str, sample: bytes = b"") -> None:
-        """Count a value that is not to be believed, of a record that is kept without it."""
+        """Count an implausible value of a record that is kept without it."""
         self.lost.setdefault(reason, SkippedRecords()).add(place, sample, 1)
 
     def report(self) -> FileReport:

@@ -1,6 +1,6 @@
 """The records of web archives (WARC by fastwarc, ARC by warcio): each broken one costs itself and no other.
 
-The libraries that read archives give up where a file is broken. Here reading is taken up again at the next
+The libraries that read archives give up where a file is broken. Here reading continues at the next
 place where a record begins, packed or plain. Before that, the last record that was read is looked at
 once more: one whose length is wrong swallows its neighbours, and then they are read and it is not.
 """
@@ -14,10 +14,10 @@ from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from undust.files.streams import packing_of_content
-from undust.reading.content.page import HEADERS
 from undust.reading.formats.bodies import PIECE_BYTES, ForwardStream, Readable
 from undust.reading.formats.values import text_from_bytes
 from undust.reading.formats.window import MOST_HELD, WINDOW_BYTES, WINDOW_HEAD_BYTES, Window
+from undust.reading.page import HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warcio.recordloader import ArcWarcRecord
 
     from undust.files.streams import Packing
-    from undust.reading.content.page import Headers
+    from undust.reading.page import Headers
 
 _HEADERS = {name.encode(): name for name in HEADERS}
 _HEAD_BYTES = 4096
@@ -50,7 +50,7 @@ class RecordPayload(Readable, Protocol):
 
 
 class ArchiveRecord(NamedTuple):
-    """A record of an archive, whose payload is read before the next record is asked for."""
+    """A record of an archive, whose payload is read before the next record."""
 
     offset: int
     kind: str

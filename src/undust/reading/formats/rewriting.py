@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust.errors import SourceError
 from undust.files.delimited import Layout, change_delimited, raw_values
-from undust.reading.formats.naming import header_names, separator_of
-from undust.reading.formats.recognising import TAB, UTF8_MARK, delimiter_of
+from undust.reading.formats.recognising import TAB, UTF8_MARK, delimiter_of, header_names, separator_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,11 +17,27 @@ import pyarrow.compute as pc
 from undust._core import count_lines
 from undust.errors import SourceError
 from undust.files.streams import BLOCK_BYTES, LONGEST_LINE, Holds, line_chunks
-from undust.reading.formats.naming import ALIASES, METHOD, named_in, no_such_column, url_column
-from undust.reading.formats.number_lists import block_lists, sketches
 from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
-from undust.reading.formats.recognising import UTF8_MARK
-from undust.reading.formats.values import Converted, digests, integers, no_rows, texts, times, truths, urls
+from undust.reading.formats.recognising import (
+    ALIASES,
+    METHOD,
+    UTF8_MARK,
+    named_in,
+    no_such_column,
+    url_column,
+)
+from undust.reading.formats.values import (
+    Converted,
+    block_lists,
+    digests,
+    integers,
+    no_rows,
+    sketches,
+    texts,
+    times,
+    truths,
+    urls,
+)
 from undust.reading.observations import SCHEMA
 from undust.urls import are_site_names, site_of
 
@@ -197,7 +213,7 @@ def absolute(column: pa.Array, reading: Reading, *, is_log: bool) -> pa.Array:
     base = base_of(reading)
     if base is not None:
         return pc.if_else(is_path, pc.binary_join_element_wise(base, column, ""), column)
-    # A list of links may hold a stray path; a log, or nothing but paths, needs the person's help.
+    # A list of links may hold a stray path; a log, or a file of paths only, needs an option of the user.
     if is_log or (not reading.rows and pc.all(is_path).as_py()):
         raise no_base(reading)
     return column

@@ -87,7 +87,7 @@ def _read(file: BinaryIO, reading: Reading, delimiters: tuple[bytes, ...]) -> It
 
 
 def _url_like(header: list[str], rows: list[list[bytes]]) -> list[str]:
-    """Return the columns that hold nothing but URLs in some rows."""
+    """Return the columns that hold only URLs in some rows."""
     values = zip(*(row for row in rows if len(row) == len(header)), strict=True)
     return [name for name, column in zip(header, values, strict=False) if all(map(URL_START.match, column))]
 

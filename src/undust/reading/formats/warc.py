@@ -1,8 +1,8 @@
 """Web archives: WARC and ARC, responses, revisits and redirects, with what their pages contain or link.
 
-A revisit stands for a page that the archive already holds: it has the digest and size of that record if
+A revisit refers to a page that the archive already holds: it has the digest and size of that record if
 that was read, in this file or one before, else the archive's own digest of the payload, marked `payload:`
-so that it is never taken for that of a text.
+so that it is never mistaken for that of a text.
 
 The links of archived pages are a list of URLs, which shows the forms in which a site links its own pages. A
 page is then read for its links alone, up to a bound; each URL that it links is one row of that page.
@@ -19,11 +19,7 @@ from urllib.parse import urljoin
 
 import pyarrow as pa
 
-from undust.reading.content.links import clean_param_lines
-from undust.reading.content.page import FIRST_REDIRECT, NOT_MODIFIED, Body, Content, Page, PagesSeen, page_of
-from undust.reading.content.text import as_utf8
 from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
-from undust.reading.formats.number_lists import BLOCKS, SKETCH, blocks_array
 from undust.reading.formats.recognising import ARC_START, WARC_START
 from undust.reading.formats.records import (
     Archive,
@@ -35,9 +31,20 @@ from undust.reading.formats.records import (
     warc_records,
 )
 from undust.reading.formats.rows import batch_of
-from undust.reading.formats.values import text_from_bytes
+from undust.reading.formats.values import BLOCKS, SKETCH, blocks_array, text_from_bytes
 from undust.reading.formats.window import Window
 from undust.reading.observations import BATCH_ROWS, Statement
+from undust.reading.page import (
+    FIRST_REDIRECT,
+    NOT_MODIFIED,
+    Body,
+    Content,
+    Page,
+    PagesSeen,
+    clean_param_lines,
+    page_of,
+)
+from undust.reading.text import as_utf8
 from undust.urls import Url, site_of
 
 if TYPE_CHECKING:
@@ -113,7 +120,7 @@ def _maker_of_rows(reading: Reading, seen: PagesSeen) -> Callable[[ArchiveRecord
 
 
 def _bare_row_of(record: ArchiveRecord) -> _ReadRecord:
-    """Return a row without what the page says."""
+    """Return a row without the content of the page."""
     is_read = record.kind in READ_KINDS
     page = page_of(text_from_bytes(record.url), record.status, {}, Content()) if is_read else None
     return _ReadRecord(record, page, None, None)

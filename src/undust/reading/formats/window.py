@@ -1,4 +1,4 @@
-"""A file of which the last bytes are held, so that reading can be taken up again a little earlier.
+"""A file of which the last bytes are held, so that reading can continue from a little earlier.
 
 Where an archive is broken, it moves to the next place at which a record begins, packed or plain.
 """
@@ -25,7 +25,7 @@ _MAGICS = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 
 
 class Window(ForwardStream):
-    """A stream that can be taken up again a little earlier."""
+    """A stream that can be read again from a little earlier."""
 
     def __init__(self, file: Readable) -> None:
         self._file = file

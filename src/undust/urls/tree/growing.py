@@ -37,12 +37,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from undust.urls.tree.nodes import ANYTHING, PERHAPS, PatternTree, TreeNode
+from undust.urls.tree import ANYTHING, PERHAPS, PatternTree, TreeNode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from undust.urls.tree.nodes import UrlColumns
+    from undust.urls.tree import UrlColumns
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.proposing.papers.labelled import labelled, proposed
 from undust.judging.verdict import Candidate, Proposal
-from undust.proposing.papers.alignment.readings import better_reading
+from undust.proposing.papers.alignment import better_reading
 from undust.rules import Rule
 
 if TYPE_CHECKING:

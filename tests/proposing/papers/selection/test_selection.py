@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import networkx as nx
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undust
+from tests.pages.clustering.sites import table
 from undust.errors import UndustError
 from undust.judging.verdict import Candidate
-from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, energies, select, select_edges
-from undust.proposing.papers.selection.chains import chains_of
-from undust.proposing.papers.selection.sides import left_side, right_side
+from undust.pages.clustering import find_in_site
+from undust.proposing.papers.selection import (
+    STRATEGIES,
+    Edge,
+    Graph,
+    TrialUrls,
+    energies,
+    graph_of,
+    left_side,
+    right_side,
+    select,
+    select_edges,
+)
+from undust.proposing.papers.selection.graph import chains_of
 from undust.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
@@ -23,6 +36,7 @@ if TYPE_CHECKING:
 
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.selection import Strategy
+
 
 THERE_AND_BACK = Graph([1, 1], [Edge(0, 1, fpr=0.0), Edge(1, 0, fpr=0.02)])
 """G18: A to B without an error, B to A with two in a hundred."""
@@ -191,3 +205,53 @@ def test_sides_have_no_names() -> None:
         "rewrite http://{host}/x/{number:int}?{rest**} → http://{host}/y?{rest}", site="shop.test"
     )
     assert right_side(first) == left_side(second)
+
+
+HOST = "http://a.test"
+RULES = [
+    Rule("a.test", "rewrite", "{s}://{h}/x/{n}?{q**}", "{s}://{h}/y/{n}?{q}"),
+    Rule("a.test", "rewrite", "{s}://{h}/{a}/{n}?s={**}&{q**}", "{s}://{h}/{a}/{n}?{q}"),
+    Rule("a.test", "rewrite", "{s}://{h}/y/{*}?{q**}", "{s}://{h}/z?{q}"),
+]
+paths = st.builds(
+    "/{}/{}{}".format, st.sampled_from("xyz"), st.sampled_from("12"), st.sampled_from(["", "?s=1", "?s=2"])
+)
+
+
+@settings(max_examples=60)
+@given(
+    pages=st.dictionaries(paths, st.sampled_from("abc"), min_size=1, max_size=14),
+    chosen=st.lists(st.sampled_from(RULES), min_size=1, max_size=3, unique=True),
+)
+def test_the_share_of_false_pairs_is_that_of_a_recount(pages: dict[str, str], chosen: list[Rule]) -> None:
+    """Of all pairs of URLs with one key, made by a rule or there before, those of two pages."""
+    rows = [{"url": HOST + path, "cluster": page, "status": 200} for path, page in pages.items()]
+    site = find_in_site(table(*rows), "a.test")
+    key = RuleSet(chosen).compile().key
+    labels = {HOST + path: page for path, page in pages.items()}
+    touched = {key(url) for url in labels if key(url) != url}
+    pairs = [
+        labels[one] != labels[other]
+        for one, other in combinations(labels, 2)
+        if key(one) == key(other) and key(one) in touched
+    ]
+    expected = sum(pairs) / len(pairs) if pairs else 0.0
+    assert TrialUrls(site).fpr(chosen) == pytest.approx(expected)
+
+
+def test_sides_know_which_is_above_and_how_large() -> None:
+    """The side of all URLs lies above those of some, the larger first; volumes are URLs, not rules."""
+    rows = [{"url": f"{HOST}/x/{n}?s={n}", "cluster": str(n), "status": 200} for n in range(4)]
+    rows += [{"url": f"{HOST}/y/{n}?s={n}", "cluster": str(n), "status": 200} for n in range(2)]
+    measured = TrialUrls(find_in_site(table(*rows), "a.test"))
+    wide = Rule("a.test", "rewrite", "{s}://{h}/{a}/{n}?s={**}", "{s}://{h}/{a}/{n}")
+    middle = Rule("a.test", "rewrite", "{s}://{h}/x/{n}?s={**}", "{s}://{h}/x/{n}")
+    narrow = Rule("a.test", "rewrite", "{s}://{h}/x/{n}?s=3", "{s}://{h}/x/{n}")
+    graph = graph_of(
+        [Candidate((rule,), support=1, counted="pairs") for rule in (wide, middle, narrow)], measured
+    )
+    sources = [edge.source for edge in graph.edges]
+    assert [graph.volumes[source] for source in sources] == [6, 4, 1]
+    assert graph.above[sources[0]] == ()
+    assert graph.above[sources[1]] == (sources[0],)
+    assert graph.above[sources[2]] == (sources[0], sources[1])

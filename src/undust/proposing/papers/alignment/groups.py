@@ -1,8 +1,12 @@
-"""Which URLs are aligned with each other, and the columns they fall into.
+"""Which URLs are aligned with each other, the columns they fall into, and the options of both.
 
 A cluster up to the size of a sample is aligned as a whole. Of a larger one some samples are taken, in an
 order that the seed decides; each shares one URL with the next, so that no pair is aligned twice and a chain
 connects them all.
+
+Published are the steps; scoring, gap costs, the size of samples and the generalization are not to be had
+(section 6 of the specification names what other sources say). So each is an option, and `bench/alignment.py`
+measures what the others would do.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from undust._core import align_groups
-from undust.proposing.papers.alignment.options import PAIR
+from undust.errors import UndustError
 from undust.urls.views import TokenView
 
 if TYPE_CHECKING:
@@ -23,10 +27,82 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.alignment.options import AlignmentOptions
 
     Ints = NDArray[np.int64]
     Columns = NDArray[np.int32]
+
+
+ALIGNERS = ("plain", "anchored", "banded")
+SCORINGS = ("typed", "jaccard")
+ORDERS = ("score", "share")
+CHOICES = {"aligner": ALIGNERS, "scoring": SCORINGS, "order": ORDERS}
+PAIR = 2
+_BOUNDS = {
+    "sample": (PAIR, 1_000),
+    "samples": (1, 1 << 30),
+    "band": (1, 1 << 30),
+    "max_members": (1, 1_000),
+    "max_forms": (1, 64),
+    "min_clusters": (1, 1 << 30),
+    "max_tokens": (1, 5_000),
+}
+"""So that no setting needs more time or memory than a machine has."""
+
+
+@dataclass(frozen=True)
+class AlignmentOptions:
+    """As published, where something was published."""
+
+    sample: int = 10
+    """URLs of a cluster that are aligned with each other (K); 2 aligns pairs."""
+    samples: int = 3
+    """How many such samples of a larger cluster are taken."""
+    aligner: str = "plain"
+    """`plain` looks at all ways; `anchored` matches common beginnings and ends first, which costs no score,
+    but decides between ways that are equally good; `banded` stays near the diagonal."""
+    band: int = 8
+    """How far `banded` may leave the diagonal, in tokens."""
+    scoring: str = "typed"
+    """`typed` punishes what cannot be the same: letters over digits, punctuation over anything else;
+    `jaccard` does not."""
+    order: str = "score"
+    """Which two are aligned first: those with the highest `score`, or its highest `share` of the length."""
+    gaps_count: bool = False
+    """Whether a gap is a member of its column when columns are compared."""
+    triplets: bool = True
+    """Whether a percent triplet is one token; the paper mentions punctuation and digits only."""
+    whole_parts: bool = True
+    """Whether a part of a URL in which tokens vary and others come and go is taken as a whole."""
+    word_runs: bool = True
+    """Whether such a unit ends where the changes end, so that an id next to a title stays apart, and a title
+    of any number of words is one unit."""
+    either_reading: bool = True
+    """With `word_runs`, whether URLs are read without them as well, and the better reading is used."""
+    across_hosts: bool = False
+    """Whether rules are pooled over the hosts of a site."""
+    max_members: int = 5
+    """Texts up to which a place is a list of them; with more it is a class (C_max)."""
+    max_forms: int = 8
+    """Forms that the optional parts of a rule may make; a sample with more is refused."""
+    halves: bool = True
+    """Whether a refused sample is tried again in halves, down to pairs."""
+    min_clusters: int = 2
+    """Clusters that a rule must be seen in."""
+    constant_share: float = 0.5
+    """In more than this share of its clusters a text must have been seen, to be written for all."""
+    max_tokens: int = 500
+    """Longer URLs are not aligned: the work grows with the square."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                message = f"alignment.{name}={getattr(self, name)} is unknown; there are {', '.join(known)}"
+                raise UndustError(message)
+        for name, (least, most) in _BOUNDS.items():
+            if not least <= getattr(self, name) <= most:
+                message = f"alignment.{name}={getattr(self, name)} should be between {least:,} and {most:,}"
+                raise UndustError(message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,3 +292,56 @@ def _mixed(nodes: Ints, seed: int) -> NDArray[np.uint64]:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+GAP = "λ"
+
+
+class Spot(NamedTuple):
+    """A column: the tokens that were seen there, sorted, and whether some URL has none."""
+
+    tokens: tuple[str, ...]
+    has_gap: bool
+
+    def __str__(self) -> str:
+        if len(self.tokens) == 1 and not self.has_gap:
+            return self.tokens[0]
+        return f"{{{','.join((*self.tokens, *([GAP] if self.has_gap else [])))}}}"
+
+
+class Consensus(NamedTuple):
+    """The columns of URLs that were aligned, and the column of each token of each URL."""
+
+    spots: tuple[Spot, ...]
+    places: tuple[tuple[int, ...], ...]
+    """By URL, in their order."""
+    score: float
+    """Of the last two sequences that were aligned."""
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.spots))
+
+
+def consensus(urls: Sequence[str], options: AlignmentOptions | None = None) -> Consensus:
+    """Return the consensus of some URLs.
+
+    >>> print(consensus(["http://ex.com/a/1.html", "http://www.ex.com/a/1.html"]))
+    http : / / {www,λ} {.,λ} ex . com / a / 1 . html
+    """
+    chosen = options or AlignmentOptions()
+    groups = groups_from([urls], chosen)
+    found = align(groups, chosen)
+    texts = groups.vocabulary.take(groups.codes).to_pylist()
+    seen: list[set[str]] = [set() for _ in range(int(found.widths.sum()))]
+    for text, column in zip(texts, found.columns.tolist(), strict=True):
+        seen[column].add(text)
+    counts = np.bincount(found.columns, minlength=len(seen))
+    rows = len(groups.offsets) - 1
+    spots = (
+        Spot(tuple(sorted(tokens)), bool(count < rows)) for tokens, count in zip(seen, counts, strict=True)
+    )
+    places = (
+        tuple(found.columns[start:end].tolist())
+        for start, end in zip(groups.offsets[:-1], groups.offsets[1:], strict=True)
+    )
+    return Consensus(tuple(spots), tuple(places), float(found.scores.sum()))

@@ -2,8 +2,8 @@
 
 A. Dasgupta, R. Kumar, A. Sasturkar: De-duping URLs via rewrite rules, KDD 2008. A pair of URLs of one page
 makes a rule that turns one into the other; rules that differ in a single key add up to one with a wildcard
-there, generation by generation (`closure`), as far as a filter allows (`filters`). `maps`, `sampling`,
-`pairs`, `measures` and `wording` say in their heads what the paper leaves open and how it is settled.
+there, generation by generation (`closure`), as far as a filter allows. The docstrings of `maps`, `pairs`,
+`closure`, `measures` and `qualified` say what the paper leaves open and how it is settled.
 
 Support is counted in pairs of URLs (A25), and a rule's false positive rate is that of the paper: pairs of
 different pages among the pairs (u, r(u)), on the data it was learned from (A24).
@@ -20,22 +20,25 @@ import numpy as np
 
 from undust.errors import UndustError
 from undust.judging.verdict import Candidate, Proposal
-from undust.proposing.papers.rewrite.closure import generalize
-from undust.proposing.papers.rewrite.filters import ByEstimate, ByValues, Ideal
+from undust.proposing.papers.rewrite.closure import ByEstimate, ByValues, Ideal, generalize
 from undust.proposing.papers.rewrite.maps import maps_of
 from undust.proposing.papers.rewrite.measures import Sites
-from undust.proposing.papers.rewrite.pairs import rules_of_pairs
-from undust.proposing.papers.rewrite.qualified import LearnedCodes, Qualified, Wanted
-from undust.proposing.papers.rewrite.rule_texts import REWRITE_NAME, Wording, entries_of
-from undust.proposing.papers.rewrite.sampling import choose_pairs
+from undust.proposing.papers.rewrite.pairs import choose_pairs, rules_of_pairs
+from undust.proposing.papers.rewrite.qualified import (
+    REWRITE_NAME,
+    LearnedCodes,
+    Qualified,
+    Wanted,
+    Wording,
+    entries_of,
+)
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.rewrite.filters import Filter
+    from undust.proposing.papers.rewrite.closure import Filter
     from undust.proposing.papers.rewrite.maps import Maps
-    from undust.proposing.papers.rewrite.pairs import Rules
-    from undust.proposing.papers.rewrite.rule_texts import RuleClass
-    from undust.proposing.papers.rewrite.sampling import SampledPairs
+    from undust.proposing.papers.rewrite.pairs import Rules, SampledPairs
+    from undust.proposing.papers.rewrite.qualified import RuleClass
     from undust.rules import Rule
 
 __all__ = [
@@ -71,13 +74,13 @@ class RewriteOptions:
     min_values: int = 5
     """For `entropy`."""
     min_support: int = 3
-    """Pairs of URLs behind a rule (not published)."""
+    """Pairs of URLs that support a rule (not published)."""
     max_fpr: float = 0.1
     """False pairs among the pairs of a rule, on the data it was learned from (not published)."""
     host_labels: bool = False
     """Whether each label of the host is a key, so that mirrors can be found."""
     typed: bool = False
-    """Whether a wildcard is `int`, `alpha` or `hex` where all the values behind it are."""
+    """Whether a wildcard is `int`, `alpha` or `hex` where all its values are."""
     sample: int = 50
     """How many URLs of a cluster are compared with each other; from ten times as many on, twice as many."""
     max_pairs: int = 2_000_000
@@ -136,7 +139,7 @@ def propose_rewrites(site: SiteClusters, options: RewriteOptions) -> Proposal:
 
 
 class ProposedRules(NamedTuple):
-    """The rules that are proposed, the best first, each with its class; and what was left out."""
+    """The rules that are proposed, the best first, each with its class; and what was excluded."""
 
     rules: list[tuple[Candidate, RuleClass]]
     cut: dict[str, int]
@@ -167,10 +170,10 @@ def tell(learned: LearnedCodes, site: str, options: RewriteOptions) -> ProposedR
 
 
 def _said(kept: Qualified, words: Wording, *, keep_covered: bool) -> tuple[dict[int, Rule], int, int]:
-    """Return the rules worth saying, by number; how many cannot be said, and how many are of use.
+    """Return the rules worth writing, by number; how many cannot be written, and how many are useful.
 
-    Whether a rule is of use depends on what can be said above it, and saying takes time: so most are said
-    only once they are known to be of use, and where one turns out unspeakable, those below it get a turn.
+    Whether a rule is useful depends on what can be written above it, and writing takes time. So most are
+    written only once they are known to be useful, and where one cannot be written, those below it are tried.
     """
     every = kept.general
     can_say = [False] * len(kept.rules)
@@ -189,7 +192,7 @@ def _said(kept: Qualified, words: Wording, *, keep_covered: bool) -> tuple[dict[
 
 
 def _merit(candidate: Candidate) -> tuple[int, int, int, str]:
-    # Of two directions that say the same, the one that shrinks the URL comes first.
+    # Of two directions of one rule, the one that shrinks the URL comes first.
     target = candidate.rules[0].target or ""
     return -candidate.pages, -candidate.support, len(target), candidate.text
 

@@ -6,7 +6,7 @@ one value a label, so that mirrors can be found (which the authors leave as a qu
 
 What the paper leaves open is settled here:
 
-* A wildcard stands for a value that is not empty and has no raw `;`, as captures of our rules do.
+* A wildcard matches a value that is not empty and has no raw `;`, as captures of our rules do.
   `?x` and `?x=` are values of their own, which no wildcard covers.
 * Query pairs are split at `&` only, as our rules split them; the paper splits at `;` too.
 * Equal values link two keys if a wildcard could stand for them (A20); scheme, whole host, port and the
@@ -84,7 +84,7 @@ class Maps:
 
 
 def maps_of(site: SiteClusters, *, host_labels: bool = False) -> Maps:
-    """Return the maps of the URLs that were seen; those with a user name are left out, as rules do."""
+    """Return the maps of the URLs that were seen; those with a user name are excluded, as rules do."""
     seen = np.flatnonzero(site.cluster_of_node >= 0)
     view = KeyValueView.of(site.node_urls.take(pa.array(seen)))
     names = [str(name) for name in view.key_names.to_pylist()]
@@ -136,7 +136,7 @@ def sums(numbers: Hashes, offsets: Ints) -> Hashes:
 
 
 def spans(starts: Ints, lengths: Ints) -> Ints:
-    """Return the numbers from each start on, as many as its length says, one after the other."""
+    """Return the numbers from each start on, as many as its length, one after the other."""
     ends = np.cumsum(lengths)
     numbers: Ints = np.repeat(starts - (ends - lengths), lengths)
     numbers += np.arange(len(numbers))
@@ -170,7 +170,7 @@ def _numbers(column: Any, kind: type) -> NDArray[Any]:  # noqa: ANN401 -- a colu
 
 
 class _ViewEntries:
-    """The key-value view in the making: some rows left out, some keys joined, all in order."""
+    """The key-value view in the making: some rows excluded, some keys joined, all in order."""
 
     def __init__(self, offsets: Ints, keys: Ints, values: Codes, names: list[str], texts: pa.Array) -> None:
         self.offsets, self.keys, self.values, self.names, self.texts = offsets, keys, values, names, texts
@@ -179,7 +179,7 @@ class _ViewEntries:
         self.closed: list[int] = []
 
     def drop_rows(self, key: int) -> None:
-        """Leave out the rows that have a key."""
+        """Exclude the rows that have a key."""
         self._keep_rows(np.bincount(self._row()[self.keys == key], minlength=len(self.rows)) == 0)
 
     def drop_empty_rows(self) -> None:

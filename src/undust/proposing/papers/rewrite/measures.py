@@ -7,7 +7,7 @@ skeleton are one join, and nothing is ever applied to a single URL.
 
 As defined in the paper (definitions 4 and 5) with the readings of A18 and A24: where r(u) has a wildcard,
 v matches it; a URL and itself are not a pair; and a pair is false if u and v are of different clusters and
-the content of both is known. Where it is not known, a pair of different clusters is left out.
+the content of both is known. Where it is not known, a pair of different clusters is not counted.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def matching(site: Sites, rules: Rules) -> Ints:
 
 
 def in_context(site: Sites, rules: Rules, owners: Ints, rows: Ints) -> Bools:
-    """Return whether each row has the context of the rule beside it."""
+    """Return whether each row has the context of the rule at the same place."""
     fits = np.zeros(len(rows), np.bool_)
     order = np.argsort(owners, kind="stable")
     starts = np.searchsorted(owners[order], np.arange(len(rules) + 1))

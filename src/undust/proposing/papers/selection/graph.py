@@ -1,12 +1,12 @@
-"""Candidates as a graph, and the strategy of Lei et al. that looks at all of it (section 5.3).
+"""Candidates as a graph, and the two strategies of Lei et al. (section 5.3) that choose among them.
 
-A vertex is a pattern of URLs, an edge a candidate from one to another. URLs flow along the edges like
-energy, and from a pattern to the more general ones above it; where they gather is a good canonical form.
+A vertex is a pattern of URLs, an edge a candidate from one to another. URLs flow along the edges like energy,
+and from a pattern to the more general ones above it; where they gather is a good canonical form.
 
 The paper leaves open when the walk ends and what makes a vertex a destination (A15). Here:
 
 * a vertex without a way out keeps its energy; the chain is lazy (half of the energy stays in each step),
-  for otherwise two vertices could pass theirs to and fro for ever;
+  since two vertices could otherwise pass theirs back and forth for ever;
 * rows are normalized to 1, which makes the division by the number of edges cancel out and the fpr of a
   single edge vanish; with `residual` the share that an edge gets wrong stays where it was instead;
 * vertices are ranked by energy, then by the energy that went through them, then size, then fewer
@@ -15,11 +15,19 @@ The paper leaves open when the walk ends and what makes a vertex a destination (
   at what went through, the vertices before it would tie, and the chain would break.)
 
 Ranks rise along every rule that is kept, so what is kept is a forest: one form for each URL, no circle.
-Patterns can share URLs, though, and a circle can close through those: a rule that would close one in
-this way is passed over for the next best of its vertex.
+Patterns can share URLs, though, and a circle can close through those: a rule that would close one in this way
+is passed over for the next best of its vertex.
 
-A rule of a vertex to itself moves no energy. A destination keeps its own (A14: "remove the rules that
-start from destinations" would remove the normal form of the destination itself).
+A rule of a vertex to itself moves no energy. A destination keeps its own (A14: "remove the rules that start
+from destinations" would remove the normal form of the destination itself).
+
+The other strategy is the straightforward one: three conflicts, each resolved where it is. (a) Several rules
+leave one vertex: the one with the lowest fpr stays. (b) The source of one is above the source of another: the
+one above stays. (c) Rules make a circle: the one with the least support goes.
+
+Rules in a row become one: every source goes straight to its destination. Each rule of a chain may be good
+enough and the chain not: errors add up. So a chain is measured as a whole, from the destination backwards,
+and cut before the rule that makes it too bad.
 """
 
 from __future__ import annotations
@@ -31,11 +39,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
 
 TOLERANCE = 1e-10
 MOST_STEPS = 1000
@@ -69,7 +78,7 @@ class Graph:
     wildcards: Sequence[int] = ()
     """In the pattern of each vertex."""
     meets: Sequence[Sequence[int]] = ()
-    """Vertices with which each may share URLs, besides those above and below it and itself."""
+    """Vertices with which each may share URLs, without itself and those above and below it."""
 
     def ancestors(self, vertex: int) -> Sequence[int]:
         """Return the more general vertices."""
@@ -99,7 +108,7 @@ def energies(graph: Graph, *, residual: bool = False) -> Floats:
 
 
 def walk(graph: Graph, *, residual: bool = False) -> tuple[Floats, Floats]:
-    """Return the energy of each vertex in the end, and all that was there on the way."""
+    """Return the energy of each vertex in the end, and the sum over all steps."""
     count = len(graph.volumes)
     weights: dict[tuple[int, int], float] = {}
     for edge in graph.edges:
@@ -191,3 +200,80 @@ def is_shadowed(graph: Graph, kept: Mapping[int, int], number: int) -> bool:
     edge = graph.edges[number]
     above = (kept[vertex] for vertex in graph.ancestors(edge.source) if vertex in kept)
     return any(graph.edges[other].is_own == edge.is_own for other in above)
+
+
+def select_naively(graph: Graph) -> list[int]:
+    """Return the edges to deploy, by number: at most one from each vertex, and no circle."""
+    kept: dict[int, int] = {}
+
+    def merit(number: int) -> tuple[float, int, int]:
+        edge = graph.edges[number]
+        return edge.fpr, -edge.support, number
+
+    for number in sorted(range(len(graph.edges)), key=merit):
+        kept.setdefault(graph.edges[number].source, number)
+    for vertex in list(kept):
+        if any(above in kept for above in graph.ancestors(vertex)):
+            kept.pop(vertex)
+    _cut_circles(graph, kept)
+    return sorted(kept.values())
+
+
+def _cut_circles(graph: Graph, kept: dict[int, int]) -> None:
+    """Every vertex has one way out, so each circle is found by walking on from any vertex."""
+    for start in sorted(kept):
+        way: list[int] = []
+        vertex = start
+        while vertex in kept and vertex not in way:
+            way.append(vertex)
+            vertex = graph.edges[kept[vertex]].target
+        circle = way[way.index(vertex) :] if vertex in way else []
+        if len(circle) > 1:
+            weakest = min(circle, key=lambda each: (graph.edges[kept[each]].support, kept[each]))
+            kept.pop(weakest)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The path of one source to its destination, as numbers of edges, and its fpr as a whole."""
+
+    edges: tuple[int, ...]
+    fpr: float
+
+
+def chains_of(
+    graph: Graph, kept: Iterable[int], prove: Callable[[Sequence[int]], float], max_fpr: float
+) -> list[Chain]:
+    """Return the chains of a forest that keep within the bound, those nearest to a destination first.
+
+    `prove` returns the fpr of edges one after the other; chains of one edge have that of the edge.
+    """
+    ways = {graph.edges[number].source: number for number in kept}
+    done: dict[int, Chain] = {}
+    for source in _outwards(graph, ways):
+        number = ways[source]
+        edge = graph.edges[number]
+        rest = done.get(edge.target) if not edge.is_own else None
+        edges = (number, *(rest.edges if rest else ()))
+        fpr = edge.fpr if len(edges) == 1 else prove(edges)
+        if fpr <= max_fpr:
+            done[source] = Chain(edges, fpr)
+    return list(done.values())
+
+
+def _outwards(graph: Graph, ways: dict[int, int]) -> list[int]:
+    """Return the sources by their distance from a destination."""
+    distance: dict[int, int] = {}
+
+    def measured(source: int) -> int:
+        way = []
+        while source in ways and source not in distance and source not in way:
+            way.append(source)
+            source = graph.edges[ways[source]].target
+        for place, vertex in enumerate(reversed(way), 1):
+            distance[vertex] = distance.get(source, 0) + place
+        return distance.get(source, 0)
+
+    for source in sorted(ways):
+        measured(source)
+    return sorted(ways, key=lambda source: (distance[source], source))

@@ -1,4 +1,4 @@
-"""Pieces of URLs as rules of our language, where it can say them."""
+"""Pieces of URLs as rules of our language, where it can express them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ParameterSupport(NamedTuple):
     value: int
     support: int
     ends_queries: int
-    """Whether it stands more often last than first."""
+    """Whether it is more often last than first."""
     pages: int
 
 
@@ -59,7 +59,7 @@ class WrittenPieces:
     """Of each piece among them."""
 
     def why_unsaid(self, number: int) -> str | None:
-        """Return why no rule can say a piece, if so."""
+        """Return why no rule can express a piece, if so."""
         text, end = self.texts[number], self.ends[number]
         if text.endswith("$") and self.codes[end - 1] != END:
             return "pairs that end in a dollar sign, which a rule would take for the end"
@@ -101,7 +101,7 @@ class TokenPieces:
 
 @dataclass(eq=False)
 class Saying:
-    """Makes candidates of one site, and counts what no rule can say.
+    """Makes candidates of one site, and counts what no rule can express.
 
     The counts of a candidate are its support and the pages that show it.
     """
@@ -129,9 +129,9 @@ class Saying:
                     yield from self._candidate(counted, "replace", source, target)
 
     def parameter(self, each: ParameterSupport, *, is_behind_semicolons: bool = False) -> Iterator[Candidate]:
-        """Yield the rule that drops a parameter and the one that sets it to its usual value.
+        """Yield the rule that removes a parameter and the one that sets it to its usual value.
 
-        Behind semicolons both come with a rule that writes `&` for each `;`, since a rule removes whole
+        After semicolons both come with a rule that replaces each `;` with `&`, since a rule removes whole
         parameters only, and those end at `&`.
         """
         named = self.pieces.text(each.name)

@@ -1,15 +1,15 @@
-"""The pattern tree of Lei et al., *A Pattern Tree-based Approach to Learning URL Normalization Rules*,
-WWW 2010: rules as mappings between the nodes of a tree of all URLs.
+"""The pattern tree: rules as mappings between the nodes of a tree of all URLs.
 
-The tree is grown (`undust.urls.tree`), nodes that hold the same pages are found through the clusters
-(`pairs.py`), each pair becomes a raw candidate (`operations.py`), each candidate is run on the training
-data and dropped if too many of its pairs are false (`images.py`), and written down (`plan.py`,
-`writing.py`). Of these the graph of all of them selects few to deploy (`undust.proposing.papers.selection`).
+Lei et al., *A Pattern Tree-based Approach to Learning URL Normalization Rules*, WWW 2010. The tree is grown
+(`undust.urls.tree`), nodes that hold the same pages are found through the clusters and each pair of them
+becomes a raw candidate (`operations.py`). Each candidate is planned (`plan.py`), run on the training data,
+removed if too many of its pairs are false, and written as rules (`tree_rules.py`). Of these the graph of all
+of them selects few to deploy (`undust.proposing.papers.selection`).
 
-The tree and the overlaps are those of URLs in clusters of two and more, as published; the proof counts
-URLs alone on their page as well, since a rule that swallows them is wrong (section 1.1 of the
-specification). `singletons` lets them take part from the beginning.
-"""  # noqa: D205 -- a title of two lines
+The tree and the overlaps are those of URLs in clusters of two and more, as published; the proof counts URLs
+alone on their page as well, since a rule that swallows them is wrong (section 1.1 of the specification).
+`singletons` lets them take part from the beginning.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ import numpy as np
 from undust.errors import UndustError
 from undust.judging.verdict import Candidate, Proposal
 from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, TrialUrls, deployable
-from undust.proposing.papers.tree.images import Moves, proof_of
-from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper
-from undust.proposing.papers.tree.pairs import duplicate_nodes
+from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper, duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
-from undust.proposing.papers.tree.tree_rules import rules_of
-from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns, grow
-from undust.urls.tree.growing import least_count
+from undust.proposing.papers.tree.tree_rules import Moves, proof_of, rules_of
+from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns
+from undust.urls.tree.growing import grow, least_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.tree.images import TrainingCounts
     from undust.proposing.papers.tree.operations import Common, Mapping
+    from undust.proposing.papers.tree.tree_rules import TrainingCounts
     from undust.rules import Rule
-    from undust.urls.tree import PatternTree, Salience
+    from undust.urls.tree import PatternTree
+    from undust.urls.tree.growing import Salience
 
 _PAIR = 2
 ALL = "all"
@@ -53,7 +52,7 @@ class TreeOptions:
     """As published, where the paper names a value."""
 
     min_overlap: float = 0.2
-    """Share of the URLs of two nodes that must lie in common clusters (`o_min`; published: 0.5)."""
+    """Share of the URLs of two nodes that must be in common clusters (`o_min`; published: 0.5)."""
     min_common: float = 0.5
     """More than this share of the values of two keys must be common (`sigma_min`)."""
     common: Common = "fewer"
@@ -68,7 +67,7 @@ class TreeOptions:
     29 pages of which none contradicts show that fewer than one in ten will, with 95 % confidence.
     """
     noise: float = 0.0
-    """Share of URLs believed to have a wrong label; pairs that look false for that alone are forgiven."""
+    """Share of URLs with a wrong label; pairs that look false only for that reason do not count."""
     salience: TreeChoice = "either"
     """Whose frequencies make a value salient: the key's in the `node`, or the text's in the whole `site`."""
     least: int = 8
@@ -84,7 +83,7 @@ class TreeOptions:
     selection: str = "graph"
     """Which candidates are proposed: those that `graph` or `naive` selects, or `all` that are qualified."""
     residual: bool = False
-    """Whether the share that a rule gets wrong stays behind in the walk of the graph."""
+    """Whether the share that a rule gets wrong stays at its vertex in the walk of the graph."""
 
     def __post_init__(self) -> None:
         for name, known in (
@@ -125,7 +124,7 @@ class Selected(NamedTuple):
 
 
 def propose_by_tree(site: SiteClusters, options: TreeOptions) -> Proposal:
-    """Return the candidates of a pattern tree, those that save most first."""
+    """Return the candidates of a pattern tree, those that remove most first."""
     sample = sampled(site, options.max_urls)
     trial = TrialUrls(sample)
     found = [selected(sample, trial, replace(options, salience=curve)) for curve in curves_of(options)]
@@ -273,7 +272,7 @@ def largest(tree: PatternTree, pairs: list[tuple[int, int]], most: int) -> list[
 
 
 def repeating(columns: UrlColumns) -> NDArray[np.bool_]:
-    """Return which URLs have a parameter twice: no pattern can say them, nor any node that holds one."""
+    """Return which URLs have a parameter twice: no pattern can express them, nor any node that holds one."""
     again = ["#" in name for name in columns.key_names]
     of_layout = np.array([any(again[key] for key in keys) for keys in columns.layouts], np.bool_)
     return of_layout[columns.layout]
@@ -287,7 +286,7 @@ def fewest_pages(wanted: int, pages: int) -> int:
 def raw_candidates(site: SiteClusters, options: TreeOptions) -> tuple[PatternTree, list[Raw]]:
     """Return the (first) tree of a site and every mapping between its nodes, qualified or not."""
     columns = UrlColumns.of(site.node_urls, np.flatnonzero(site.cluster_of_node >= 0))
-    # The URLs of a page stand together, so that what they have in common is counted in passing.
+    # The URLs of a page are adjacent, so that what they have in common is counted in one pass.
     columns = columns.ordered(np.argsort(site.cluster_of_node[columns.rows], kind="stable"))
     cluster = site.cluster_of_node[columns.rows].astype(np.int64)
     is_shared = np.bincount(cluster, minlength=1)[cluster] >= _PAIR

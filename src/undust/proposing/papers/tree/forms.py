@@ -1,8 +1,8 @@
-"""Which URLs a pattern of the tree stands for, exactly as the rules that are written from it say.
+"""Which URLs a pattern of the tree matches, exactly as the rules that are written from it do.
 
 A node mixes URLs with and without some keys. A rule cannot: it has one path length, one port, and a slash
 at the end or none. So the *shapes* of a node (its host labels, port, path length and slash) become a rule
-each, while parameters that may be missing are optional within a rule. A pattern stands for every URL of
+each, while parameters that may be missing are optional within a rule. A pattern matches every URL of
 a shape of its node that has its values, its parameters and no others, in the node or elsewhere.
 """
 
@@ -116,7 +116,7 @@ class Form:
     open_keys: tuple[int, ...]
     """Keys of host, path and query that have several values, or may be missing."""
     repeats: bool
-    """Whether a parameter stands twice."""
+    """Whether a parameter occurs twice."""
     _rows: dict[object, Ints] = field(default_factory=dict)
 
     @classmethod
@@ -132,7 +132,7 @@ class Form:
     def rows(
         self, layouts: Layouts, shapes: Iterable[RuleShape], runs: Iterable[int], no_semicolons: Iterable[int]
     ) -> Ints:
-        """Return the rows that the pattern stands for, in order.
+        """Return the rows that the pattern matches, in order.
 
         Values at the keys `runs` must be such as a capture takes, those at `no_semicolons` such as can
         be removed; a parameter that must be captured must be there.

@@ -38,7 +38,7 @@ _WIDEST = 1 << 62
 
 
 class CannotSay(Exception):  # noqa: N818 -- no error: a candidate that is left out
-    """No rule says this mapping; the message says why, in words that fit behind a count."""
+    """No rule can express this mapping; the message is the reason, in words that fit after a count."""
 
 
 @dataclass(frozen=True)
@@ -194,12 +194,12 @@ class Plan:
 
     @cached_property
     def dropped(self) -> tuple[int, ...]:
-        """Keys of the target that are left out."""
+        """Keys of the target that are removed."""
         return tuple(key for key, each in self.ignored.items() if each.way == "drop")
 
     @property
     def has_masks(self) -> bool:
-        """Whether some key is left out of the comparison."""
+        """Whether some key is not compared."""
         return any(each.way == "mask" for each in self.ignored.values())
 
     @property

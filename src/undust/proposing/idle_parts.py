@@ -1,0 +1,186 @@
+"""Parts of URLs that may do nothing: parameters, default values, ways of writing, hosts and segments."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from undust.edits import Guard, Rewrite, Shape, ShapeCapture, ShapeParameter, making
+from undust.edits.shapes import PATH, REST
+from undust.proposing.seen import frequent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from undust.edits import Edit
+    from undust.proposing.seen import SeenParts, SeenSite
+
+
+_NAMES, _PAIRS, SETS, _VALUES = 300, 120, 40, 400
+"""At most this many are tried, the most frequent first."""
+_LARGEST = 4
+_TOGETHER = 24
+"""Names of one URL that are tried in pairs, the most frequent of the site first."""
+LEAST_PAGES = 3
+_LONGEST = 40
+"""Characters of a value that is written."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.\-\[\]%~]+")
+
+
+def is_plain(name: str) -> bool:
+    """Return whether the name of a parameter can be written in a pattern unchanged."""
+    return bool(_PLAIN.fullmatch(name))
+
+
+def drops(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that parameters are removed: one, a family, several that come together, all but some."""
+    names = [name for name in frequent(seen.names, 2, _NAMES) if is_plain(name)]
+    for name in names:
+        yield making.dropped(name)
+        yield making.masked(name)
+    yield from _families(names)
+    sets = Counter(frozenset(filter(is_plain, parts.names)) for parts in seen.parts)
+    yield from _together(sets, names)
+    yield from _only(sets)
+    yield from _behind_semicolons(seen)
+
+
+def _families(names: list[str]) -> Iterator[Edit]:
+    counts: Counter[str] = Counter()
+    for name in names:
+        head, underscore, _ = name.partition("_")
+        if underscore and head:
+            counts[f"{head}_*"] += 1
+    yield from (making.dropped(prefix) for prefix, count in sorted(counts.items()) if count > 1)
+
+
+def _together(sets: Counter[frozenset[str]], known: list[str]) -> Iterator[Edit]:
+    """Yield pairs of known names; URLs with hundreds of names add no more work than others."""
+    rank = {name: place for place, name in enumerate(known)}
+    pairs: Counter[tuple[str, str]] = Counter()
+    for names, count in sets.items():
+        some = sorted((name for name in names if name in rank), key=rank.__getitem__)[:_TOGETHER]
+        for left, right in combinations(sorted(some), 2):
+            pairs[left, right] += count
+    for (left, right), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:_PAIRS]:
+        if count >= _LARGEST:
+            yield making.dropped_together(left, right)
+            yield making.masked(left, right)
+
+
+def _only(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
+    ranked = sorted(sets.items(), key=lambda item: (-item[1], sorted(item[0])))
+    for names, count in ranked[:SETS]:
+        if 0 < len(names) <= _LARGEST <= count:
+            yield making.only(*names).guarded(when=[Guard(query=(ShapeParameter(min(names)),))])
+
+
+def _behind_semicolons(seen: SeenSite) -> Iterator[Edit]:
+    """Yield the same for the text after a `;`, which then separates parameters."""
+    parts = (part for each in seen.parts for parameter in each.query for part in parameter.split(";")[1:])
+    names = Counter(part.partition("=")[0] for part in parts)
+    some = [name for name in frequent(names, 3, _NAMES // 10) if is_plain(name)]
+    yield from (making.separated_by_ampersands(making.dropped(name)) for name in some)
+    for left, right in combinations(some[:_LARGEST], 2):
+        yield making.separated_by_ampersands(making.dropped(left, right))
+
+
+def on_any_path(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a page which a parameter names is the same on every path, such as a sitemap or a search."""
+    pages: defaultdict[str, set[int]] = defaultdict(set)
+    for left, right, page in seen.pairs:
+        ours, theirs = seen.parts[left], seen.parts[right]
+        if ours.query and ours.segments != theirs.segments and sorted(ours.query) == sorted(theirs.query):
+            for name in ours.names:
+                pages[name].add(page)
+    counts = Counter({name: len(some) for name, some in pages.items() if is_plain(name)})
+    yield from (making.on_any_path(name) for name in frequent(counts, LEAST_PAGES, _NAMES))
+
+
+def defaults(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a frequent value of a parameter is what the site takes anyway."""
+    counts = Counter(parameter for parts in seen.parts for parameter in set(parts.query))
+    for parameter in frequent(counts, 3, _VALUES):
+        name, equals, value = parameter.partition("=")
+        if is_plain(name) and len(value) <= _LONGEST:
+            yield making.dropped_value(name, value if equals else None)
+
+
+HOSTS, SEGMENTS, _FOLDERS = 12, 40, 10
+"""At most this many hosts, segments and folders are tried, the most frequent first."""
+_IN_FOLDER = 2
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$")
+
+
+def spellings(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a way of writing does not matter."""
+    yield Rewrite(source=making.OPEN, target=making.SAME)
+    for form in ("sorted", "amp", "unique", "plain", "lower", "first", "last"):
+        yield making.respelled(form)
+    for form in ("plain", "lower"):
+        yield making.respelled(form, path=True)
+    yield making.swapped("//", "/")
+    yield making.without_slash()
+    folders = Counter(parts.segments[0] for parts in seen.parts if len(parts.segments) == _IN_FOLDER)
+    yield from (making.capitalised(folder) for folder in frequent(folders, 3, _FOLDERS) if folder)
+    yield from _authorities(seen)
+
+
+def _authorities(seen: SeenSite) -> Iterator[Edit]:
+    if len({parts.scheme for parts in seen.parts}) > 1:
+        yield making.scheme_to("https")
+        yield making.scheme_to("http")
+    hosts = frequent(Counter(parts.host for parts in seen.parts), 2, HOSTS)
+    yield from (making.host_to(old, new) for old in hosts for new in hosts if old != new)
+
+
+def last_segments(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a frequent last segment, such as an index page, or the ending of a name does not matter."""
+    for last in frequent(Counter(parts.segments[-1] for parts in seen.parts), 3, SEGMENTS):
+        if last:
+            yield making.last_segment_dropped(last, slash=True)
+            yield making.last_segment_dropped(last, slash=False)
+    endings = (found[0] for parts in seen.parts if (found := _ENDING.search(parts.segments[-1])))
+    yield from (making.ending_dropped(ending) for ending in frequent(Counter(endings), 3, SEGMENTS))
+
+
+def idle_segments(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a frequent first or second segment does not matter."""
+    first = Counter(parts.segments[0] for parts in seen.parts if len(parts.segments) > 1)
+    yield from (making.first_segment_dropped(name) for name in frequent(first, 3, SEGMENTS) if name)
+    second = Counter(parts.segments[1] for parts in seen.parts if len(parts.segments) > _IN_FOLDER)
+    yield from (making.second_segment_dropped(name) for name in frequent(second, 5, SEGMENTS) if name)
+
+
+_FOLDERS_BEFORE = 2
+"""Segments before the label's place in a path, at most."""
+
+
+def labels(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a label of the host is a segment of the path, and the reverse."""
+    found: dict[Edit, set[int]] = defaultdict(set)
+    for row, other, page in seen.pairs:
+        for left, right in ((row, other), (other, row)):
+            for edit in _moved(seen.parts[left], seen.parts[right]):
+                found[edit].add(page)
+    for edit, pages in sorted(found.items(), key=lambda item: (-len(item[1]), item[0].text)):
+        if len(pages) >= LEAST_PAGES:
+            yield edit
+            if (turned := edit.inverse()) is not None:
+                yield turned
+
+
+def _moved(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
+    label, _, base = left.host.partition(".")
+    if left.host == right.host or not base or not right.host.endswith(base):
+        return
+    for at in range(min(_FOLDERS_BEFORE + 1, len(right.segments))):
+        is_it = right.segments[at].lower() == label and right.segments[at + 1 :] == left.segments
+        if is_it and not any(segment.lower() == label for segment in right.segments[:at]):
+            user = ShapeCapture("u")
+            source = Shape(host=((user,), *((part,) for part in base.split("."))), path=((PATH,),))
+            folders = tuple((segment,) for segment in right.segments[:at])
+            target = Shape(host=((right.host,),), path=(*folders, (user,), (PATH,)), query=(REST,))
+            yield Rewrite(source=source, target=target.written())
