@@ -146,6 +146,8 @@ _OTHERS = Parameter("", several=Capture(None, is_many=True, detail=None))
 
 MOST_KEEPS = 50
 """Keeps that are repeated for one rule, where a target has to; or a file would grow with their square."""
+_FIRST = 8
+"""Keeps that are tried one by one, before an index finds those near a rule."""
 MANY_KEEPS = f"more than {MOST_KEEPS} keeps precede it, and here each rule repeats them"
 
 
@@ -182,9 +184,14 @@ class LostKeeps(KeepList):
         """Refuse a rule that may act on what such a keep keeps; another keep does no harm."""
         if each.rule.kind == "keep":
             return
-        for place in sorted(self._near(each.rule)):
+        for place in self._in_order(each.rule):
             if may_act_on(each.rule, self._keeps[place].rule):
                 raise CannotExpress(_REASON.format(self._keeps[place].number))
+
+    def _in_order(self, rule: Rule) -> Iterator[int]:
+        # A rule that acts on most of many keeps acts on one of the first, and the others are not looked for.
+        yield from range(min(_FIRST, len(self._keeps)))
+        yield from sorted(self._near(rule))
 
 
 def _source(rule: Rule) -> Pattern:
