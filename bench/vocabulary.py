@@ -2,6 +2,7 @@
 
     python -m bench.vocabulary                         100,000 rows of each kind
     python -m bench.vocabulary --rows 20000 --kind names values
+    python -m bench.vocabulary --kind parameters --equal-bytes   beside ordinary rows of as many bytes, too
 
 Anybody who can send requests to a site can fill its log with parameter names, values, hosts and paths of
 their own. Each kind of such rows is learned in a process of its own, on one thread, beside ordinary rows of
@@ -196,6 +197,12 @@ def written(kind: str, rows: int, folder: Path) -> Path:
     return path
 
 
+def as_many_bytes(kind: str, rows: int) -> int:
+    """Return how many ordinary rows have as many bytes of URLs as those of a kind."""
+    wanted, usual = (sum(len(url) for url, _ in KINDS[name](rows, Random(7))) for name in (kind, "ordinary"))
+    return round(rows * wanted / usual)
+
+
 def learned(path: Path, most_seconds: int = MOST_SECONDS) -> Cost:
     """Return what `undust learn` takes for a file, in a process of its own."""
     words = ["learn", str(path), "-o", f"{path}.rules.json", "--yes", "--threads", "1", "--json"]
@@ -220,6 +227,7 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--rows", type=int, default=100_000)
     ask.add_argument("--kind", nargs="+", choices=[*KINDS], default=[*KINDS])
+    ask.add_argument("--equal-bytes", action="store_true", help="also beside ordinary rows of as many bytes")
     asked = ask.parse_args()
     print(f"{machine()}\n{asked.rows:,} rows of one site\n")
     print(f"{'kind':18}{'seconds':>9}{'x':>7}{'MiB':>8}{'x':>7}{'rules':>7}")
@@ -237,6 +245,14 @@ def main() -> None:
             )
             if max(time, memory) > MOST or not cost.is_done:
                 too_much.append(kind)
+            if asked.equal_bytes and kind != "ordinary" and cost.is_done:
+                more = as_many_bytes(kind, asked.rows)
+                equal = learned(written("ordinary", more, Path(folder)))
+                print(
+                    f"  ordinary rows of as many bytes ({more:,}): {equal.seconds:.1f} s,"
+                    f" {equal.peak_bytes >> 20:,} MiB{'' if equal.is_done else ', not done'}",
+                    flush=True,
+                )
     if too_much:
         sys.exit(f"more than {MOST:.0f} times what ordinary rows take: {', '.join(too_much)}")
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import duplicate_url_discarder_rules
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_PUBLIC = (
-    *("64:ff9b:1::7f00:1", "fec0::1", "::ffff:0:127.0.0.1", "5f00::1", "3fff::1", "4000::1"),
+    *("64:ff9b:1::7f00:1", "fec0::1", "::127.0.0.1", "::ffff:0:127.0.0.1", "5f00::1", "3fff::1", "4000::1"),
     *("64:ff9b:1:ffff::1", "3fff:fff::1", "febf::1", "8000::1"),
 )
 AT_IMPORT = """
@@ -40,17 +41,12 @@ sys.meta_path.insert(0, Finder)
 def test_c7_only_public_addresses_are_asked(tmp_path: Path) -> None:
     """Ranges that are not handed out to everybody are refused before a connection is tried."""
     rules, urls = tmp_path / "rules.json", tmp_path / "urls.txt"
-    sites = [f"[{socket.inet_ntop(socket.AF_INET6, packed(each))}]" for each in NOT_PUBLIC]
+    sites = [f"[{ip_address(each).compressed}]" for each in NOT_PUBLIC]
     undust.RuleSet([rule for site in sites for rule in rules_of(DROP.format("sid"), site=site)]).save(rules)
     urls.write_text("".join(f"http://{site}/x?sid=1\n" for site in sites), encoding="utf-8")
     done = run("validate", rules, "--sample", urls, "--delay", "0", "--timeout", "2", "--json")
     assert done.code == 0, done.err
     assert done.out.count(b"not a public address") >= len(sites)
-
-
-def packed(address: str) -> bytes:
-    """Return the bytes of an address."""
-    return socket.inet_pton(socket.AF_INET6, address)
 
 
 def test_c8_ctrl_c_while_it_is_loaded_is_one_line(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from tests.first_use.files import crawl_file, items
 if TYPE_CHECKING:
     from pathlib import Path
 
-NAMES = 400
+NAMES = 800
+USUAL_PAGES = 2_000
 MADE_AND_KILLED = """
 import os, signal
 make = os.mkdir
@@ -49,13 +50,11 @@ def seconds_of(path: Path, most: float | None = None) -> float:
     return sum(now - then for now, then in zip(after[:2], before[:2], strict=True))
 
 
-@pytest.mark.parametrize("url", ["/p?name{n}=1", "/p/{m}?x{n}y={n}"])
+@pytest.mark.parametrize("url", ["/p?name{n}=1"])
 def test_c1_a_name_of_its_own_in_each_row_is_bounded_work(url: str, tmp_path: Path) -> None:
-    """Few such rows take less than three times the processor time of twenty times as many ordinary ones."""
-    rows = [
-        {"url": f"http://shop.test{url.format(n=n, m=n // 4)}", "digest": f"{n // 4}"} for n in range(NAMES)
-    ]
-    usual = seconds_of(crawl_file(tmp_path / "usual.jsonl", items(5 * NAMES, "?sid={n}", "?ref={n}&b=1")))
+    """Few such rows take less than three times the processor time of many more ordinary ones."""
+    rows = [{"url": f"http://shop.test{url.format(n=n)}", "digest": f"{n // 4}"} for n in range(NAMES)]
+    usual = seconds_of(crawl_file(tmp_path / "usual.jsonl", items(USUAL_PAGES, "?sid={n}", "?ref={n}&b=1")))
     most = 3 * usual
     assert seconds_of(crawl_file(tmp_path / "names.jsonl", rows), most) < most
 

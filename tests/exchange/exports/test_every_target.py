@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from time import process_time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
 from bench.common import data_folder
-from bench.rule_sets import rules_of
+from bench.export_times import ALL_KINDS, many, seconds
 from tests import strategies
 from tests.exchange.exports import shop
 from undust import Rule, RuleSet, learn, read
@@ -64,42 +63,18 @@ def test_learned_rules(name: str) -> None:
         require_complete(rules, target)
 
 
-def seconds(rules: RuleSet, target: str) -> float:
-    """The processor time of an export."""
-    start = process_time()
-    export(rules, target)
-    return process_time() - start
-
-
-def many(kind: str, count: int) -> RuleSet:
-    """So many rules of one site."""
-    if kind == "of three shapes":
-        return RuleSet(rules_of(1, count))
-    texts: dict[str, str] = {
-        "drop a parameter": DROP,
-        "rename a folder": "rewrite {{s}}://{{h}}/old{}/{{p**}} → {{s}}://{{h}}/new{0}/{{p}}",
-        "keep a folder": "keep {{s}}://{{h}}/{}/{{p**}}?{{rest**}}",
-        "drop in a folder": (
-            "rewrite {{s}}://{{h}}/{0}/{{p**}}?sid={{**}}&{{rest**}} → {{s}}://{{h}}/{0}/{{p}}?{{rest}}"
-        ),
-        "drop a slug": "rewrite {{s}}://{{h}}/{0}/{{*}}/{{id:int}} → {{s}}://{{h}}/{0}/{{id}}",
-        "leave a host": "rewrite {{s}}://{0}.shop.test/{{p**}} → {{s}}://shop.test/of/{0}/{{p}}",
-    }
-    return shop.rules_of(*(texts[kind].format(f"x{number}", number) for number in range(count)))
-
-
-@pytest.mark.parametrize("target", ["nginx", "nutch", "sql", "clean-param", "pywb"])
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "of three shapes",
-        "drop a parameter",
-        "keep a folder",
-        "drop in a folder",
-        "drop a slug",
-        "leave a host",
-    ],
+TIMED_KINDS = (
+    *("of three shapes", "drop a parameter", "keep a folder", "drop in a folder", "drop a slug"),
+    *("leave a host", "keep and drop in turn"),
 )
+TIMED = [
+    *((kind, target) for kind in TIMED_KINDS for target in ("nginx", "nutch", "sql", "clean-param", "pywb")),
+    *((kind, "pywb") for kind in ALL_KINDS if kind not in TIMED_KINDS),
+    *(("keep and drop in turn", target) for target in ("clearurls", "duplicate-url-discarder", "heritrix")),
+]
+
+
+@pytest.mark.parametrize(("kind", "target"), TIMED)
 def test_time_grows_with_the_number_of_rules(kind: str, target: str) -> None:
     """Four times the rules take less than eight times as long: far from the sixteen of all pairs."""
     few, lots = many(kind, 150), many(kind, 600)

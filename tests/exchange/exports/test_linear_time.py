@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import subprocess
+from ctypes.util import find_library
 from itertools import pairwise
 from pathlib import Path
 from time import process_time
@@ -32,6 +34,10 @@ MOST_ABOVE_A_MATCH = 50
 ATTEMPTS = 12
 """How often a suspect is measured; its least times count, for other work on the machine only adds time."""
 
+NO_SHORT_CUT = 0x10000
+"""`PCRE2_NO_START_OPTIMIZE`; PCRE2 refuses a short text without a letter of the expression at once."""
+TARGETS = {"python": "regex", "pcre2": "regex", "perl": "regex", "java": "nutch"}
+"""The dialects of exported expressions that engines with backtracking read, and a target of each."""
 NAMES = "abcdefgj"
 SHAPES = {
     "any, with hyphens": ("{%s}", "-", "a"),
@@ -97,6 +103,36 @@ def by_python(rows: Sequence[tuple[str, str]]) -> Iterator[Timing]:
         yield found is not None, best
 
 
+def by_pcre2(rows: Sequence[tuple[str, str]]) -> Iterator[Timing]:
+    """With the library that nginx and Apache use."""
+    name = find_library("pcre2-8")
+    if name is None:
+        pytest.skip("PCRE2 is not installed")
+    library = ctypes.CDLL(name)
+    library.pcre2_compile_8.restype = library.pcre2_match_data_create_8.restype = ctypes.c_void_p
+    group = ctypes.c_void_p(library.pcre2_match_data_create_8(40, None))
+    problem, place = ctypes.c_int(), ctypes.c_size_t()
+    for pattern, url in rows:
+        text, subject = pattern.encode(), url.encode()
+        compiled = library.pcre2_compile_8(
+            text, ctypes.c_size_t(len(text)), NO_SHORT_CUT, ctypes.byref(problem), ctypes.byref(place), None
+        )
+        assert compiled, f"error {problem.value} at {place.value}: {pattern}"
+        words = (ctypes.c_void_p(compiled), subject, ctypes.c_size_t(len(subject)), ctypes.c_size_t(0))
+        best, found = float("inf"), 0
+        for _ in range(5):
+            count, start, spent = 0, process_time(), 0.0
+            while spent < 0.002:
+                found = library.pcre2_match_8(*words, 0, group, None)
+                count += 1
+                spent = process_time() - start
+            best = min(best, spent / count)
+        assert found >= -1, f"PCRE2 gave up with {found}: {pattern}"
+        library.pcre2_code_free_8(ctypes.c_void_p(compiled))
+        yield found > 0, best
+    library.pcre2_match_data_free_8(group)
+
+
 def by_program(command: list[str]) -> Callable[[Sequence[tuple[str, str]]], list[Timing]]:
     """With a program that reads patterns and URLs."""
 
@@ -115,6 +151,8 @@ def timer(dialect: str) -> Callable[[Sequence[tuple[str, str]]], list[Timing]]:
     here = Path(__file__)
     if dialect == "python":
         return lambda rows: list(by_python(rows))
+    if dialect == "pcre2":
+        return lambda rows: list(by_pcre2(rows))
     if dialect == "perl":
         return by_program([program("perl"), str(here.with_name("timed.pl"))])
     program("javac")
@@ -130,30 +168,38 @@ def grows_too_fast(times: Sequence[float], match: float, most: float = MOST_GROW
     return f"{ratio:.0f} times as long as a match" if ratio > MOST_ABOVE_A_MATCH else ""
 
 
+def least_times(
+    cases: Sequence[Case],
+    timed: Callable[[Sequence[Case]], Sequence[Sequence[float]]],
+    most: float = MOST_GROWTH,
+) -> dict[Case, tuple[float, ...]]:
+    """The times of the sizes and of a match for each case.
+
+    The least of all attempts counts for each of them, and only suspects are measured again.
+    """
+    best = dict.fromkeys(cases, (float("inf"),) * (len(SIZES) + 1))
+    waiting = cases
+    for _ in range(ATTEMPTS):
+        for case, times in zip(waiting, timed(waiting), strict=True):
+            best[case] = tuple(map(min, best[case], times))
+        waiting = [case for case in waiting if grows_too_fast(best[case][:-1], best[case][-1], most)]
+        if not waiting:
+            break
+    return best
+
+
 def too_slow(
     cases: Sequence[Case],
     timed: Callable[[Sequence[Case]], Sequence[Sequence[float]]],
     most: float = MOST_GROWTH,
 ) -> list[tuple[str, Case]]:
-    """The cases whose time grows too fast, and how.
-
-    `timed` gives for each case the times of the sizes and of a match. The least of all attempts counts for
-    each of them, and only suspects are measured again.
-    """
-    best = dict.fromkeys(cases, (float("inf"),) * (len(SIZES) + 1))
-    slow: list[tuple[str, Case]] = []
-    for _ in range(ATTEMPTS):
-        waiting = [case for _, case in slow] or cases
-        for case, times in zip(waiting, timed(waiting), strict=True):
-            best[case] = tuple(map(min, best[case], times))
-        slow = [
-            (problem, case)
-            for case in waiting
-            if (problem := grows_too_fast(best[case][:-1], best[case][-1], most))
-        ]
-        if not slow:
-            break
-    return slow
+    """The cases whose time grows too fast, and how."""
+    best = least_times(cases, timed, most)
+    return [
+        (problem, case)
+        for case, times in best.items()
+        if (problem := grows_too_fast(times[:-1], times[-1], most))
+    ]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -166,17 +212,20 @@ def test_short_hostile_urls_take_no_time(shape: str) -> None:
             assert long < 5 * short, (pattern, unit)
 
 
-@pytest.mark.parametrize("dialect", ["python", "perl", "java"])
-def test_time_grows_with_the_length(dialect: str) -> None:
-    """Twice the length takes at most 2.5 times as long, and failing is hardly slower than matching."""
-    measure = timer(dialect)
-    cases = [
+def hostile_cases(dialect: str) -> list[Case]:
+    """Every expression of rules with 4, 6 and 8 captures in a segment, with every hostile kind of URL."""
+    return [
         (shape, pattern, kind)
         for shape in SHAPES
         for count in (4, 6, 8)
-        for pattern in patterns_of(rule_text(shape, count), "nutch" if dialect == "java" else "regex")
+        for pattern in patterns_of(rule_text(shape, count), TARGETS[dialect])
         for kind in hostile(shape)
     ]
+
+
+def timed_cases(dialect: str) -> Callable[[Sequence[Case]], list[list[float]]]:
+    """What gives for each case the times of the sizes and of a match in a dialect."""
+    measure = timer(dialect)
 
     def timed(waiting: Sequence[Case]) -> list[list[float]]:
         rows = []
@@ -187,7 +236,13 @@ def test_time_grows_with_the_length(dialect: str) -> None:
         each = len(SIZES) + 1
         return [times[place : place + each] for place in range(0, len(times), each)]
 
-    slow = too_slow(cases, timed)
+    return timed
+
+
+@pytest.mark.parametrize("dialect", TARGETS)
+def test_time_grows_with_the_length(dialect: str) -> None:
+    """Twice the length takes at most 2.5 times as long, and failing is hardly slower than matching."""
+    slow = too_slow(hostile_cases(dialect), timed_cases(dialect))
     assert not slow, f"{len(slow)} expressions: {slow[:3]}"
 
 

@@ -58,11 +58,11 @@ class Lookup(NamedTuple):
 def lookups(text: str) -> list[Lookup]:
     """The rules of a file that undust wrote."""
     found = []
-    for part in text.split("  - url_prefix: ")[1:]:
-        prefixes, rest = part.split("\n", 1)
-        texts = [line.replace("''", "'") for line in re.findall(r"'((?:[^']|'')*)'", rest)]
-        assert "      type: host\n" in part
-        found.append(Lookup(tuple(re.findall(r"'([^']*)'", prefixes)), texts[0], texts[1:]))
+    for each in yaml.safe_load(text)["rules"]:
+        prefixes, lookup = each["url_prefix"], each["fuzzy_lookup"]
+        assert lookup["type"] == "host"
+        starts = (prefixes,) if isinstance(prefixes, str) else tuple(prefixes)
+        found.append(Lookup(starts, lookup["match"], lookup["filter"]))
     return found
 
 
@@ -116,6 +116,19 @@ def test_a_page_is_found_under_all_its_urls() -> None:
         assert found == [key for key, form in forms.items() if form == canonical(url)], url
         found_elsewhere += any(key != key_of(url) for key in found)
     assert found_elsewhere > 500
+
+
+def test_many_rules_with_one_target_share_one_filter() -> None:
+    """Each form finds the pages of all forms, and the file grows with the rules, not with their square."""
+    texts = [f"rewrite {{s}}://{{h}}/old{n}/{{id:int}} → {{s}}://{{h}}/item/{{id}}" for n in range(100)]
+    half, exported = (export(shop.rules_of(*texts[:count]), "pywb") for count in (50, 100))
+    assert len(exported.rules) == 100
+    assert len(exported.text) < 2.5 * len(half.text)
+    rules = lookups(exported.text)
+    assert len(rules) == 101
+    keys = ["test,shop)/item/7", "test,shop)/old3/7", "test,shop)/old3/8", "test,shop)/old99/7"]
+    for asked in ("test,shop)/item/7", "test,shop)/old0/7", "test,shop)/old99/7"):
+        assert found_by(rules, asked, keys) == [key for key in keys if key.endswith("/7")]
 
 
 SIDS = (

@@ -3,9 +3,9 @@
 Answers may be wrong in one direction only: "may" for what cannot. What rests on them is that rules end,
 and in which order they may be applied; so "cannot" must be true.
 
-`PathIndex` finds the rules whose hosts and paths may overlap, so that each rule is compared with few others,
-not with all: a path with a literal at its beginning, at its end, or in its second place matches no path with
-another literal there. It gives some rules that do not overlap too; `may_meet` then decides.
+`PathIndex` finds the rules whose hosts, paths and queries may overlap, so that each rule is compared with few
+others, not with all: a path with a literal at some place matches no path with another literal there. It gives
+some rules that do not overlap too; `may_meet` then decides.
 """
 
 from __future__ import annotations
@@ -284,66 +284,93 @@ def _values_meet(first: Text | None, second: Text | None) -> bool:
     return _texts_meet(first, second, VALUE)
 
 
-_Key = tuple[int, int | None]
-"""A place in the path, from the end if it is negative, and the number of segments if that is known."""
-_PLACES = (0, -1, 1)
+_Features = tuple[str | None, ...]
+"""Of a pattern, what must be the same in every pattern that it meets; None if it is open."""
+_PLACES = (0, -1, 1, 2, 3, -2)
+"""Places in the path whose literals distinguish rules, from the end if negative."""
+_FEW = 8
+"""Rules that are not distinguished further."""
 
 
 class PathIndex:
-    """Numbers of rules by their host, if it is a literal, and by one literal segment of their paths."""
+    """Numbers of rules by their host, if it is a literal, and by literals of their paths and queries."""
 
     def __init__(self) -> None:
-        self._by_host: defaultdict[tuple[str, str | None] | None, _Paths] = defaultdict(_Paths)
+        self._by_host: defaultdict[tuple[str, str | None] | None, _Branch] = defaultdict(_Branch)
 
     def add(self, pattern: Pattern, number: int) -> None:
         """Remember a rule by the pattern of the URLs on which it acts."""
-        self._by_host[_literal_host(pattern)].add(pattern, number)
+        self._by_host[_literal_host(pattern)].add(_features(pattern), number)
 
     def candidates(self, pattern: Pattern) -> Iterator[int]:
         """Yield the numbers of all rules that may act on a URL of the pattern, each once."""
         host = _literal_host(pattern)
         for known in self._by_host if host is None else {host, None} & self._by_host.keys():
-            yield from self._by_host[known].candidates(pattern)
+            yield from self._by_host[known].candidates(_features(pattern))
 
 
-class _Paths:
-    """Numbers of rules by one literal segment of their paths."""
+class _Branch:
+    """Numbers of rules; more than a few are parted by the next feature, and those that leave it open."""
 
-    def __init__(self) -> None:
-        self._literal: defaultdict[_Key, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self._open: defaultdict[int | None, list[int]] = defaultdict(list)
+    def __init__(self, depth: int = 0) -> None:
+        self._depth = depth
+        self._few: list[tuple[_Features, int]] = []
+        self._parts: dict[str | None, _Branch] = {}
 
-    def add(self, pattern: Pattern, number: int) -> None:
-        """Remember a rule by the pattern of the URLs on which it acts."""
-        path = pattern.path or ((),)
-        size = _size(path)
-        for place in _PLACES:
-            literal = _literal_at(path, place)
-            if literal is not None:
-                self._literal[place, size][literal].append(number)
-                return
-        self._open[size].append(number)
+    def add(self, features: _Features, number: int) -> None:
+        """Remember a rule."""
+        if self._parts:
+            self._part(features, number)
+            return
+        self._few.append((features, number))
+        if len(self._few) > _FEW and self._depth < len(features):
+            for row in self._few:
+                self._part(*row)
+            self._few.clear()
 
-    def candidates(self, pattern: Pattern) -> Iterator[int]:
-        """Yield the numbers of all rules that may act on a URL of the pattern, each once."""
-        path = pattern.path or ((),)
-        size = _size(path)
-        for known, numbers in self._open.items():
-            if size is None or known is None or size == known:
-                yield from numbers
-        for (place, known), literals in self._literal.items():
-            if size is not None and known is not None and size != known:
-                continue
-            wanted = _literal_at(path, place)
-            if wanted is not None:
-                yield from literals.get(wanted, ())
-            else:
-                for numbers in literals.values():
-                    yield from numbers
+    def _part(self, features: _Features, number: int) -> None:
+        key = features[self._depth]
+        if key not in self._parts:
+            self._parts[key] = _Branch(self._depth + 1)
+        self._parts[key].add(features, number)
+
+    def candidates(self, wanted: _Features) -> Iterator[int]:
+        """Yield the numbers of the rules whose features may be those of a pattern."""
+        for _, number in self._few:
+            yield number
+        if not self._parts:
+            return
+        key = wanted[self._depth]
+        for part in self._parts if key is None else (key, None):
+            if part in self._parts:
+                yield from self._parts[part].candidates(wanted)
 
 
-def _size(path: tuple[Text, ...]) -> int | None:
-    return None if any(map(is_stretch, path)) else len(path)
+@lru_cache(1 << 14)
+def _features(pattern: Pattern) -> _Features:
+    path = pattern.path or ((),)
+    size = None if any(map(is_stretch, path)) else str(len(path))
+    literals = (_literal_at(path, place) for place in _PLACES)
+    return size, *literals, *_marks(path), *_query_features(pattern)
+
+
+def _marks(path: tuple[Text, ...]) -> tuple[str | None, str | None]:
+    """Return the beginning of the first segment up to a mark, and the end of the last one behind a point."""
+    first, last = path[0] or ("",), path[-1] or ("",)
+    beginning = re.match(r"[^-._]*[-._]", path_literal(first[0])) if isinstance(first[0], str) else None
+    end = path_literal(last[-1]).rpartition(".") if isinstance(last[-1], str) else ("", "", "")
+    return beginning and beginning[0], end[2] if end[1] else None
+
+
+def _query_features(pattern: Pattern) -> tuple[str | None, str | None]:
+    """Return the names of a query without others, and the value of the first of them if it is a literal."""
+    entries = pattern.query
+    if entries is None or any(entry.several is not None for entry in entries):
+        return None, None
+    values = {query_literal(entry.name): entry.value for entry in entries}
+    names = sorted(values)
+    is_plain = names and len(values) == len(entries) and values[names[0]]
+    return "&".join(names), _literal(values[names[0]] or (), VALUE) if is_plain else None
 
 
 def _literal_at(path: tuple[Text, ...], place: int) -> str | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from heapq import heappop, heappush
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from undust.exchange.exports.contract import ExportRefusal
 from undust.exchange.exports.overlap import PathIndex, may_meet
-from undust.exchange.exports.rule_order import Following
+from undust.exchange.exports.rule_order import MANY_KEEPS, MOST_KEEPS, Following
 from undust.exchange.exports.statements import by_site, shield
 from undust.rules.language import ANY_SITE
 
@@ -28,9 +29,6 @@ ONCE_EACH = (
     "http(s) URLs in standard form, on which no rule has to act more than eight times; any other spelling is"
     " left alone"
 )
-MOST_KEEPS = 50
-"""Keeps that are repeated in the expressions of one rule."""
-_MANY_KEEPS = f"more than {MOST_KEEPS} keeps precede it, and here each rule repeats them"
 _BOTH = "it would have to precede and follow rule {}, and each rule is applied once"
 
 
@@ -39,7 +37,7 @@ def in_one_pass(found: Sequence[ExpressedRule]) -> tuple[list[ExpressedRule], li
     many = {number for number, keeps in _keeps_before(found).items() if len(keeps) > MOST_KEEPS}
     left = [each for each in found if each.numbered.number not in many]
     refused = [
-        ExportRefusal(each.numbered.number, each.rule, _MANY_KEEPS)
+        ExportRefusal(each.numbered.number, each.rule, MANY_KEEPS)
         for each in found
         if each.numbered.number in many
     ]
@@ -156,7 +154,7 @@ def _are_apart(one: ExpressedRule, other: ExpressedRule, keeps: Keeps) -> bool:
 
 
 def _keeps_before(found: Sequence[ExpressedRule]) -> Keeps:
-    """Return for each rule that writes the keeps before it that may match the same URLs."""
+    """Return for each rule that writes the keeps before it that may match the same URLs; some, if many."""
     seen: list[ExpressedRule] = []
     indexes: defaultdict[str, PathIndex] = defaultdict(PathIndex)
     keeps: Keeps = {}
@@ -166,10 +164,9 @@ def _keeps_before(found: Sequence[ExpressedRule]) -> Keeps:
             seen.append(each)
             continue
         sites = indexes if each.rule.site == ANY_SITE else {each.rule.site, ANY_SITE} & indexes.keys()
-        places = sorted(place for site in sites for place in indexes[site].candidates(each.source))
-        keeps[each.numbered.number] = [
-            seen[place] for place in places if may_meet(seen[place].source, each.source)
-        ]
+        near = (place for site in sites for place in indexes[site].candidates(each.source))
+        met = (place for place in near if may_meet(seen[place].source, each.source))
+        keeps[each.numbered.number] = [seen[place] for place in sorted(islice(met, MOST_KEEPS + 1))]
     return keeps
 
 

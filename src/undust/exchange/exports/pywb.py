@@ -78,14 +78,15 @@ def _accept(_: Removal) -> None:
     """Take every removal."""
 
 
-def require_other_names(removal: Removal, patterns: Iterable[Pattern]) -> None:
-    """Refuse a removal of a parameter that a lookup of another rule reads."""
-    is_removed = re.compile(_parameter(removal))
-    for pattern in patterns:
-        for entry in pattern.query or ():
-            if not entry.several and is_removed.fullmatch(f"{entry.name}="):
-                message = f"another rule reads the parameter {entry.name}, and a lookup goes one step"
-                raise CannotExpress(message)
+def require_other_names(removal: Removal, read: dict[str, int]) -> None:
+    """Refuse a removal of a parameter that a lookup of another rule reads; `read` has the place of each."""
+    if removal.keeps or removal.prefixes:
+        is_removed = re.compile(_parameter(removal))
+        met: Iterable[str] = (name for name in read if is_removed.fullmatch(f"{name}="))
+    else:
+        met = sorted(read.keys() & removal.names, key=read.__getitem__)
+    for name in met:
+        refuse(f"another rule reads the parameter {name}, and a lookup goes one step")
 
 
 def as_lookups(found: Sequence[Removal]) -> Iterator[str]:
@@ -161,6 +162,7 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
     found: list[tuple[ExportedRule, _Lookup]] = []
     removed: list[Removal] = []
     indexes: defaultdict[str, PathIndex] = defaultdict(PathIndex)
+    led_to: set[tuple[tuple[str, str, str], Pattern]] = set()
     for each in in_order(rules):
         try:
             each.require_taken()
@@ -175,8 +177,11 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
             for other, known in (found[place] for place in sorted(near)):
                 if lookup.meets(known):
                     refuse(f"rule {other.number} may send a URL on, and a lookup goes one step")
-            for side in lookup.sides:
-                index.add(side, len(found))
+            index.add(lookup.source, len(found))
+            # Of those that lead to one form, the first is enough.
+            if (lookup.family, lookup.image) not in led_to:
+                led_to.add((lookup.family, lookup.image))
+                index.add(lookup.image, len(found))
             found.append((each, lookup))
         except CannotExpress as error:
             refused.append(ExportRefusal(each.number, each.rule, str(error)))
@@ -187,7 +192,9 @@ def write(rules: Sequence[ExportedRule]) -> ExportedText:
     families: defaultdict[tuple[str, str, str], list[_Lookup]] = defaultdict(list)
     for _, lookup in found:
         families[lookup.family].append(lookup)
-    text = "".join(f"  # {each}\n{lookup.as_yaml(families[lookup.family])}" for each, lookup in found)
+    text = "".join(
+        f"  # {each}\n{lookup.as_yaml(families[lookup.family], each.number)}" for each, lookup in found
+    )
     text += "".join(as_lookups(said))
     return ExportedText(f"{_HEAD}{_LIST}\n{text}" if text else f"{_HEAD}{_LIST} []\n", (*refused, *more))
 
@@ -196,11 +203,13 @@ def _apart(
     removed: Sequence[Removal], patterns: Sequence[Pattern]
 ) -> tuple[list[Removal], list[ExportRefusal]]:
     """Return the removals that no lookup depends on, and the others with reasons."""
+    entries = [entry for pattern in patterns for entry in pattern.query or () if not entry.several]
+    read = {name: place for place, name in enumerate(dict.fromkeys(entry.name for entry in entries))}
     said: list[Removal] = []
     refused: list[ExportRefusal] = []
     for each in removed:
         try:
-            require_other_names(each, patterns)
+            require_other_names(each, read)
             said.append(each)
         except CannotExpress as error:
             refused.append(ExportRefusal(each.numbered.number, each.rule, str(error)))
@@ -308,21 +317,23 @@ class _Lookup:
             refuse("its parameters may be in any order")
         return path + (rf"\?{entries[0]}" if entries else "")
 
-    def as_yaml(self, family: Sequence[_Lookup]) -> str:
+    def as_yaml(self, family: Sequence[_Lookup], number: int) -> str:
         """Return a lookup for each form in which a page may be asked for; of a family, the first has all."""
         if family[0] is not self:
             return ""
         forms = [*(each.forms[0] for each in family), self.forms[1]]
         start = host_expression(self.site)
-        either = f"(?:{'|'.join(forms)})"
-        texts = []
+        answers = quoted(f"~urlkey:{_doubled(start)}(?:{'|'.join(forms)})$")
+        # The forms of many rules are written once, or the file would grow with the square of the rules.
+        first, others = (f"&rule{number} {answers}", f"*rule{number}") if len(family) > 1 else (answers,) * 2
+        texts: list[str] = []
         for form in forms:
             asked = _single(form).replace(_CARRIED, f"({self.carried})")
             asked = asked if self.carried else f"{asked}()"
             texts.append(
                 f"  - url_prefix: {quoted(prefix_of(self.site))}\n    fuzzy_lookup:\n"
                 f"      match: {quoted(f'^{start}{asked}$')}\n      type: host\n      filter:\n"
-                f"        - {quoted(f'~urlkey:{_doubled(start)}{either}$')}\n"
+                f"        - {others if texts else first}\n"
             )
         return "".join(texts)
 

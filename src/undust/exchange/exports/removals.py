@@ -18,7 +18,7 @@ from undust.exchange.exports.contract import ExportedRule, ExportRefusal
 from undust.exchange.exports.expressible import CHANGES_KEY_ONLY
 from undust.exchange.exports.expressions import as_refs, query_literal
 from undust.exchange.exports.hosts import has_subdomains, hosts_of
-from undust.exchange.exports.rule_order import LostKeeps, may_act_on
+from undust.exchange.exports.rule_order import KeepList, LostKeeps
 from undust.exchange.exports.statements import in_order
 from undust.rules.language import ANY_SITE
 from undust.rules.pattern import ANY_NUMBER, Pattern
@@ -85,15 +85,16 @@ def removals(
     found: list[Removal] = []
     refused: list[ExportRefusal] = []
     keeps: list[SaidKeep] = []
-    lost_keeps = LostKeeps()
+    said_keeps, lost_keeps = KeepList(), LostKeeps()
     for each in in_order(rules):
         try:
             each.require_taken()
             if each.rule.kind == "keep":
                 keeps.append(SaidKeep(each, kept(each)))
+                said_keeps.add(each)
                 continue
             lost_keeps.require_none_for(each)
-            own = tuple(keep for keep in keeps if may_act_on(each.rule, keep.numbered.rule))
+            own = tuple(keeps[place] for place in said_keeps.before(each.rule))
             removal = replace(_removal(each), exceptions=own)
             require(removal)
             found.append(removal)

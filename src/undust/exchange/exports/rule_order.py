@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress
@@ -143,30 +144,54 @@ _REASON = "the keep of rule {} is left out, and this rule would act on what it k
 _OTHERS = Parameter("", several=Capture(None, is_many=True, detail=None))
 
 
-class LostKeeps:
-    """The keeps that were left out so far."""
+MOST_KEEPS = 50
+"""Keeps that are repeated for one rule, where a target has to; or a file would grow with their square."""
+_FIRST = 8
+"""Keeps that are tried one by one, before an index finds those near a rule."""
+MANY_KEEPS = f"more than {MOST_KEEPS} keeps precede it, and here each rule repeats them"
+
+
+class KeepList:
+    """Keeps in the order of the file, and on which of them a rule may act."""
 
     def __init__(self) -> None:
         self._keeps: list[ExportedRule] = []
         self._by_site: defaultdict[str, PathIndex] = defaultdict(PathIndex)
 
     def add(self, keep: ExportedRule) -> None:
-        """Remember a keep that was left out; the rules before it are not its concern."""
+        """Remember a keep; the rules before it are not its concern."""
         self._by_site[keep.rule.site].add(Pattern.parse(keep.rule.source), len(self._keeps))
         self._keeps.append(keep)
 
-    def require_none_for(self, each: ExportedRule) -> None:
-        """Refuse a rule that may act on what such a keep keeps; another keep does no harm."""
-        if each.rule.kind == "keep":
-            return
-        for place in sorted(self._near(each.rule)):
-            if may_act_on(each.rule, self._keeps[place].rule):
-                raise CannotExpress(_REASON.format(self._keeps[place].number))
+    def before(self, rule: Rule) -> list[int]:
+        """Return the places of the keeps on whose URLs a rule may act. Refuses a rule with too many."""
+        acted_on = (place for place in self._near(rule) if may_act_on(rule, self._keeps[place].rule))
+        found = sorted(islice(acted_on, MOST_KEEPS + 1))
+        if len(found) > MOST_KEEPS:
+            raise CannotExpress(MANY_KEEPS)
+        return found
 
     def _near(self, rule: Rule) -> Iterator[int]:
         sites = self._by_site if rule.site == ANY_SITE else {rule.site, ANY_SITE} & self._by_site.keys()
         for site in sites:
             yield from self._by_site[site].candidates(_source(rule))
+
+
+class LostKeeps(KeepList):
+    """The keeps that were left out so far."""
+
+    def require_none_for(self, each: ExportedRule) -> None:
+        """Refuse a rule that may act on what such a keep keeps; another keep does no harm."""
+        if each.rule.kind == "keep":
+            return
+        for place in self._in_order(each.rule):
+            if may_act_on(each.rule, self._keeps[place].rule):
+                raise CannotExpress(_REASON.format(self._keeps[place].number))
+
+    def _in_order(self, rule: Rule) -> Iterator[int]:
+        # A rule that acts on most of many keeps acts on one of the first, and the others are not looked for.
+        yield from range(min(_FIRST, len(self._keeps)))
+        yield from sorted(self._near(rule))
 
 
 def _source(rule: Rule) -> Pattern:
