@@ -13,13 +13,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
 import pyarrow as pa
 
 import undust
 from undust.asking.answers import JournalFile
 from undust.cli.report import read_comparison
-from undust.errors import UndustError
+from undust.errors import UndustError, WrongUsage
 from undust.exchange.imports import IMPORTERS, import_rules
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Canonicalizing
@@ -238,7 +237,7 @@ def _apply_to(kind: str | None) -> Check:
             OutputOptions(into="canonical"),
             stats=True,
         )
-        with suppress(click.UsageError):  # a list has no column to write
+        with suppress(WrongUsage):  # a list has no column to write
             job.run([str(path)], len)
 
     return check
