@@ -45,9 +45,9 @@ ENOUGH_VALUES, ENOUGH_PLACES = 5, 5
 VISIT_PAGES, FEW_PAGES, CHOICE_PAGES, NUMBER_PAGES = 4, 5, 12, 25
 """Pages for which a guess must hold: one that leaves out what names a visit, others, one that leaves out a
 choice, and one that leaves out small numbers."""
-MOST_OF_A_PAGE = 1
-"""Passed tests of a rule on duplicates of one page; for each text while the rule is not proven, unless it
-leaves out what names a visit."""
+MOST_OF_A_PAGE = 2
+"""Fetches for one question, which is what a rule does to duplicates of one page; one that passes is enough.
+A text that the rule has not held for is a question of its own, unless it looks random."""
 MOST_QUESTIONS = 20_000
 """Such tests of one site that are remembered."""
 LEAST_VALUES, MOSTLY = 3, 0.6
@@ -220,7 +220,7 @@ class RuleTests:
     """The largest chance of any rule."""
     _usual: dict[str, float] = field(default_factory=dict)
     _asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """How often each question was asked."""
+    """How often each question was asked; one that was answered has no fetch left."""
     unsettled: set[str] = field(default_factory=set)
     """Ids of rules to which something may be new."""
 
@@ -276,22 +276,27 @@ class RuleTests:
     def _question(self, id_: str, cover: str, before: str, after: str) -> tuple[str, str, str]:
         """Return what a test would answer: for one page, and for one text while that may matter.
 
-        A text that looks random may be another one at every visit; all of them ask the same.
+        A text that looks random may be another one at every visit; all of them ask the same. So do texts
+        that a proven rule has held for.
         """
         test = self.of[id_]
-        if test.is_proven or test.needed == VISIT_PAGES:
+        if test.needed == VISIT_PAGES or (test.is_proven and len(test.values) >= ENOUGH_VALUES):
             return id_, cover, ""
         text = changed(before, after)
-        return id_, cover, "" if _RANDOM.search(text) else text
+        is_known = _RANDOM.search(text) or (test.is_proven and text in test.values)
+        return id_, cover, "" if is_known else text
 
-    def note_asked(self, steps: Iterable[tuple[str, str, str]], cover: str) -> None:
-        """Note that a duplicate is fetched to test rules: an endless site asks the same again and again.
+    def note_asked(
+        self, steps: Iterable[tuple[str, str, str]], cover: str, *, is_answered: bool = False
+    ) -> None:
+        """Note that a duplicate is fetched to test rules, or that it showed the same page.
 
-        Whatever the answer is, another fetch would give the same one: the same page, or an error for each.
+        An endless site asks the same again and again, and a dead page never answers.
         """
         for id_, before, after in {step[0]: step for step in reversed([*steps])}.values():
             if id_ in self.of and len(self._asked) < MOST_QUESTIONS:
-                self._asked[self._question(id_, cover, before, after)] += 1
+                question = self._question(id_, cover, before, after)
+                self._asked[question] += MOST_OF_A_PAGE if is_answered else 1
 
     def note_unclear(self, uses: Iterable[RuleUse], *, is_blind: bool) -> list[str]:
         """Count a test without a result; return the rules that are given up."""

@@ -269,7 +269,7 @@ class SiteCrawl:
         verdict = self.fetched.compare(url, cover)
         is_good = verdict == "same"
         if is_good:
-            self.tests.note_asked(steps, cover)
+            self.tests.note_asked(steps, cover, is_answered=True)
         form = self.canonical(url)
         if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
             return False
