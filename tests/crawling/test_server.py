@@ -12,13 +12,13 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import undust
 from tests.crawling.crawled_site import HOST, page_by_id, row_of, sessions
+from tests.loopback import running
 from undust.crawling import server as server_module
 from undust.crawling.server import (
     MOST_AT_ONCE,
@@ -31,6 +31,7 @@ from undust.crawling.server import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 NODE = """
@@ -45,18 +46,9 @@ console.log(first.decisions[0].action, second.decisions[0].action);
 """
 
 
-@contextmanager
-def served(learner: undust.CrawlLearner, token: str | None = None) -> Iterator[CrawlServer]:
+def served(learner: undust.CrawlLearner, token: str | None = None) -> AbstractContextManager[CrawlServer]:
     """Serve a learner on loopback."""
-    server = CrawlServer(learner, ("127.0.0.1", 0), token)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return running(CrawlServer(learner, ("127.0.0.1", 0), token))
 
 
 def ask(server: CrawlServer, path: str, body: object = None, **headers: str) -> tuple[int, Any]:

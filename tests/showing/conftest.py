@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
 import undust
 from tests.browsing import browser, opened
+from tests.loopback import running
 from undust.jobs.report import ReportInput
 from undust.showing.review import ReviewServer, ReviewSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 __all__ = ["browser", "opened"]
@@ -27,18 +27,9 @@ def gathered(repository: Path) -> ReportInput:
     return ReportInput(undust.load(examples / "rules.json"), undust.read(examples / "shop.jsonl.gz"))
 
 
-@contextmanager
-def serving(path: Path, gathered: ReportInput) -> Iterator[ReviewServer]:
+def serving(path: Path, gathered: ReportInput) -> AbstractContextManager[ReviewServer]:
     """Serve the review of a rule file on a free port."""
-    server = ReviewServer(ReviewSession(str(path), gathered), gathered.report())
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return running(ReviewServer(ReviewSession(str(path), gathered), gathered.report()))
 
 
 @pytest.fixture

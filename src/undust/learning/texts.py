@@ -11,12 +11,13 @@ the site is seen to serve and to prefer wins.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import is_somebodys
 from undust.errors import UndustError
+from undust.proposing.seen import rows_of_pages
 from undust.rules import Rule, program_of
 
 if TYPE_CHECKING:
@@ -237,16 +238,8 @@ class UrlForms:
 
     @cached_property
     def of_page(self) -> dict[int, list[int]]:
-        """The rows of each page that has several, shortest URL first."""
-        found: dict[int, list[int]] = defaultdict(list)
-        for row, page in enumerate(self.pages):
-            found[page].append(row)
-        key = self.urls
-        return {
-            page: sorted(rows, key=lambda row: (len(key[row]), key[row]))
-            for page, rows in found.items()
-            if len(rows) > 1
-        }
+        """The rows of each page that has several, the shortest URL first."""
+        return rows_of_pages(self.urls, self.pages)
 
     @cached_property
     def usual(self) -> UrlForms:

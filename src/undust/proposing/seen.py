@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -73,20 +73,28 @@ class SeenSite:
     @cached_property
     def of_page(self) -> dict[int, list[int]]:
         """The rows of each page that has several, the shortest URL first."""
-        found: dict[int, list[int]] = defaultdict(list)
-        for row, page in enumerate(self.pages):
-            found[page].append(row)
-        urls = self.urls
-        return {
-            page: sorted(rows, key=lambda row: (len(urls[row]), urls[row]))
-            for page, rows in found.items()
-            if len(rows) > 1
-        }
+        return rows_of_pages(self.urls, self.pages)
 
     @cached_property
     def pairs(self) -> list[tuple[int, int, int]]:
         """Pairs of a page's rows with that page: all of few, else neighbours and those with the shortest."""
         return [(left, right, page) for page, rows in self.of_page.items() for left, right in _pairs(rows)]
+
+
+def rows_of_pages(urls: Sequence[str], pages: Sequence[int]) -> dict[int, list[int]]:
+    """Return the rows of each page that has several, the shortest URL first.
+
+    >>> rows_of_pages(["a/long", "b", "a"], [7, 8, 7])
+    {7: [2, 0]}
+    """
+    found: dict[int, list[int]] = defaultdict(list)
+    for row, page in enumerate(pages):
+        found[page].append(row)
+    return {
+        page: sorted(rows, key=lambda row: (len(urls[row]), urls[row]))
+        for page, rows in found.items()
+        if len(rows) > 1
+    }
 
 
 def _pairs(rows: list[int]) -> Iterator[tuple[int, int]]:
