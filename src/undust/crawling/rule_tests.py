@@ -12,7 +12,6 @@ that place counts.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +21,7 @@ from undust.crawling.places import MOST_TRAP_PLACES, place_of
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
 
 
 EXPLORE = 0.1
@@ -45,16 +44,11 @@ ENOUGH_VALUES, ENOUGH_PLACES = 5, 5
 VISIT_PAGES, FEW_PAGES, CHOICE_PAGES, NUMBER_PAGES = 4, 5, 12, 25
 """Pages for which a guess must hold: one that leaves out what names a visit, others, one that leaves out a
 choice, and one that leaves out small numbers."""
-MOST_OF_A_PAGE = 2
-"""Fetches for one question, which is what a rule does to duplicates of one page; one that passes is enough.
-A text that the rule has not held for is a question of its own, unless it looks random."""
+MOST_OF_A_PAGE = 1
+"""Passed tests of a rule on duplicates of one page; for each text while the rule is not proven, unless it
+leaves out what names a visit."""
 MOST_QUESTIONS = 20_000
 """Such tests of one site that are remembered."""
-LEAST_VALUES, MOSTLY = 3, 0.6
-_RANDOM = re.compile(r"=(?=[^&]*\d)[A-Za-z0-9_-]{4,}$")
-"""A parameter names a visit if it has this many values, such a share of all are different, and such a share
-of them looks like this."""
-_BETWEEN = frozenset("?&/;")
 _SPREADING, _MOST = 0x9E3779B97F4A7C15, 2**32 - 1
 
 
@@ -72,43 +66,20 @@ class RuleUse(NamedTuple):
         """Return what a rule did to a URL.
 
         >>> RuleUse.between("r", "http://a.test/i?sid=5&id=1", "http://a.test/i?id=1")
-        RuleUse(id='r', value='sid=5', place='a.test/i?id')
+        RuleUse(id='r', value='sid=5&', place='a.test/i?id')
         """
         return cls(id_, changed(before, after), place_of(after))
 
 
-def name_visits(different: Collection[str], seen: int) -> bool:
-    """Return whether different texts name visits: most of those that were seen, and random.
-
-    >>> name_visits({"v=4f1e", "v=92aa", "v=0b1c"}, 3), name_visits({"sort=up", "sort=down"}, 9)
-    (True, False)
-    """
-    are_random = sum(_RANDOM.search(value) is not None for value in different) >= MOSTLY * len(different)
-    return are_random and len(different) >= max(LEAST_VALUES, MOSTLY * seen)
-
-
 def changed(before: str, after: str) -> str:
-    """Return the part of a URL that is not in what becomes of it, wherever in the query it was.
+    """Return the part of a text that is not in what becomes of it.
 
-    >>> changed("a.test/i?sid=5&id=1", "a.test/i?id=1"), changed("a.test/i?id=1&sid=5", "a.test/i?id=1")
-    ('sid=5', 'sid=5')
-    >>> changed("a.test/i?sort=up&size=1", "a.test/i?size=1")
-    'sort=up'
+    >>> changed("a.test/i?sid=5&id=1", "a.test/i?id=1")
+    'sid=5&'
     """
-    start, end = _changed_span(before, after)
-    # `?s` is the start of both: the part may as well begin a few letters earlier.
-    while (
-        start and before[start - 1] not in _BETWEEN and start < end and before[start - 1] == before[end - 1]
-    ):
-        start, end = start - 1, end - 1
-    return before[start:end].strip("&?")
-
-
-def _changed_span(before: str, after: str) -> tuple[int, int]:
-    """Return from where to where a text differs from what becomes of it."""
     least = min(len(before), len(after))
     if before[:least] == after[:least]:
-        return least, len(before)
+        return before[least:]
     low, high = 0, least - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -124,7 +95,7 @@ def _changed_span(before: str, after: str) -> tuple[int, int]:
             low = middle
         else:
             high = middle - 1
-    return start, last - low
+    return before[start : last - low]
 
 
 @dataclass(slots=True)
@@ -160,9 +131,6 @@ class RuleTest:
         """Note that it was right for a URL."""
         if len(self.values) < ENOUGH_VALUES:
             self.values |= {use.value}
-            # One pair does not show whether a text is another one every time.
-            if self.needed == CHOICE_PAGES and name_visits(self.values, self.good + 1):
-                self.needed = VISIT_PAGES
         if len(self.places) < ENOUGH_PLACES:
             self.places |= {use.place}
 
@@ -220,7 +188,7 @@ class RuleTests:
     """The largest chance of any rule."""
     _usual: dict[str, float] = field(default_factory=dict)
     _asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """How often each question was asked; one that was answered has no fetch left."""
+    """How often each question was asked of rules to which something may be new."""
     unsettled: set[str] = field(default_factory=set)
     """Ids of rules to which something may be new."""
 
@@ -263,40 +231,26 @@ class RuleTests:
             if id_ in seen:
                 continue
             seen.add(id_)
-            test = self.of[id_]
-            if self._asked and self._asked[self._question(id_, cover, before, after)] >= MOST_OF_A_PAGE:
-                if test.recent:
-                    most = max(most, SUSPECTED)
-                continue
-            if id_ in self.unsettled and (not test.is_proven or test.is_new(before, after)):
-                return 1.0
-            most = max(most, self._usual[id_])
+            if id_ in self.unsettled:
+                test = self.of[id_]
+                is_open = not test.is_proven or test.is_new(before, after)
+                if is_open and self._asked[self._question(id_, cover, before, after)] < MOST_OF_A_PAGE:
+                    return 1.0
+            if (usual := self._usual[id_]) > most:
+                most = usual
         return most
 
     def _question(self, id_: str, cover: str, before: str, after: str) -> tuple[str, str, str]:
-        """Return what a test would answer: for one page, and for one text while that may matter.
-
-        A text that looks random may be another one at every visit; all of them ask the same. So do texts
-        that a proven rule has held for.
-        """
+        """Return what a test would answer: for one page, and for one text while that may matter."""
         test = self.of[id_]
-        if test.needed == VISIT_PAGES or (test.is_proven and len(test.values) >= ENOUGH_VALUES):
-            return id_, cover, ""
-        text = changed(before, after)
-        is_known = _RANDOM.search(text) or (test.is_proven and text in test.values)
-        return id_, cover, "" if is_known else text
+        is_for_any = test.is_proven or test.needed == VISIT_PAGES
+        return id_, cover, "" if is_for_any else changed(before, after)
 
-    def note_asked(
-        self, steps: Iterable[tuple[str, str, str]], cover: str, *, is_answered: bool = False
-    ) -> None:
-        """Note that a duplicate is fetched to test rules, or that it showed the same page.
-
-        An endless site asks the same again and again, and a dead page never answers.
-        """
+    def note_asked(self, steps: Iterable[tuple[str, str, str]], cover: str) -> None:
+        """Note that a duplicate showed the same page: an endless site asks the same again and again."""
         for id_, before, after in {step[0]: step for step in reversed([*steps])}.values():
-            if id_ in self.of and len(self._asked) < MOST_QUESTIONS:
-                question = self._question(id_, cover, before, after)
-                self._asked[question] += MOST_OF_A_PAGE if is_answered else 1
+            if id_ in self.unsettled and len(self._asked) < MOST_QUESTIONS:
+                self._asked[self._question(id_, cover, before, after)] += 1
 
     def note_unclear(self, uses: Iterable[RuleUse], *, is_blind: bool) -> list[str]:
         """Count a test without a result; return the rules that are given up."""

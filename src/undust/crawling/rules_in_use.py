@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from undust.crawling.guesses import GUESS
-from undust.crawling.rule_tests import RuleUse, changed
+from undust.crawling.rule_tests import RuleUse
 from undust.edits.making import SESSIONS, TRACKING, dropped
 from undust.rules import Rule, program_of
 from undust.rules.language import ANY_SITE
@@ -261,19 +261,11 @@ def idle_guesses(rules: RuleSet, urls: Iterable[str]) -> set[str]:
 
 
 def until_one(one: Way, other: Way) -> list[tuple[int, str, str]]:
-    """Return the steps of two URLs with one key until they are the same: rule, URL before, and after.
-
-    A rule that leaves out the same text of both has nothing to do with what they have in common.
-    """
+    """Return the steps of two URLs with one key until they are the same: rule, URL before, and after."""
     mine, its = all_steps(one), all_steps(other)
     while mine and its and mine[-1][1] == its[-1][1]:
         del mine[-1], its[-1]
-    shared = {step[0] for step in mine} & {step[0] for step in its}
-    if not shared:
-        return mine + its
-    ours, theirs = ({(step[0], changed(*step[1:])) for step in steps} for steps in (mine, its))
-    both = ours & theirs
-    return [step for step in mine + its if step[0] not in shared or (step[0], changed(*step[1:])) not in both]
+    return mine + its
 
 
 def all_steps(way: Way) -> list[tuple[int, str, str]]:

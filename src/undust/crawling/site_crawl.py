@@ -118,7 +118,7 @@ class SiteCrawl:
         if is_again or (url not in self.skipped and self.unstable.wants(canonical, key)):
             self.pending[url] = None
             return Decision(url, "fetch", key, canonical, IS_UNSTABLE), False
-        if url not in self.skipped and self._explores(url, way, cover):
+        if url not in self.skipped and self._explores(url, way, cover) and not self.traps.holds(url):
             self.pending[url] = None
             return Decision(url, "fetch", key, canonical, TESTS_RULES, explore=True), False
         return Decision(url, "skip", key, canonical, COVERED_KEY), self._skip(url, key)
@@ -143,13 +143,9 @@ class SiteCrawl:
 
     def _explores(self, url: str, way: Way, cover: str) -> bool:
         lot = self.tests.lot(url)
-        if lot >= self.tests.ceiling or self.traps.holds(url):
+        if lot >= self.tests.ceiling:
             return False
-        steps = self._steps(way, cover)
-        if lot >= self.tests.chance(steps, cover):
-            return False
-        self.tests.note_asked(steps, cover)
-        return True
+        return lot < self.tests.chance(self._steps(way, cover), cover)
 
     def _steps(self, way: Way, cover: str) -> list[tuple[str, str, str]]:
         """Return what rules do to a URL and to another until they are one: id, URL before, and after."""
@@ -269,7 +265,7 @@ class SiteCrawl:
         verdict = self.fetched.compare(url, cover)
         is_good = verdict == "same"
         if is_good:
-            self.tests.note_asked(steps, cover, is_answered=True)
+            self.tests.note_asked(steps, cover)
         form = self.canonical(url)
         if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
             return False
