@@ -13,7 +13,7 @@ import undust
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
     from tests.browsing import Open
     from undust.showing.review import ReviewServer
@@ -74,6 +74,24 @@ def test_undo_brings_everything_back(server: ReviewServer, opened: Open) -> None
         expect(page.locator("#review-note")).to_contain_text("0 rules changed")
         assert page.locator(".tile .big").all_inner_texts() == figures
         assert switches.nth(0).is_checked()
+
+
+def test_the_note_waits_for_the_figures(server: ReviewServer, opened: Open) -> None:
+    """An answer to an earlier question does not announce figures that are not there yet."""
+    with opened(server.address) as page:
+        held: list[Route] = []
+        page.route("**/measure", lambda route: held.append(route))  # noqa: PLW0108 -- builtins are refused
+        note = page.locator("#review-note")
+        page.locator("input[role=switch]").nth(0).click()
+        page.locator("#undo").click()
+        page.wait_for_timeout(200)
+        first, last = held
+        with page.expect_response("**/measure"):
+            first.continue_()
+        page.wait_for_timeout(200)
+        expect(note).to_contain_text("No change yet")
+        last.continue_()
+        expect(note).to_contain_text("0 rules changed")
 
 
 def test_a_review_has_no_serious_fault_for_those_who_do_not_see_it(

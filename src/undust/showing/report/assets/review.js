@@ -64,8 +64,7 @@ async function flip(id, on) {
   await measureAgain();
 }
 async function measureAgain() {
-  await refresh();
-  REVIEW.note.textContent = `${many(changedIds().length, "rule")} changed, not saved. ${REVIEW.told || ""}`;
+  if (await refresh()) REVIEW.note.textContent = `${many(changedIds().length, "rule")} changed, not saved. ${REVIEW.told || ""}`;
 }
 const switches = () => [...REVIEW.off].sort().join(" ");
 const openFacts = () => REVIEW.state.site || FACTS;
@@ -74,15 +73,19 @@ function refreshIfOld() {
   if (openFacts().under !== switches()) refresh();
 }
 async function refresh() {
-  // Answers may overtake each other; the last question counts.
+  // Answers may overtake each other; the last question counts. Returns whether this was the last one.
   const number = (REVIEW.asked += 1);
   const [facts, under] = [openFacts(), switches()];
   try {
     const told = await ask("measure", { off: [...REVIEW.off], site: facts === FACTS ? null : facts.site });
-    if (number !== REVIEW.asked) return;
+    if (number !== REVIEW.asked) return false;
     take(told, under);
     REVIEW.told = FACTS.figures ? `${percent(FACTS.figures.removed)} of the duplicates removed, ${percent(FACTS.figures.lost)} of the pages lost${FACTS.site_count > 1 ? " over all sites" : ""}.` : "";
-  } catch (error) { REVIEW.told = error.message; }
+  } catch (error) {
+    if (number !== REVIEW.asked) return false;
+    REVIEW.told = error.message;
+  }
+  return true;
 }
 function take(told, under) {
   // Every number of the page comes from its facts: the new ones take their place, and what shows them is painted again.
