@@ -25,6 +25,7 @@ from undust.crawling.rule_tests import (
     VISIT_PAGES,
     RuleTest,
     RuleUse,
+    name_visits,
 )
 from undust.edits import DROP, Guard, ShapeCapture, making
 from undust.proposing import parts_of
@@ -49,10 +50,6 @@ MOST_DIFFERENT = 3
 """Parameters in which two URLs of a guess may differ."""
 LONGEST_VALUE = 40
 """Characters of a value that is written."""
-LEAST_VALUES, MOSTLY = 3, 0.6
-_RANDOM = re.compile(r"=(?=[^&]*\d)[A-Za-z0-9_-]{4,}&?$")
-"""A parameter names a visit if it has this many values, such a share of all are different, and such a share
-of them looks like this."""
 _COUNTS = re.compile(r"=(?!0*[01]\b)\d{1,4}&?$")
 """Of a parameter: a number above one that may count pages."""
 _WORD = re.compile(r"[A-Za-z_.]{1,16}")
@@ -155,12 +152,9 @@ def needed_tests(edit: Edit, values: Collection[str]) -> int:
     """
     if edit.operation == DROP and any(map(_COUNTS.search, values)):
         return NUMBER_PAGES
-    if edit.operation != DROP or not edit.forgets:
+    if edit.operation != DROP or not (edit.forgets or edit.defaults):
         return FEW_PAGES
-    different = set(values)
-    is_random = sum(_RANDOM.search(value) is not None for value in different) >= MOSTLY * len(different)
-    is_visit = is_random and len(different) >= max(LEAST_VALUES, MOSTLY * len(values))
-    return VISIT_PAGES if is_visit else CHOICE_PAGES
+    return VISIT_PAGES if name_visits(set(values), len(values)) else CHOICE_PAGES
 
 
 def narrowed(edit: Edit, url: str) -> Iterator[Edit]:

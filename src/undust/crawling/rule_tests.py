@@ -2,8 +2,8 @@
 
 A rule is tested by the first URLs that it would skip, and again where something is new: what it removes,
 or the place of the site, until it has held for several of them. Later the chance of a test is proportional
-to the upper bound of the rule's error rate. The choice depends on the seed and the URL alone, so that it is
-the same in every run.
+to the upper bound of the rule's error rate, on the whole and in the place of the URL. The choice depends
+on the seed and the URL alone, so that it is the same in every run.
 
 The canonical URL that a page names is believed in the places of a site where it proved right: some of the
 URLs that pages name are fetched and compared with those pages. Where one shows another page, no statement of
@@ -12,6 +12,7 @@ that place counts.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +22,7 @@ from undust.crawling.places import MOST_TRAP_PLACES, place_of
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 
 EXPLORE = 0.1
@@ -44,11 +45,16 @@ ENOUGH_VALUES, ENOUGH_PLACES = 5, 5
 VISIT_PAGES, FEW_PAGES, CHOICE_PAGES, NUMBER_PAGES = 4, 5, 12, 25
 """Pages for which a guess must hold: one that leaves out what names a visit, others, one that leaves out a
 choice, and one that leaves out small numbers."""
-MOST_OF_A_PAGE = 1
-"""Passed tests of a rule on duplicates of one page; for each text while the rule is not proven, unless it
-leaves out what names a visit."""
+MOST_OF_A_PAGE = 2
+"""Fetches for one question, which is what a rule does to duplicates of one page; one that passes is enough.
+A text that the rule has not held for is a question of its own, unless it looks random."""
 MOST_QUESTIONS = 20_000
 """Such tests of one site that are remembered."""
+LEAST_VALUES, MOSTLY = 3, 0.6
+_RANDOM = re.compile(r"=(?=[^&]*\d)[A-Za-z0-9_-]{4,}$")
+"""A parameter names a visit if it has this many values, such a share of all are different, and such a share
+of them looks like this."""
+_BETWEEN = frozenset("?&/;")
 _SPREADING, _MOST = 0x9E3779B97F4A7C15, 2**32 - 1
 
 
@@ -66,20 +72,43 @@ class RuleUse(NamedTuple):
         """Return what a rule did to a URL.
 
         >>> RuleUse.between("r", "http://a.test/i?sid=5&id=1", "http://a.test/i?id=1")
-        RuleUse(id='r', value='sid=5&', place='a.test/i?id')
+        RuleUse(id='r', value='sid=5', place='a.test/i?id')
         """
         return cls(id_, changed(before, after), place_of(after))
 
 
-def changed(before: str, after: str) -> str:
-    """Return the part of a text that is not in what becomes of it.
+def name_visits(different: Collection[str], seen: int) -> bool:
+    """Return whether different texts name visits: most of those that were seen, and random.
 
-    >>> changed("a.test/i?sid=5&id=1", "a.test/i?id=1")
-    'sid=5&'
+    >>> name_visits({"v=4f1e", "v=92aa", "v=0b1c"}, 3), name_visits({"sort=up", "sort=down"}, 9)
+    (True, False)
     """
+    are_random = sum(_RANDOM.search(value) is not None for value in different) >= MOSTLY * len(different)
+    return are_random and len(different) >= max(LEAST_VALUES, MOSTLY * seen)
+
+
+def changed(before: str, after: str) -> str:
+    """Return the part of a URL that is not in what becomes of it, wherever in the query it was.
+
+    >>> changed("a.test/i?sid=5&id=1", "a.test/i?id=1"), changed("a.test/i?id=1&sid=5", "a.test/i?id=1")
+    ('sid=5', 'sid=5')
+    >>> changed("a.test/i?sort=up&size=1", "a.test/i?size=1")
+    'sort=up'
+    """
+    start, end = _changed_span(before, after)
+    # `?s` is the start of both: the part may as well begin a few letters earlier.
+    while (
+        start and before[start - 1] not in _BETWEEN and start < end and before[start - 1] == before[end - 1]
+    ):
+        start, end = start - 1, end - 1
+    return before[start:end].strip("&?")
+
+
+def _changed_span(before: str, after: str) -> tuple[int, int]:
+    """Return from where to where a text differs from what becomes of it."""
     least = min(len(before), len(after))
     if before[:least] == after[:least]:
-        return before[least:]
+        return least, len(before)
     low, high = 0, least - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -95,7 +124,7 @@ def changed(before: str, after: str) -> str:
             low = middle
         else:
             high = middle - 1
-    return before[start : last - low]
+    return start, last - low
 
 
 @dataclass(slots=True)
@@ -131,6 +160,9 @@ class RuleTest:
         """Note that it was right for a URL."""
         if len(self.values) < ENOUGH_VALUES:
             self.values |= {use.value}
+            # One pair does not show whether a text is another one every time.
+            if self.needed == CHOICE_PAGES and name_visits(self.values, self.good + 1):
+                self.needed = VISIT_PAGES
         if len(self.places) < ENOUGH_PLACES:
             self.places |= {use.place}
 
@@ -188,7 +220,9 @@ class RuleTests:
     """The largest chance of any rule."""
     _usual: dict[str, float] = field(default_factory=dict)
     _asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """How often each question was asked of rules to which something may be new."""
+    """How often each question was asked; one that was answered has no fetch left."""
+    _passed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each rule was right in each place."""
     unsettled: set[str] = field(default_factory=set)
     """Ids of rules to which something may be new."""
 
@@ -201,6 +235,7 @@ class RuleTests:
             self.of[id_] = replace(test, support=support) if test else RuleTest(support, needed=needed)
         self._usual, self.unsettled = {}, set()
         self._asked = Counter({key: count for key, count in self._asked.items() if key[0] in self.of})
+        self._passed = Counter({key: count for key, count in self._passed.items() if key[0] in self.of})
         self._find_chances(self.of)
 
     def _find_chances(self, ids: Iterable[str]) -> None:
@@ -211,6 +246,10 @@ class RuleTests:
             (self.unsettled.discard if test.is_settled else self.unsettled.add)(id_)
         most = 1.0 if self.unsettled else max(self._usual.values(), default=0.0)
         self.ceiling = most if self.explore else 0.0
+
+    def may_ask(self, lot: float, cover: str) -> bool:
+        """Return whether a URL with this number may be fetched to test any rule; a quick answer for most."""
+        return lot < self.ceiling or self.lot(cover) < self.explore
 
     def lot(self, url: str) -> float:
         """Return a number from 0 to 1 that depends on the seed and the URL alone."""
@@ -231,26 +270,51 @@ class RuleTests:
             if id_ in seen:
                 continue
             seen.add(id_)
-            if id_ in self.unsettled:
-                test = self.of[id_]
-                is_open = not test.is_proven or test.is_new(before, after)
-                if is_open and self._asked[self._question(id_, cover, before, after)] < MOST_OF_A_PAGE:
-                    return 1.0
-            if (usual := self._usual[id_]) > most:
-                most = usual
+            test = self.of[id_]
+            if self._asked and self._asked[self._question(id_, cover, before, after)] >= MOST_OF_A_PAGE:
+                if test.recent:
+                    most = max(most, SUSPECTED)
+                continue
+            if id_ in self.unsettled and (not test.is_proven or test.is_new(before, after)):
+                return 1.0
+            if self._is_tested_in(id_, after, cover):
+                return 1.0
+            most = max(most, self._usual[id_])
         return most
 
-    def _question(self, id_: str, cover: str, before: str, after: str) -> tuple[str, str, str]:
-        """Return what a test would answer: for one page, and for one text while that may matter."""
-        test = self.of[id_]
-        is_for_any = test.is_proven or test.needed == VISIT_PAGES
-        return id_, cover, "" if is_for_any else changed(before, after)
+    def _is_tested_in(self, id_: str, after: str, cover: str) -> bool:
+        """Return whether duplicates of a page test a rule because of the place: it may fail only here.
 
-    def note_asked(self, steps: Iterable[tuple[str, str, str]], cover: str) -> None:
-        """Note that a duplicate showed the same page: an endless site asks the same again and again."""
+        The page is drawn, not the URL: an endless site has as many URLs of a page as one looks at.
+        """
+        passed = self._passed[id_, place_of(after)]
+        is_counted = passed or len(self._passed) < MOST_QUESTIONS
+        return bool(is_counted) and self.lot(cover) < self.explore * upper_bound(0, passed) ** 2
+
+    def _question(self, id_: str, cover: str, before: str, after: str) -> tuple[str, str, str]:
+        """Return what a test would answer: for one page, and for one text while that may matter.
+
+        A text that looks random may be another one at every visit; all of them ask the same. So do texts
+        that a proven rule has held for.
+        """
+        test = self.of[id_]
+        if test.needed == VISIT_PAGES or (test.is_proven and len(test.values) >= ENOUGH_VALUES):
+            return id_, cover, ""
+        text = changed(before, after)
+        is_known = _RANDOM.search(text) or (test.is_proven and text in test.values)
+        return id_, cover, "" if is_known else text
+
+    def note_asked(
+        self, steps: Iterable[tuple[str, str, str]], cover: str, *, is_answered: bool = False
+    ) -> None:
+        """Note that a duplicate is fetched to test rules, or that it showed the same page.
+
+        An endless site asks the same again and again, and a dead page never answers.
+        """
         for id_, before, after in {step[0]: step for step in reversed([*steps])}.values():
-            if id_ in self.unsettled and len(self._asked) < MOST_QUESTIONS:
-                self._asked[self._question(id_, cover, before, after)] += 1
+            if id_ in self.of and len(self._asked) < MOST_QUESTIONS:
+                question = self._question(id_, cover, before, after)
+                self._asked[question] += MOST_OF_A_PAGE if is_answered else 1
 
     def note_unclear(self, uses: Iterable[RuleUse], *, is_blind: bool) -> list[str]:
         """Count a test without a result; return the rules that are given up."""
@@ -268,6 +332,8 @@ class RuleTests:
             known = [min(known, key=lambda use: (self.of[use.id].support + self.of[use.id].good, use.id))]
         for use in known:
             self.of[use.id].note(cover, use, is_good=is_good)
+            if is_good and len(self._passed) < MOST_QUESTIONS:
+                self._passed[use.id, use.place] += 1
         self._find_chances(use.id for use in known)
         return [use.id for use in known if not is_good and self.of[use.id].fails]
 

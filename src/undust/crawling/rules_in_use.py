@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from undust.crawling.guesses import GUESS
-from undust.crawling.rule_tests import RuleUse
+from undust.crawling.rule_tests import RuleUse, changed
 from undust.edits.making import SESSIONS, TRACKING, dropped
 from undust.rules import Rule, program_of
 from undust.rules.language import ANY_SITE
@@ -152,7 +152,7 @@ class RulesInUse:
 
     def __post_init__(self) -> None:
         self._given = tuple(self.base)
-        self._given_ids = frozenset(self.base.ids)
+        self.given_ids = frozenset(self.base.ids)
         off = [rule.with_status("active") for rule in self._given if rule.status == "disabled"]
         self._off = program_of(off) if off else None
         self.use(self.base)
@@ -213,7 +213,7 @@ class RulesInUse:
 
     def wakes(self, form: str) -> bool:
         """Return whether rules of most sites concern a new form, and did not concern any other before."""
-        return self.prior.wake(form, self._given_ids, self._off)
+        return self.prior.wake(form, self.given_ids, self._off)
 
     def with_awake(self) -> RuleSet:
         """Return the rules with those of most sites that are awake now."""
@@ -261,11 +261,19 @@ def idle_guesses(rules: RuleSet, urls: Iterable[str]) -> set[str]:
 
 
 def until_one(one: Way, other: Way) -> list[tuple[int, str, str]]:
-    """Return the steps of two URLs with one key until they are the same: rule, URL before, and after."""
+    """Return the steps of two URLs with one key until they are the same: rule, URL before, and after.
+
+    A rule that leaves out the same text of both has nothing to do with what they have in common.
+    """
     mine, its = all_steps(one), all_steps(other)
     while mine and its and mine[-1][1] == its[-1][1]:
         del mine[-1], its[-1]
-    return mine + its
+    shared = {step[0] for step in mine} & {step[0] for step in its}
+    if not shared:
+        return mine + its
+    ours, theirs = ({(step[0], changed(*step[1:])) for step in steps} for steps in (mine, its))
+    both = ours & theirs
+    return [step for step in mine + its if step[0] not in shared or (step[0], changed(*step[1:])) not in both]
 
 
 def all_steps(way: Way) -> list[tuple[int, str, str]]:

@@ -39,6 +39,7 @@ from undust.crawling.rules_in_use import (
     until_one,
     uses_in,
 )
+from undust.crawling.rules_together import CrawledUrls, best_of
 from undust.learning.refusals import Unwanted
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class SiteCrawl:
         if is_again or (url not in self.skipped and self.unstable.wants(canonical, key)):
             self.pending[url] = None
             return Decision(url, "fetch", key, canonical, IS_UNSTABLE), False
-        if url not in self.skipped and self._explores(url, way, cover) and not self.traps.holds(url):
+        if url not in self.skipped and self._explores(url, way, cover):
             self.pending[url] = None
             return Decision(url, "fetch", key, canonical, TESTS_RULES, explore=True), False
         return Decision(url, "skip", key, canonical, COVERED_KEY), self._skip(url, key)
@@ -143,9 +144,13 @@ class SiteCrawl:
 
     def _explores(self, url: str, way: Way, cover: str) -> bool:
         lot = self.tests.lot(url)
-        if lot >= self.tests.ceiling:
+        if not self.tests.may_ask(lot, cover) or self.traps.holds(url):
             return False
-        return lot < self.tests.chance(self._steps(way, cover), cover)
+        steps = self._steps(way, cover)
+        if lot >= self.tests.chance(steps, cover):
+            return False
+        self.tests.note_asked(steps, cover)
+        return True
 
     def _steps(self, way: Way, cover: str) -> list[tuple[str, str, str]]:
         """Return what rules do to a URL and to another until they are one: id, URL before, and after."""
@@ -265,7 +270,7 @@ class SiteCrawl:
         verdict = self.fetched.compare(url, cover)
         is_good = verdict == "same"
         if is_good:
-            self.tests.note_asked(steps, cover)
+            self.tests.note_asked(steps, cover, is_answered=True)
         form = self.canonical(url)
         if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
             return False
@@ -308,9 +313,11 @@ class SiteCrawl:
 
     def believe(self, learned: Sequence[Rule], rows: int) -> None:
         """Use rules that were learned from this many observations, except those that failed in this crawl."""
-        own = [rule for rule in learned if self.rules.may_return(rule)]
+        # Pages that change are left to the tests of this crawl: a rule that keeps them would undo all others.
+        own = [rule for rule in learned if rule.kind != "keep" and self.rules.may_return(rule)]
         self.learned_at, self.is_due_early, self.is_unexplained = rows, False, False
-        rules = self.rules.ordered(own, self.rules.guessed())
+        known = CrawledUrls(self.fetched, list(self.pending), list(self.skipped))
+        rules = best_of(own, self.rules, known)
         idle = idle_guesses(rules, [*self.fetched.records, *self.skipped, *self.pending])
         self.guessing.tried -= idle
         self.install(rules.with_rules(rule for rule in rules if rule.id not in idle))
