@@ -184,12 +184,40 @@ def test_an_import_that_loses_pages_is_refused(sample: Path, tmp_path: Path) -> 
     assert len(load(tmp_path / "rules.json")) == 1
 
 
-def test_an_export_that_loses_pages_is_refused(sample: Path, tmp_path: Path) -> None:
+def test_an_export_that_loses_no_more_pages_is_written(sample: Path, tmp_path: Path) -> None:
     """A keep that the target cannot say takes its rules along, so what is left loses nothing more."""
     path, out = tmp_path / "rules.json", tmp_path / "undust.conf"
     RuleSet([KEEP, replace(CUT, needs=())]).save(path)
     run("export", path, "--to", "nginx", "-o", out, "--sample", sample)
     assert "map " in out.read_text()
+
+
+def test_an_export_that_loses_pages_is_refused(sample: Path, tmp_path: Path) -> None:
+    """The target cannot say the rule that gives pages of lists a form of their own before another is used."""
+    path, out = tmp_path / "rules.json", tmp_path / "undust.conf"
+    text = "rewrite {s}://{h}/{p**}?page={n:int}&{rest**} → {s}://{h}/{p}/page/{n}?{rest:sorted}"
+    RuleSet([Rule.parse(text, site="shop.test"), replace(PAGE, status="active")]).save(path)
+    asked = ("export", path, "--to", "nginx", "-o", out, "--sample", sample)
+    ended = run(*asked, code=1)
+    assert "lose 33.3 % of the pages, and all rules lose 0.0 %; nothing was written" in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
+    assert not out.exists()
+    run(*asked, "--yes")
+    assert "map " in out.read_text()
+
+
+def test_switching_off_what_others_rely_on_is_refused(sample: Path, tmp_path: Path) -> None:
+    """One sentence, exit code 1, and the file as it was; --yes does it all the same."""
+    path = tmp_path / "rules.json"
+    RuleSet([KEEP, replace(CUT, needs=())]).save(path)
+    before = path.read_bytes()
+    asked = ("rules", "disable", path, KEEP.id[:8], "--sample", sample)
+    ended = run(*asked, code=1)
+    assert "pages lost: 1 instead of 0; nothing was written; add --yes to lose them" in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
+    assert path.read_bytes() == before
+    run(*asked, "--yes")
+    assert load(path)[0].status == "disabled"
 
 
 def test_learning_what_loses_pages_of_the_sample_is_refused(tmp_path: Path) -> None:

@@ -69,6 +69,8 @@ def test_removed_values_are_found_and_no_others() -> None:
         ("when {s}://www.a.test", "removes sid where it is on www.a.test"),
         ("when /c/{**}, ?page=1", "removes sid where it is below /c/ and page=1"),
         ("unless ?page=2", "removes sid, unless page=2"),
+        ("when ?path={**}, ?path=34_{*}", "removes sid where it has path and path=34_…"),
+        ("unless ?item=red-{*}, ?item={*}-{*}", "removes sid, unless item=red-… or item=…-…"),
         ("when ?sid=0", "removes sid=0"),
         ("when ?sid=0, /c/{**}", "removes sid=0 where it is below /c/"),
         ("when ?sid={*:int}", "removes sid where it has sid"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from undust._core import Program
     from undust.judging.state import KeyState
 
     Ints = NDArray[np.int64]
@@ -183,20 +184,16 @@ def unexplained(state: KeyState, under: Ints) -> Ints:
 
     """
     keys = np.unique(under)
-    rows, rules = (
-        np.asarray(pa.array(some), np.int64) for some in program_of(state.rules).used(state.site.urls)
-    )
+    program = program_of(state.rules)
+    rows, rules = (np.asarray(pa.array(some), np.int64) for some in program.used(state.site.urls))
     holding = _holding(state, rows, rules, keys)
-    uses: dict[int, set[int]] = {}
-    for row, rule in zip(rows.tolist(), rules.tolist(), strict=True):
-        uses.setdefault(row, set()).add(rule)
     order = np.argsort(state.key, kind="stable")
     starts = np.searchsorted(state.key[order], keys, "left")
     ends = np.searchsorted(state.key[order], keys, "right")
     found = [
         key
         for key, start, end in zip(keys.tolist(), starts.tolist(), ends.tolist(), strict=True)
-        if _is_unexplained(state, order[start:end][:_LOOKED_AT], uses, holding)
+        if _is_unexplained(state, order[start:end][:_LOOKED_AT], program, holding)
     ]
     return np.array(found, np.int64)
 
@@ -211,14 +208,33 @@ def _holding(state: KeyState, rows: Ints, rules: Ints, keys: Ints) -> set[int]:
     return set(np.flatnonzero((tried - failed >= _RIGHT) & (failed <= _FAILING * tried)).tolist())
 
 
-def _is_unexplained(state: KeyState, rows: Ints, uses: Mapping[int, set[int]], holding: set[int]) -> bool:
-    """Return whether no rule is on the way of one of each two URLs that differ, and all of them hold."""
+def _is_unexplained(state: KeyState, rows: Ints, program: Program, holding: set[int]) -> bool:
+    """Return whether no rule brings together each two URLs that differ, and all that do hold."""
     at = np.triu_indices(len(rows), 1)
-    left, right = rows[at[0]], rows[at[1]]
-    differ = state.site.evidence.ratios(left, right) < 0
-    nothing: set[int] = set()
+    differ = state.site.evidence.ratios(rows[at[0]], rows[at[1]]) < 0
+    ways = [_way(program, state.site.texts[row]) for row in rows.tolist()]
     blamed = [
-        uses.get(one, nothing) | uses.get(other, nothing)
-        for one, other in zip(left[differ].tolist(), right[differ].tolist(), strict=True)
+        _rules_to_where_they_meet(ways[one], ways[other])
+        for one, other in zip(at[0][differ].tolist(), at[1][differ].tolist(), strict=True)
     ]
     return len(blamed) > 1 and not set.intersection(*blamed) and set.union(*blamed) <= holding
+
+
+def _way(program: Program, url: str) -> dict[str, frozenset[int]]:
+    """Return each text on the way from a URL to its key, and the rules that led there."""
+    normalized, steps, _, compared, masks, _, _ = program.explain(url)
+    way, used = {normalized: frozenset[int]()}, frozenset[int]()
+    for rule, text in (*steps, *compared, *masks):
+        used |= {rule}
+        way.setdefault(text, used)
+    return way
+
+
+def _rules_to_where_they_meet(
+    one: Mapping[str, frozenset[int]], other: Mapping[str, frozenset[int]]
+) -> set[int]:
+    """Return the rules on both ways up to the first text of both; those behind it did not merge the URLs."""
+    met = next((text for text in one if text in other), None)
+    if met is not None:
+        return set(one[met] | other[met])
+    return set().union(*one.values(), *other.values())

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 KEPT, GONE, NEW = "=", "-", "+"
 _WORDS = re.compile(r"\*{3}[0-9]*|[0-9A-Za-z]+|%[0-9A-Fa-f]{2}|.", re.DOTALL)
+_CAPTURES = re.compile(r"(?:\{[^{}]*\})+")
 LONGEST = 400
 """Words that are compared one by one; a longer middle is taken as a whole."""
 
@@ -130,7 +131,8 @@ def _condition(pattern: str) -> str:
     """Return a condition in words; one that is not plain is shown as it is written."""
     name, equals, value = pattern.removeprefix("?").partition("=")
     if pattern.startswith("?") and "&" not in pattern and "{" not in name:
-        return f"where {name}={value}" if equals and "{" not in value else f"it has {name}"
+        text = _CAPTURES.sub("…", value)
+        return f"where {name}={text}" if equals and text != "…" else f"it has {name}"
     if (folder := pattern.removesuffix("{**}")) != pattern and folder.startswith("/") and "{" not in folder:
         return f"below {folder}"
     host = pattern.removeprefix("{s}://")

@@ -108,6 +108,7 @@ def test_amazon() -> None:
         " → http://www.amazon.com/{path_0:any}/dp/{path_2}"
     )
     assert (candidate.support, candidate.counted, candidate.pages, candidate.fpr) == (12, "pairs", 2, 0)
+    assert proposal.notes == ("1 of 1 rules are IRP",)
     unseen = f"{AMAZON}/Zzz/dp/111"
     assert canonical_and_key(proposal, unseen) == (unseen, f"{AMAZON}/*/dp/111")
 
