@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from undust.engines import LocalEngine, budget
+from undust.engines import LocalEngine, spool
 from undust.engines.local import sites_in
 from undust.jobs import combined
 from undust.jobs.find_duplicates import table_with_site
@@ -134,7 +134,7 @@ def test_sites_are_tested_on_disk_in_any_folder(tmp_path: Path, monkeypatch: pyt
         expected = engine.set_aside(table, QUIET_TEST)[1]
     folder = tmp_path / "it's here"
     folder.mkdir()
-    monkeypatch.setattr(budget, "HELD_SHARE", 1e-9)
+    monkeypatch.setattr(spool, "HELD_SHARE", 1e-9)
     with LocalEngine("1GB", 1, str(folder)) as engine:
         left, quiet = engine.set_aside(table, QUIET_TEST)
         assert quiet == expected

@@ -10,7 +10,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.terminal import say_json, show
-from undust.files.process import peak_memory_bytes
+from undust.files.temporary import peak_memory_bytes
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs

@@ -11,8 +11,8 @@ import click
 
 from undust.cli import options
 from undust.cli.terminal import say, say_json, show
-from undust.files.change import text_from_bytes
 from undust.files.streams import STANDARD, require_readable
+from undust.files.writing import text_from_bytes
 from undust.jobs.application import Application
 from undust.jobs.mapping import Added
 from undust.jobs.urls_input import UrlsInput, is_url_text, named_files

@@ -25,7 +25,7 @@ import click
 
 from undust.errors import UndustError, file_sentence, printable
 from undust.extras import missing_extra
-from undust.files.process import HAS_TIMER, POLITE
+from undust.files.temporary import HAS_TIMER, POLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,8 +21,8 @@ from undust.cli.terminal import show, show_lines
 from undust.cli.validate import showing_fetches
 from undust.display import how_many
 from undust.errors import UndustError
-from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, open_output
+from undust.files.temporary import peak_memory_bytes
 from undust.jobs.input_files import require_room
 
 if TYPE_CHECKING:

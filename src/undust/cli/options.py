@@ -12,8 +12,8 @@ import click
 
 from undust.errors import UndustError, WrongUsage
 from undust.files import replacing
-from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD
+from undust.files.temporary import peak_memory_bytes
 from undust.jobs.input_files import memory_of
 
 if TYPE_CHECKING:

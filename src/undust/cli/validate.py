@@ -12,8 +12,8 @@ import click
 from undust.cli import asking_options, options
 from undust.cli.inputs import reading
 from undust.cli.terminal import say_json, show_lines
-from undust.files.process import peak_memory_bytes
 from undust.files.streams import STANDARD, require_readable
+from undust.files.temporary import peak_memory_bytes
 from undust.rules import load
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from undust.crawling.rules_in_use import (
     until_one,
     uses_in,
 )
-from undust.learning.refusals import Unwanted
+from undust.learning.outcome import Unwanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.engines.budget import Budget, judged_urls, site_rows
 from undust.engines.contract import SITE, File, SetAside, Survey, failing_sites, hashed_facts
-from undust.engines.spool import SPOOL_ROWS, Spool, Spooled, gathered
+from undust.engines.spool import SPOOL_ROWS, Budget, Spool, Spooled, gathered, judged_urls, site_rows
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
-from undust.files.process import give_back_memory
+from undust.files.temporary import give_back_memory
 from undust.files.writing import write_batches
 from undust.reading.observations import arrow_table
 

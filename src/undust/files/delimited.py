@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust._core import plain_values
 from undust.errors import DamagedSource, SourceError
-from undust.files.change import numbered_lines
 from undust.files.streams import LONGEST_LINE
+from undust.files.writing import numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from undust.files.change import Cell, TableChange
+    from undust.files.writing import Cell, TableChange
 
 LONGEST_RECORD_LINES = 1000
 OPEN_QUOTE = "a quote that is never closed"

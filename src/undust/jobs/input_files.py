@@ -117,7 +117,7 @@ class InputFiles:
 
 def memory_of(text: str) -> int:
     """Return the bytes that a person allows; raise if the text is not a size, or too small."""
-    from undust.engines.budget import bytes_of  # noqa: PLC0415 -- slow to load, and seldom needed
+    from undust.engines.spool import bytes_of  # noqa: PLC0415 -- slow to load, and seldom needed
 
     try:
         return bytes_of(text)
@@ -127,7 +127,7 @@ def memory_of(text: str) -> int:
 
 def require_room(rows: int, memory: int | None, what: str) -> None:
     """Raise if this many observations do not fit, in commands that need all of them at once."""
-    from undust.engines.budget import ROW_BYTES  # noqa: PLC0415 -- slow to load
+    from undust.engines.spool import ROW_BYTES  # noqa: PLC0415 -- slow to load
 
     needed = rows * ROW_BYTES
     if memory is not None and needed > memory:

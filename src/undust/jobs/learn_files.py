@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from undust.engines.budget import site_rows
+from undust.engines.spool import site_rows
 from undust.errors import UndustError
 from undust.jobs.combined import learn_combined
 from undust.jobs.learn import COMBINED, EDITS, failed_sites, learn_with
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
     from undust.asking.outcome import Validation
     from undust.engines import Engine
-    from undust.jobs.combined import Watch
+    from undust.jobs.combined import SiteJournal, Watch
     from undust.jobs.learn_result import Stages
-    from undust.jobs.site_journal import SiteJournal
     from undust.learning import Drift, Requirements
     from undust.learning.single_methods import MethodOutcome
     from undust.searching.objective import KindPrior

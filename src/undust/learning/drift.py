@@ -23,7 +23,7 @@ from undust.statistics import interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from undust.learning.requirements import Requirements
+    from undust.learning.site_pages import Requirements
     from undust.learning.state import Effect
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule

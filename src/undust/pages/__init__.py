@@ -5,8 +5,7 @@ over the distinct URLs of one site, and works with whatever the input has: block
 digests, labels.
 """
 
-from undust.pages.calibration import EVIDENCE_MOST
 from undust.pages.evidence import SiteEvidence
-from undust.pages.facts import Earlier, SiteFacts, UrlShapes
+from undust.pages.facts import EVIDENCE_MOST, Earlier, SiteFacts, UrlShapes
 
 __all__ = ["EVIDENCE_MOST", "Earlier", "SiteEvidence", "SiteFacts", "UrlShapes"]

@@ -17,8 +17,18 @@ import numpy as np
 import pyarrow as pa
 
 from undust._core import Evidence
-from undust.pages.calibration import EVIDENCE_MOST, EvidencePrior, bin_ratios, corrected, share_ratio, shipped
-from undust.pages.facts import Composition, composition_of, equal_pairs, other_pairs
+from undust.pages.facts import (
+    EVIDENCE_MOST,
+    Composition,
+    EvidencePrior,
+    bin_ratios,
+    composition_of,
+    corrected,
+    equal_pairs,
+    other_pairs,
+    share_ratio,
+    shipped,
+)
 from undust.reading.text import KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:

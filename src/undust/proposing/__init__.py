@@ -2,16 +2,18 @@
 
 from undust.proposing.differences import differences, swaps
 from undust.proposing.idle_parts import (
+    SeenParts,
+    SeenSite,
     defaults,
     drops,
     idle_segments,
     labels,
     last_segments,
     on_any_path,
+    parts_of,
     spellings,
 )
 from undust.proposing.places import places
-from undust.proposing.seen import SeenParts, SeenSite, parts_of
 
 PROPOSERS = (
     spellings,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from undust.edits import Edit
     from undust.edits.shapes import Piece, QueryPart
-    from undust.proposing.seen import SeenSite
+    from undust.proposing.idle_parts import SeenSite
 
 
 PAGES, _MOST, _LONGEST, LONG_NAME = 3, 1000, 6, 14

@@ -12,7 +12,7 @@ from undust.reading.formats.recognising import TAB, UTF8_MARK, delimiter_of, hea
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from undust.files.change import TableChange
+    from undust.files.writing import TableChange
     from undust.reading.formats import Format
     from undust.reading.formats.files import LookedInto
 

@@ -19,7 +19,7 @@ from urllib.parse import urljoin
 
 import pyarrow as pa
 
-from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody, Window
 from undust.reading.formats.recognising import ARC_START, WARC_START
 from undust.reading.formats.records import (
     Archive,
@@ -32,7 +32,6 @@ from undust.reading.formats.records import (
 )
 from undust.reading.formats.rows import batch_of
 from undust.reading.formats.values import BLOCKS, SKETCH, blocks_array, text_from_bytes
-from undust.reading.formats.window import Window
 from undust.reading.observations import BATCH_ROWS, Statement
 from undust.reading.page import (
     FIRST_REDIRECT,

@@ -23,10 +23,9 @@ from undust.files.streams import open_output
 from undust.measuring.measures import share
 from undust.pages.totals import Totals
 from undust.rules import RuleSet
-from undust.showing.report.material import PAGE_BYTES, made_visible, spread, visible
+from undust.showing.report.material import PAGE_BYTES, made_visible, spread, unexplained, visible
 from undust.showing.report.rule_facts import told_alike, told_refusals, told_rules
 from undust.showing.report.sections import curve, fetches, scheme
-from undust.showing.report.unexplained import unexplained
 from undust.showing.words import figures
 
 if TYPE_CHECKING:
