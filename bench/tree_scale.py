@@ -22,8 +22,8 @@ from tests.oracles import tree as oracle
 from undust.files.temporary import peak_memory_bytes
 from undust.proposing.papers import propose
 from undust.proposing.papers.selection import TrialUrls
-from undust.urls.tree import UrlColumns
-from undust.urls.tree.growing import grow
+from undust.urls.pattern_tree import grow
+from undust.urls.views import UrlColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,8 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.cli.command import UNDUST, run, sentence
-from undust.cli import ENTRIES, main
-from undust.cli.frame import CommandEntry, Frame, ending_cleanly
+from undust.cli import ENTRIES, CommandEntry, Frame, ending_cleanly, main
 from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
 from undust.help import COMMAND_GROUPS, COMMANDS, grouped_commands, help_text
 

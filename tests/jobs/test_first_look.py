@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from undust.display import Totals
 from undust.engines import LocalEngine, spool
-from undust.engines.local import sites_in
 from undust.jobs import combined
 from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.first_look import QUIET_TEST, SILENT_TEST
 from undust.jobs.one_site import LearningTask, learn_rows
 from undust.jobs.records import from_text
 from undust.learning import Requirements
-from undust.pages.totals import Totals
-from undust.reading.observations import SCHEMA
+from undust.reading.observations import SCHEMA, sites_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,7 +38,7 @@ LOADED = (
         "undust.engines.local",
         "duckdb",
     ),
-    *("undust.cli.terminal", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
+    *("undust.cli.options", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
 )
 
 

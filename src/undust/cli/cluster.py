@@ -12,7 +12,7 @@ import click
 from undust.cli import options
 from undust.cli.inputs import engine_option, master_option
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import require_stdout_for_one, say, say_json
+from undust.cli.options import require_stdout_for_one, say, say_json
 from undust.errors import UndustError
 from undust.files.streams import STANDARD
 

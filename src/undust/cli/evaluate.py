@@ -9,7 +9,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json, show
+from undust.cli.options import say_json, show
 from undust.files.temporary import peak_memory_bytes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undust.cli import options
-from undust.cli.terminal import say, say_json, show
+from undust.cli.options import say, say_json, show
 from undust.files.streams import STANDARD, require_readable
 from undust.files.writing import text_from_bytes
 from undust.jobs.application import Application

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options, rule_options
+from undust.cli.options import require_stdout_for_one, say, say_json
 from undust.cli.rule_options import with_sample
-from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.display import how_many
 from undust.errors import UndustError
 from undust.exchange.exports import EXPORTERS, export

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import asking_options, options
-from undust.cli.frame import PROBLEM, fail
+from undust.cli import PROBLEM, fail, options, validate
 from undust.cli.inputs import EngineChoice, engine_option, master_option, resume_option
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.learn_job import (
@@ -24,8 +23,8 @@ from undust.cli.learn_job import (
     print_learned,
     save,
 )
+from undust.cli.options import say_json, show
 from undust.cli.rule_options import measured_change, sample_option
-from undust.cli.terminal import say_json, show
 from undust.errors import UndustError
 from undust.files.streams import require_readable
 
@@ -96,7 +95,7 @@ if TYPE_CHECKING:
     help="Also write an HTML page about the rules and the refused candidates.",
 )
 @click.option("--ask", is_flag=True, help="Prove likely rules by a few polite fetches of the site's pages.")
-@asking_options.asking
+@validate.asking_options
 @click.option(
     "--from",
     "archives",
@@ -234,7 +233,7 @@ def _question(
     """Return what to ask the sites; None if they are not to be asked."""
     choice, archives, base = asking
     if not ask:
-        asking_options.require_used(context, "archives")
+        validate.require_used(context, "archives")
         return None
     require_readable(archives)
     with options.usage_errors():

@@ -17,7 +17,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import EngineChoice, journal_of_job, watching_sites
-from undust.cli.terminal import show, show_lines
+from undust.cli.options import show, show_lines
 from undust.cli.validate import showing_fetches
 from undust.display import how_many
 from undust.errors import UndustError

@@ -11,8 +11,9 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json, show_lines
-from undust.errors import UndustError, printable
+from undust.cli.options import say_json, show_lines
+from undust.display import printable
+from undust.errors import UndustError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

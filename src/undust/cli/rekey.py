@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from undust.cli import options
-from undust.cli.terminal import destination, require_stdout_for_one, say_json
+from undust.cli.options import destination, require_stdout_for_one, say_json
 from undust.display import how_many
 from undust.exchange.rekeying import Rekeyed, rekeyed_lines
 from undust.files.streams import require_readable

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from undust.cli.terminal import say
+from undust.cli.options import say
 from undust.display import how_many
 from undust.errors import UndustError
 from undust.files.streams import STANDARD, read_whole
 from undust.rules import load
+from undust.rules.compiled import dependents
 from undust.rules.files import MOST_FILE_BYTES
-from undust.rules.needs import dependents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

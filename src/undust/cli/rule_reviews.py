@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from undust.cli.options import require_stdout_for_one, say, say_json, show_lines
 from undust.cli.rule_options import as_json_option, measured_change, rule_file, with_sample
-from undust.cli.terminal import require_stdout_for_one, say, say_json, show_lines
 from undust.files.streams import open_output, require_readable
 from undust.rules import load
 from undust.rules.verdict import decision, verdicts

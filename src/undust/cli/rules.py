@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undust.cli import options
+from undust.cli.options import require_stdout_for_one, say, say_json, show, show_lines
 from undust.cli.rule_options import (
     as_json_option,
     cost_of,
@@ -20,7 +21,6 @@ from undust.cli.rule_options import (
     with_sample,
 )
 from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
-from undust.cli.terminal import require_stdout_for_one, say, say_json, show, show_lines
 from undust.files.streams import STANDARD, require_readable
 from undust.rules import RuleSet, load
 from undust.rules.files import readable

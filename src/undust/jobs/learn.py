@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from undust.engines.local import LocalEngine
 from undust.engines.spool import Budget
 from undust.errors import UndustError
-from undust.jobs.arguments import names_of, require_demands, require_rules
 from undust.jobs.combined import learn_combined
+from undust.jobs.evaluate import names_of, require_demands, require_rules
 from undust.jobs.find_duplicates import find_duplicates
 from undust.jobs.learn_result import (
     CLUSTERING,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from undust.display import Totals
 from undust.engines import NONE_SET_ASIDE, SITE
 from undust.errors import UndustError
 from undust.jobs.proposals import proposed_beside
@@ -49,7 +50,6 @@ from undust.measuring.targets import with_targets
 from undust.pages.clustering import Duplicates, find_in_site
 from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
-from undust.pages.totals import Totals
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
 

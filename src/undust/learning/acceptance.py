@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.edits import Given
-from undust.edits.reading import whole_places
+from undust.edits import Given, whole_places
 from undust.judging.verdict import LEAST_RISK
 from undust.learning.bounds import PUBLISHED_METHODS, Beliefs
 from undust.learning.failing_pages import CALM, UnstablePages

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from undust.edits import DROP, MASK, RESPELL, WRITE, Rewrite
-from undust.edits.reading import forms_of, rewrite_from, shape_from
+from undust.edits import DROP, MASK, RESPELL, WRITE, Rewrite, forms_of, rewrite_from, shape_from
 from undust.judging import EditEffect
 from undust.learning.rule_evidence import COUNTED, Record
 from undust.learning.state import State

@@ -16,8 +16,8 @@ import numpy as np
 from undust.learning.rule_evidence import SeenUrls, accumulated, counted, pairs_of
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
+from undust.rules.compiled import rules_in_effect
 from undust.rules.language import RETIRED
-from undust.rules.needs import rules_in_effect
 from undust.statistics import interval
 
 if TYPE_CHECKING:

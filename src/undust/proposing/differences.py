@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from undust._core import DifferenceBounds
 from undust._core import differences as core_differences
-from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, is_somebodys, making
-from undust.edits.reading import shape_from
+from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, is_somebodys, making, shape_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undust._core import Program
-from undust.rules.compiled import Canonicalizer, Counts, Explanation, Step
+from undust._core import Counts, Program
+from undust.rules.compiled import Canonicalizer, Explanation, Step, acting
 from undust.rules.language import Rule, asked
-from undust.rules.needs import acting
 from undust.rules.ruleset import RuleSet, load
 from undust.urls.url import suffixes
 

@@ -16,9 +16,8 @@ from undust.display import drawn
 from undust.errors import RuleError
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
-from undust.rules.compiled import Canonicalizer, Image, image_of, is_image, mapped, unpacked
+from undust.rules.compiled import Canonicalizer, Image, acting, image_of, is_image, mapped, unpacked
 from undust.rules.language import ANY_SITE, RETIRED, Problem, Rule, Status, asked, identity
-from undust.rules.needs import acting
 from undust.urls.url import suffixes
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from undust.errors import UndustError
+from undust.rules.compiled import rules_in_effect
 from undust.rules.language import ANY_SITE
-from undust.rules.needs import rules_in_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

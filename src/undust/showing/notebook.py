@@ -8,8 +8,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from undust.rules.language import short_ids
 from undust.rules.verdict import verdict
-from undust.showing.listing import RISK_HEAD, described, lost_pages, rate_of, short_ids, site_name, summary
+from undust.showing.listing import RISK_HEAD, described, lost_pages, rate_of, site_name, summary
 from undust.showing.words import in_words, pieces
 
 if TYPE_CHECKING:

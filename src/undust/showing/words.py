@@ -10,7 +10,7 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from undust.rules.masking import forgotten_parameters
+from undust.privacy.masking import forgotten_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,8 +30,8 @@ from undust.exchange.exports.regex import REGEX, SQL
 from undust.exchange.exports.web_servers import APACHE, NGINX
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
+from undust.rules.compiled import dependents, rules_in_effect
 from undust.rules.language import ANY_SITE
-from undust.rules.needs import dependents, rules_in_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from undust.rules.needs import rules_in_effect
+from undust.rules.compiled import rules_in_effect
 from undust.rules.reasoning.trial import NumberedRule, Trial, UrlRun, trials_of
 
 if TYPE_CHECKING:

@@ -21,17 +21,16 @@ import numpy as np
 import pyarrow as pa
 
 from undust.measuring.counts import coded
-from undust.privacy.masking import Masks
+from undust.privacy.masking import Masks, forgotten_names, removed_from
 from undust.rules import RuleSet
-from undust.rules.masking import forgotten_names, removed_from
 from undust.showing.words import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from undust.display import Totals
     from undust.measuring import Labelled, Measures
     from undust.pages.clustering import SiteClusters
-    from undust.pages.totals import Totals
     from undust.rules import Rule
     from undust.showing.tree import SiteTree
 

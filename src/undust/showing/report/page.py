@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from undust.display import Totals
 from undust.files.streams import open_output
 from undust.measuring.measures import share
-from undust.pages.totals import Totals
 from undust.rules import RuleSet
 from undust.showing.report.material import PAGE_BYTES, made_visible, spread, unexplained, visible
 from undust.showing.report.rule_facts import told_alike, told_refusals, told_rules
