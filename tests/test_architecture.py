@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "reading": "errors display privacy _core files urls",
     "pages": "display _core urls reading",
     "edits": "errors privacy rules",
-    "judging": "display statistics _core rules pages edits",
+    "judging": "errors display statistics _core rules pages edits",
     "proposing": "errors _core files urls rules pages edits judging",
     "searching": "errors statistics rules pages edits judging proposing",
     "learning": "errors display privacy statistics _core rules pages edits judging proposing searching",
@@ -38,12 +38,12 @@ MAY_IMPORT = {
     "engines": "errors extras files reading",
     "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
+    "exchange": "errors display files urls rules measuring",
     "jobs": (
         "errors display privacy statistics files urls rules reading pages judging proposing searching"
-        " learning measuring showing engines asking crawling"
+        " learning measuring showing engines asking crawling exchange"
     ),
-    "exchange": "errors display files urls rules measuring jobs",
-    "cli": "errors extras help display files rules showing exchange jobs",
+    "cli": "errors extras help display showing jobs",
     "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }

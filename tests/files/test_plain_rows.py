@@ -10,14 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from undust.errors import DamagedSource
+from undust.files.change import TableChange
 from undust.files.delimited import Layout, change_delimited, raw_values
 from undust.files.objects import change_cdxj, change_json_lines
-from undust.files.writing import TableChange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from undust.files.writing import Cell
+    from undust.files.change import Cell
 
     Change = Callable[[Iterable[bytes], TableChange], None]
 

@@ -32,7 +32,7 @@ SHOW_STACKS, STACKS_S = signal.SIGUSR1, 5.0
 LOADED = (
     *("undust.jobs", "undust.showing.review", "undust.jobs.application", "undust.files.parquet", "rich.text"),
     *(
-        "undust.showing.report.page",
+        "undust.showing.report",
         "undust.exchange.exports",
         "undust.exchange.imports",
         "undust.engines.local",

@@ -26,8 +26,8 @@ import click
 from undust.display import printable
 from undust.errors import UndustError, file_sentence
 from undust.extras import missing_extra
-from undust.files.temporary import HAS_TIMER, POLITE
 from undust.help import MORE, PURPOSE, TRIES, grouped_commands
+from undust.jobs import HAS_TIMER, POLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

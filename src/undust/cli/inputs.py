@@ -17,7 +17,7 @@ import click
 
 from undust.cli import options
 from undust.errors import UndustError
-from undust.files.streams import STANDARD
+from undust.jobs import STANDARD
 from undust.jobs.input_files import InputFiles
 
 if TYPE_CHECKING:

@@ -26,11 +26,11 @@ from undust.cli.learn_job import (
 from undust.cli.options import say_json, show
 from undust.cli.rule_options import measured_change, sample_option
 from undust.errors import UndustError
-from undust.files.streams import require_readable
+from undust.jobs import require_readable
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
-    from undust.jobs.asking_choice import AskingChoice
+    from undust.jobs.input_files import AskingChoice
     from undust.jobs.learn_files import LearnedRules
 
 
@@ -167,7 +167,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     from undust.jobs.learn_files import LearnPlan  # noqa: PLC0415
     from undust.jobs.learn_result import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.rules import RuleSet  # noqa: PLC0415
+    from undust.jobs.rule_files import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
 
     methods = methods or (JOB_COMBINED,)
     require_methods(methods)
@@ -199,7 +199,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     started, stages = perf_counter(), Stages()
     with learned(asked, place, stages) as found:
         has_agreed = _has_agreed(found, str(update), yes=yes, is_silent=is_silent)
-        effect = measured_change(before or RuleSet(), found.rules, sample, yes=yes, is_silent=is_silent)
+        effect = {}
+        if sample:
+            effect = measured_change(before or RuleSet(), found.rules, sample, yes=yes, is_silent=is_silent)
         kept = None if has_agreed else kept_as_it_is(found.rules, output)
         written = None if kept else output
         if written is not None:

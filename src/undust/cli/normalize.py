@@ -11,7 +11,7 @@ import click
 
 from undust.cli import options
 from undust.cli.options import destination, require_held, require_stdout_for_one, say, say_json
-from undust.files.streams import STANDARD
+from undust.jobs import STANDARD
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Normalizing
 from undust.jobs.urls_input import UrlsInput, named_files

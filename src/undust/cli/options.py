@@ -22,9 +22,8 @@ import click
 
 from undust.display import harmless, printable
 from undust.errors import UndustError, WrongUsage
-from undust.files import replacing
-from undust.files.streams import STANDARD, open_output
-from undust.files.temporary import peak_memory_bytes
+from undust.jobs import STANDARD, open_output, peak_memory_bytes
+from undust.jobs import require_folder as require_result_folder
 from undust.jobs.input_files import memory_of
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ keep_values = click.option(
 def require_folder(output: str | None) -> None:
     """Raise now, not after an hour of work, if there is no place for the result."""
     if output is not None and output != STANDARD:
-        replacing.require_folder(output)
+        require_result_folder(output)
 
 
 def require_apart(output: str | None, *read: str | None) -> None:

@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         message = "--json and --csv are two forms of one table; leave one of them out"
         raise click.UsageError(message)
     from undust.jobs.params import params  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.rules import load  # noqa: PLC0415
+    from undust.jobs.rule_files import load  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.showing.measured import told_savings  # noqa: PLC0415
 
     rules = load(rules_file) if rules_file else None

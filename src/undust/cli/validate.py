@@ -17,16 +17,15 @@ from click.core import ParameterSource
 from undust.cli import options
 from undust.cli.inputs import reading
 from undust.cli.options import say_json, show_lines
-from undust.files.streams import STANDARD, require_readable
-from undust.files.temporary import peak_memory_bytes
-from undust.jobs.asking_choice import AskingChoice
-from undust.rules import load
+from undust.jobs import STANDARD, peak_memory_bytes, require_readable
+from undust.jobs.input_files import AskingChoice
+from undust.jobs.rule_files import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from undust.cli.inputs import Inputs
-    from undust.rules import Rule, RuleSet
+    from undust.jobs.rule_files import Rule, RuleSet
 
     Watch = Callable[[Rule, str, int], object]
 
@@ -265,7 +264,7 @@ def command(  # noqa: PLR0913 -- one argument per option
 
 def _hosts(rules: RuleSet, asking: AskingChoice, base: str | None, *, is_live: bool) -> frozenset[str] | None:
     """Return the only hosts that are asked; None for those that rules and samples name."""
-    from undust.rules.language import is_proposed  # noqa: PLC0415
+    from undust.jobs.rule_files import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
 
     with options.usage_errors():
         if is_live and any(map(is_proposed, rules)):

@@ -13,7 +13,7 @@ from undust.files.streams import LONGEST_LINE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from undust.files.writing import TableChange
+    from undust.files.change import TableChange
 
 NOT_JSON = "not a JSON object"
 TOO_LONG = f"longer than {LONGEST_LINE:,} bytes"

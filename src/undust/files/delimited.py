@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust._core import plain_values
 from undust.errors import DamagedSource, SourceError
+from undust.files.change import numbered_lines
 from undust.files.streams import LONGEST_LINE
-from undust.files.writing import numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from undust.files.writing import Cell, TableChange
+    from undust.files.change import Cell, TableChange
 
 LONGEST_RECORD_LINES = 1000
 OPEN_QUOTE = "a quote that is never closed"
@@ -290,7 +290,7 @@ class _Rewriting:
         self, data: bytes, at: int, number: int, *, is_last: bool
     ) -> tuple[list[tuple[bytes, ...]], int, bool]:
         """Return a row that does not fit the pattern, where it ends, and whether it was a whole one."""
-        assert self._row is not None  # noqa: S101
+        assert self._row is not None  # noqa: S101 -- a header was found
         assert self._places is not None  # noqa: S101
         record = self._record.match(data, at)
         if record is None or not (record[2] or is_last):

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust._core import plain_objects
 from undust.errors import DamagedSource
-from undust.files.writing import numbered_lines
+from undust.files.change import numbered_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from undust.files.writing import Cell, Numbered, TableChange
+    from undust.files.change import Cell, Numbered, TableChange
 
 MOST_ODD_LINES = 1 << 12
 """Lines that are taken apart here before the core is asked again."""

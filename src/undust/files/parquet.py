@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from undust.errors import DamagedSource
-from undust.files.writing import text_from_bytes, writing_parquet
+from undust.files.change import text_from_bytes
+from undust.files.writing import writing_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from undust.files.writing import Choose, Write
+    from undust.files.change import Choose, Write
 
 _DEFAULT_PACKING = "zstd"
 _PACKINGS = {

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.files.writing import Cell, Write, WriteRows
+    from undust.files.change import Cell, Write
+    from undust.files.writing import WriteRows
     from undust.jobs.mapping import Happened, UrlMapping
     from undust.reading.formats import Format, Reading
     from undust.reading.formats.files import LookedInto
@@ -119,7 +120,7 @@ class Application:
                 self._run_records(each, kind, lambda _, new: output.write(_as_lines(new)))
 
     def _run_new_table(self, looked: LookedInto, source: Format, rest: Sequence[str], write: Write) -> None:
-        from undust.files.writing import new_table  # noqa: PLC0415 -- for new tables only
+        from undust.files.change import new_table  # noqa: PLC0415 -- for new tables only
 
         names = (self.input.column or "url", self.output.column)
         with new_table(self.output.format or LINES, names, write) as write_rows:
@@ -131,7 +132,7 @@ class Application:
                     self._run_records(each, kind, write_rows)
 
     def _list_to_table(self, looked: LookedInto, write_rows: WriteRows) -> None:
-        from undust.files.writing import LONGEST_ROW  # noqa: PLC0415 -- for tables only
+        from undust.files.change import LONGEST_ROW  # noqa: PLC0415 -- for tables only
 
         def work(data: bytes) -> bytes:
             before, after = self._pairs(data)
@@ -190,7 +191,7 @@ class Application:
             if source.name == "parquet":
                 self._run_parquet(looked, source, remembered, write)
                 return
-            from undust.files.writing import TableChange  # noqa: PLC0415 -- for tables only
+            from undust.files.change import TableChange  # noqa: PLC0415 -- for tables only
             from undust.reading.formats.files import change_table  # noqa: PLC0415
 
             only_changed = self.output.only_changed

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 
 from undust.engines import SITE
 from undust.errors import UndustError
+from undust.files.streams import STANDARD
+from undust.files.writing import format_of
 from undust.jobs.read import with_site
 from undust.pages.clustering import WITH_NOTES, Duplicates, Summary, find_in_site, from_note, rows_of_site
 from undust.pages.clustering.clusters import CLUSTER_SCHEMA as CLUSTERS
@@ -125,6 +127,11 @@ def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
     else:
         engine.write(pa.RecordBatchReader.from_batches(CLUSTERS, clusters), path, format)
     return summary
+
+
+def format_to_write(path: str) -> str:
+    """Return the format of a file that clusters are written to, by its name; JSON lines for stdout."""
+    return "jsonl" if path == STANDARD else format_of(path)
 
 
 def _rows_of_site(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.files.writing import Write
+    from undust.files.change import Write
     from undust.rules import Canonicalizer
     from undust.rules.compiled import OrderedRules
 

@@ -16,8 +16,8 @@ from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling, judge_from
 from undust.engines import SITE
 from undust.errors import UndustError
-from undust.jobs.asking_choice import AskingChoice
 from undust.jobs.find_duplicates import find_duplicates
+from undust.jobs.input_files import AskingChoice
 from undust.jobs.read import read, with_site
 from undust.learning.bounds import kind_and_bits
 from undust.reading.observations import Observations, sites_in, table_of

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.pages.evidence import SiteEvidence
+    from undust.pages import SiteEvidence
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]

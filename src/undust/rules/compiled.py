@@ -25,7 +25,7 @@ from undust._core import IMAGE_MARK, Counts, Program
 from undust.errors import InvalidRule, UnknownVersion
 from undust.files.streams import STANDARD
 from undust.rules.files import said_by
-from undust.rules.language import ANY_SITE, identity
+from undust.rules.language import ANY_SITE, asked, identity
 from undust.urls.url import map_column, suffixes
 
 if TYPE_CHECKING:
@@ -384,3 +384,11 @@ def _covers(needed: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
         return bool(needed["site"] == rule["site"])
     own = set(rule.get("except_sites") or ()) if rule["site"] == ANY_SITE else None
     return rule["site"] not in excepted if own is None else excepted <= own
+
+
+def program_of(rules: Iterable[Rule]) -> Program:
+    """Return rules as the core runs them, without a set around them: a learner makes thousands.
+
+    What rules merge is judged, so those for comparing only act like all others.
+    """
+    return asked(Program, acting([rule.said | {"fetch": True} for rule in rules]), suffixes())

@@ -27,9 +27,8 @@ from undust.showing.drawn import Group, Table, Text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from undust.rules.difference import Difference
     from undust.rules.language import Rule
-    from undust.rules.reasoning.check import Finding
+    from undust.rules.reasoning.check import Difference, Finding
     from undust.rules.ruleset import RuleSet
     from undust.showing.drawn import RenderableType
 

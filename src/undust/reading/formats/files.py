@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.files.writing import TableChange
+    from undust.files.change import TableChange
     from undust.reading.formats import Format, Reading, ReadOptions
 
 

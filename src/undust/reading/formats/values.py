@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.files.writing import text_from_bytes as text_from_bytes  # noqa: PLC0414 -- for those who read URLs
+from undust.files.change import text_from_bytes as text_from_bytes  # noqa: PLC0414 -- for those who read URLs
 from undust.reading.text import MOST_BLOCKS
 
 if TYPE_CHECKING:
