@@ -1,7 +1,6 @@
 """A whole rule file: the rules of each site on their own, sites side by side, those of all sites last.
 
-What a proved set can do without: rules that others make redundant, and one of two that undo each other.
-
+A proved set can do without rules that others make redundant, and without one of two that undo each other.
 Each rule is proved alone, so both directions of an equivalence can hold, and a rule beside another one that
 does its work. Whatever is switched off here changes nothing that is known: without a redundant rule every URL
 has the same canonical form, and without one of two inverse rules the same URLs are still equal. That is tried

@@ -1,6 +1,7 @@
-"""`undust review`: the report on this machine's loopback, with switches that save.
+"""What a person decides about rules: `undust review`, and parts of `undust rules`.
 
-`undust rules verdicts`, `approve`, `reject` and `note`: what a person decides about rules.
+`undust review` shows the report on this machine's loopback, with switches that save. `undust rules`
+has `verdicts`, `approve`, `reject` and `note` for the same.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.engines.contract import SITE, File, SetAside, Survey, failing_sites, hashed_facts
+from undust.engines.contract import File, SetAside, Survey, failing_sites, hashed_facts
 from undust.engines.spool import SPOOL_ROWS, Budget, Spool, Spooled, gathered, judged_urls, site_rows
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
 from undust.files.temporary import give_back_memory
 from undust.files.writing import write_batches
-from undust.reading.observations import arrow_table, cut_into_sites, rows_of_sites
+from undust.reading.observations import SITE, arrow_table, cut_into_sites, rows_of_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.files.change import Cell, Write
-    from undust.files.writing import WriteRows
+    from undust.files.change import Cell, Write, WriteRows
     from undust.jobs.mapping import Happened, UrlMapping
     from undust.reading.formats import Format, Reading
     from undust.reading.formats.files import LookedInto

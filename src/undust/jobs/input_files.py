@@ -3,9 +3,8 @@
 A command builds on this what a terminal shows. Everything that takes long to load is loaded when files are
 read, so that a command can say what its options are without it.
 
-What a person said about asking sites: who is asked, how often, how long.
-
-What fetches is loaded when something is asked, so that a command can take these options without it.
+`AskingChoice` has what a person said about asking sites: who is asked, how often, how long. What fetches is
+loaded when something is asked.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What a learner proposes, and what was measured of it: on how much, how sure, and whether that is enough.
 
-The options of learners as people write them (`substring.max_bucket=6`), and the bounds of the machine.
-
-Each learner states its options as a frozen dataclass whose defaults are the published values; a text from the
-command line becomes the type of the field, or one sentence reports what is wrong with it.
+A learner has options, which people write as `substring.max_bucket=6`, and bounds of the machine. Each states
+its options as a frozen dataclass whose defaults are the published values; a text from the command line
+becomes the type of the field, or one sentence reports what is wrong with it.
 
 A learner that can keep to bounds has a class method `within` in its options: what they are then, where the
 user does not set them.

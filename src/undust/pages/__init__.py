@@ -4,13 +4,11 @@
 over the distinct URLs of one site, and works with whatever the input has: blocks of pages, sketches,
 digests, labels.
 
-How much likelier is what two URLs show if they are one page than if they are two pages of one template.
-
-The answer for a pair is a log-likelihood ratio between -`EVIDENCE_MOST` and `EVIDENCE_MOST`. Positive
-numbers support one page, negative numbers two pages, 0.0 means that nothing is known. Ratios of many pairs
-must not be added
-up or averaged to judge a rule: evidence for pays for evidence against. Use the worst tenth of the pairs and
-the expected share right, `mean(1 / (1 + exp(-ratio)))`.
+The answer for a pair says how much likelier is what two URLs show if they are one page than if they are two
+pages of one template: a log-likelihood ratio between -`EVIDENCE_MOST` and `EVIDENCE_MOST`. Positive numbers
+support one page, negative numbers two pages, 0.0 means that nothing is known. Ratios of many pairs must not
+be added up or averaged to judge a rule: evidence for pays for evidence against. Use the worst tenth of the
+pairs and the expected share right, `mean(1 / (1 + exp(-ratio)))`.
 """
 
 from __future__ import annotations

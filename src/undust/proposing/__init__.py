@@ -1,6 +1,6 @@
 """Proposers, one for each kind of difference: from the current URLs of a site to edits worth judging.
 
-What separates two URLs of one page: moves, names, folders, hosts, and pieces of text.
+`differences` finds what separates two URLs of one page: moves, names, folders, hosts, and pieces of text.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""What a rule does, in a few words, for those who do not read patterns; and measures by their names.
+"""What a rule does, in a few words, measures by their names, and both as a notebook shows them.
 
 A change of a URL is shown as the pieces that stay, that go and that come, read at a glance. The names of the
 measures are those that other tools rely on: `evaluate --json`, `compare --json`, the report.
 
-Rules and measures as a notebook shows them: text in, escaped HTML out, no script and no style sheet.
-
-A rule set is a table, one rule a sheet with its examples as diffs, an evaluation a table by site and by rule.
+For a notebook, text becomes escaped HTML without script or style sheet: a rule set is a table, one rule a
+sheet with its examples as diffs, an evaluation a table by site and by rule.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""nginx and Apache httpd: a request for a URL that a rule changes is redirected.
+"""Expressions that see the whole URL: redirects of nginx and Apache, pairs for `re` and PCRE, SQL of DuckDB.
 
-For nginx, one `map` leads from the URL to its target; for Apache, conditions of mod_rewrite on the whole URL.
-A request is redirected by one rule at a time, so a client that follows redirects arrives where the
-canonicalizer would. The expressions see the URL as the client sent it; for Apache it is taken from the
-request line, because what mod_rewrite matches otherwise has been decoded before.
+nginx and Apache redirect a request for a URL that a rule changes. For nginx, one `map` leads from the URL to
+its target; for Apache, conditions of mod_rewrite on the whole URL. A request is redirected by one rule at a
+time, so a client that follows redirects arrives where the canonicalizer would. The expressions see the URL as
+the client sent it; for Apache it is taken from the request line, because what mod_rewrite matches otherwise
+has been decoded before.
 
-Pairs of a regular expression and a replacement, as JSON for Python's `re` and PCRE, and as SQL for DuckDB.
-
-The JSON says how to use it: a URL that `standard_form` does not match is left alone; then the first pair
-that matches is applied, again and again until none matches. A pair without a replacement ends it.
+The pairs of a regular expression and a replacement are written as JSON, which says how to use them: a URL
+that `standard_form` does not match is left alone; then the first pair that matches is applied, again and
+again until none matches. A pair without a replacement ends it.
 
 The SQL is one `CASE` expression over a column `url`. It does one step; where one rule leads to another, apply
 it until nothing changes, for instance with a recursive query. RE2 has no look ahead, so conditions are terms

@@ -1,11 +1,11 @@
-"""What a person should know about a rule set before it runs on every URL of a crawl.
+"""What a person should know about a rule set before it runs on a crawl: findings, and what changed.
 
 The promises hold for every set, so nothing here is an error of the file; but a cycle, a rule that never
 is applied, or two rules that disagree are seldom intended. The findings come from running
 the set on URLs made of its own patterns, so each has a URL to show; a set without findings is not proven
 to have none.
 
-What changed between two rule sets, by id: the text of a rule is its identity, the rest may differ.
+What changed between two rule sets is told by id: the text of a rule is its identity, the rest may differ.
 """
 
 from __future__ import annotations

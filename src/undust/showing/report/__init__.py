@@ -1,8 +1,7 @@
 """The page that a person reads before rules are deployed: facts of rules and URLs in, one file out.
 
-Facts in, one self-contained page out: no network, nothing to install, nothing that runs but our script.
-
-The facts are one JSON value: the whole, the sites at a glance, and some sites in full.
+The page stands alone: no network, nothing to install, nothing that runs but our script. The facts are one
+JSON value: the whole, the sites at a glance, and some sites in full.
 
 Everything that strangers wrote travels as JSON inside a block that no browser executes, and becomes text
 nodes only. The policy in the head names our script and style by their hashes, so that even a hole in that
