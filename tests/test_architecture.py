@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "privacy": "",
     "statistics": "_core",
     "extras": "errors",
-    "files": "errors display _core",
+    "files": "errors display extras _core",
     "urls": "extras _core",
     "rules": "errors display _core files urls",
     "reading": "errors display privacy _core files urls",

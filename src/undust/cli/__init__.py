@@ -25,9 +25,8 @@ import click
 
 from undust.display import printable
 from undust.errors import UndustError, file_sentence
-from undust.extras import missing_extra
+from undust.extras import HAS_TIMER, POLITE, missing_extra
 from undust.help import MORE, PURPOSE, TRIES, grouped_commands
-from undust.jobs import HAS_TIMER, POLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -21,6 +21,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from undust.extras import POLITE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -29,11 +31,6 @@ try:
     import resource
 except ModuleNotFoundError:  # Windows
     resource = None  # type: ignore[assignment]
-
-POLITE = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Signals that ask a program to end, and leave it time to clean up; Windows has no SIGHUP."""
-HAS_TIMER = hasattr(signal, "setitimer")
-"""Whether a signal can be sent to oneself after a while."""
 
 
 STATUS = Path("/proc/self/status")

@@ -7,11 +7,9 @@ files through `rule_files`, and other systems through `exchange`.
 from undust.files.change import text_from_bytes
 from undust.files.replacing import require_folder
 from undust.files.streams import STANDARD, open_output, read_whole, require_readable
-from undust.files.temporary import HAS_TIMER, POLITE, peak_memory_bytes
+from undust.files.temporary import peak_memory_bytes
 
 __all__ = [
-    "HAS_TIMER",
-    "POLITE",
     "STANDARD",
     "open_output",
     "peak_memory_bytes",
