@@ -203,7 +203,7 @@ def test_apply_loads_little(repository: Path) -> None:
     heavy = {"pyarrow", "rich", "duckdb", "numpy", "backports.zstd"}
     assert not loaded & {*heavy, "importlib.resources", "tempfile", "zipfile", "undust.engines"}
     jobs = {name.removeprefix("undust.jobs.") for name in loaded if name.startswith("undust.jobs.")}
-    assert jobs == {"application", "input_files", "mapping", "urls_input"}
+    assert jobs == {"application", "input_files", "mapping", "rule_files", "urls_input"}
 
 
 def test_without_arguments_help_is_shown() -> None:
