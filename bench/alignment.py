@@ -27,7 +27,7 @@ from bench.alignment_tables import PUBLISHED, decisions, table
 from bench.common import machine
 from tests.oracles import alignment as oracle
 from tests.oracles import alignment_rules as rules_oracle
-from undust.files.process import peak_memory_bytes
+from undust.files.temporary import peak_memory_bytes
 from undust.proposing.papers.alignment import AlignmentOptions, propose_by_alignment
 from undust.proposing.papers.alignment.groups import align, groups_of
 

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from bench.common import machine
 from bench.processes import taken
-from undust.engines.budget import bytes_of
+from undust.engines.spool import bytes_of
 from undust.reading.observations import BATCH_ROWS, SCHEMA
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from bench.common import machine
 from bench.sites import KINDS, Crawl, crowd, site
-from undust.files.process import peak_memory_bytes
+from undust.files.temporary import peak_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

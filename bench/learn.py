@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 from bench.common import machine
 from bench.sites import KINDS, Crawl, crowd, site
-from undust.files.process import peak_memory_bytes
+from undust.files.temporary import peak_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ class Stages:
 def measure(path: Path) -> dict[str, Any]:
     """Learn from a file in this process, and return its figures."""
     import undust  # noqa: PLC0415 -- each run is a process of its own
-    from undust.jobs import one_site, together  # noqa: PLC0415
+    from undust.jobs import one_site  # noqa: PLC0415
     from undust.jobs.combined import learn_combined  # noqa: PLC0415
 
     stages = Stages()
@@ -87,7 +87,7 @@ def measure(path: Path) -> dict[str, Any]:
         ("clustering", one_site, "find_in_site"),
         ("learning", one_site, "combined_rules"),
         ("across sites", one_site, "shown_by"),
-        ("deciding for all", together, "rules_across"),
+        ("deciding for all", one_site, "rules_across"),
     ):
         setattr(module, name, stages.timed(stage, getattr(module, name)))
     started = time.process_time()

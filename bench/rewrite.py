@@ -32,7 +32,7 @@ from bench.rewrite_tables import tables
 from bench.rewrite_variants import variants
 from bench.sites import KINDS, site
 from tests.oracles import rewrite as oracle
-from undust.files.process import peak_memory_bytes
+from undust.files.temporary import peak_memory_bytes
 from undust.proposing.papers.rewrite import RewriteOptions, learn, tell
 
 if TYPE_CHECKING:

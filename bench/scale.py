@@ -31,9 +31,9 @@ import pyarrow.parquet as pq
 from bench.common import machine
 from bench.processes import taken
 from bench.scale_rows import batches, sites_for
-from undust.engines.budget import bytes_of
+from undust.engines.spool import bytes_of
+from undust.jobs.combined import journal_of
 from undust.jobs.learn_result import GIANTS
-from undust.jobs.site_journal import journal_of
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:

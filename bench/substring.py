@@ -30,8 +30,8 @@ from bench.sites import KINDS
 from bench.sites import site as generated
 from bench.substring_logs import precision
 from bench.substring_tables import beside, tables
-from undust.engines.budget import bytes_of
-from undust.proposing.papers.method_options import Resources, options_from
+from undust.engines.spool import bytes_of
+from undust.judging.verdict import Resources, options_from
 from undust.proposing.papers.substring import SubstringOptions, cues_of, likely_pairs, propose_substrings
 from undust.urls.views import TokenView
 

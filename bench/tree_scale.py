@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from bench.common import machine
 from bench.tree import MAX_FPR, as_text, labelled
 from tests.oracles import tree as oracle
-from undust.files.process import peak_memory_bytes
+from undust.files.temporary import peak_memory_bytes
 from undust.proposing.papers import propose
 from undust.proposing.papers.selection import TrialUrls
-from undust.urls.tree import UrlColumns
-from undust.urls.tree.growing import grow
+from undust.urls.pattern_tree import grow
+from undust.urls.views import UrlColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAY_IMPORT = {
-    "errors": "",
     "help": "",
     "display": "",
+    "errors": "display",
     "privacy": "",
     "statistics": "_core",
     "extras": "errors",
-    "files": "errors _core",
+    "files": "errors display extras _core",
     "urls": "extras _core",
-    "rules": "errors display privacy _core files urls",
+    "rules": "errors display _core files urls",
     "reading": "errors display privacy _core files urls",
     "pages": "display _core urls reading",
     "edits": "errors privacy rules",
-    "judging": "display statistics _core rules pages edits",
+    "judging": "errors display statistics _core rules pages edits",
     "proposing": "errors _core files urls rules pages edits judging",
     "searching": "errors statistics rules pages edits judging proposing",
-    "learning": "errors privacy statistics _core rules pages edits judging proposing searching",
+    "learning": "errors display privacy statistics _core rules pages edits judging proposing searching",
     "measuring": "errors display statistics files urls rules pages proposing learning",
     "asking": "errors statistics files urls rules reading pages judging",
     "showing": "errors display privacy files urls rules pages judging learning measuring asking",
     "engines": "errors extras files reading",
     "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
+    "exchange": "errors display files urls rules measuring",
     "jobs": (
-        "errors privacy statistics files urls rules reading pages judging proposing searching"
-        " learning measuring showing engines asking crawling"
+        "errors display privacy statistics files urls rules reading pages judging proposing searching"
+        " learning measuring showing engines asking crawling exchange"
     ),
-    "exchange": "errors display files urls rules measuring jobs",
-    "cli": "errors extras help display files rules showing exchange jobs",
+    "cli": "errors extras help display showing jobs",
     "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }

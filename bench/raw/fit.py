@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import undust
-from undust.engines.local import sites_in
 from undust.jobs.find_duplicates import table_with_site
-from undust.pages.calibration import EvidencePrior
+from undust.pages import features_of, inputs_of
 from undust.pages.clustering.evidence import evidence_of
 from undust.pages.clustering.nodes import nodes_of
 from undust.pages.clustering.shapes import Shapes
-from undust.pages.evidence import features_of, inputs_of
-from undust.pages.facts import other_pairs
+from undust.pages.facts import EvidencePrior, other_pairs
+from undust.reading.observations import sites_in
 from undust.urls import normalize
 
 if TYPE_CHECKING:

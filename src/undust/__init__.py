@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from undust.engines.local import LocalEngine
     from undust.engines.spark import SparkEngine
     from undust.errors import UndustError
-    from undust.exchange.exports import export
     from undust.exchange.imports import import_rules
     from undust.jobs.evaluate import compare, evaluate
+    from undust.jobs.exchange import export
     from undust.jobs.find_duplicates import find_duplicates, split
     from undust.jobs.learn import learn, propose, prove
     from undust.jobs.learn_result import LearnResult
@@ -58,7 +58,7 @@ _HOMES = {
     "UndustError": "undust.errors",
     "compare": "undust.jobs.evaluate",
     "evaluate": "undust.jobs.evaluate",
-    "export": "undust.exchange.exports",
+    "export": "undust.jobs.exchange",
     "find_duplicates": "undust.jobs.find_duplicates",
     "import_rules": "undust.exchange.imports",
     "learn": "undust.jobs.learn",
@@ -74,9 +74,9 @@ _HOMES = {
 
 _DRAWERS.update(
     {
-        ("Evaluation", "html"): "undust.showing.notebook:evaluation_as_html",
-        ("Rule", "html"): "undust.showing.notebook:rule_as_html",
-        ("RuleSet", "html"): "undust.showing.notebook:set_as_html",
+        ("Evaluation", "html"): "undust.showing.words:evaluation_as_html",
+        ("Rule", "html"): "undust.showing.words:rule_as_html",
+        ("RuleSet", "html"): "undust.showing.words:set_as_html",
         ("RuleSet", "text"): "undust.showing.listing:as_text",
     }
 )

@@ -2,7 +2,7 @@
 
 Ctrl-C ends the command in one line with exit code 130 whenever it comes. While the command is loaded, and
 after it is done, there is nothing to undo: `_end` ends the process at once. A `KeyboardInterrupt` there
-would end in a traceback, or would be swallowed by whatever is being imported. `undust.cli.frame` lets
+would end in a traceback, or would be swallowed by whatever is being imported. `undust.cli` lets
 Ctrl-C raise while a command runs.
 """
 

@@ -18,6 +18,8 @@ prints it unchanged. A URL that does not parse is not an error: it passes unchan
 
 import errno
 
+from undust.display import printable
+
 MENDS = {
     errno.EACCES: "you may not use it; see who may with 'ls -l'",
     errno.EDQUOT: "your disk quota is used up; free some space and start again",
@@ -94,22 +96,6 @@ class RefusedStart(UndustError, SystemExit):  # noqa: N818
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.code = f"undust: {sentence}"
-
-
-def printable(text: str, *, keep: str = "") -> str:
-    r"""Return a text with line feeds, escape sequences and all else that a terminal would obey written out.
-
-    >>> print(printable("caf\u00e9\n\x1b[31m"))
-    café\n\x1b[31m
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
-
-
-def harmless(text: str) -> str:
-    """Return the same for a text of several lines, which stay lines."""
-    return printable(text, keep="\n\t")
 
 
 def file_sentence(error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""Packages that come with an extra of undust: whether they are there, and new enough.
+"""What a machine may lack: packages that come with an extra of undust, and signals of other systems.
 
 An integration whose package is missing reports in one sentence what to install; not by a traceback, and
 not in the middle of a crawl.
@@ -6,7 +6,14 @@ not in the middle of a crawl.
 
 from __future__ import annotations
 
+import signal
+
 from undust.errors import MissingExtra
+
+POLITE = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a program to end, and leave it time to clean up; Windows has no SIGHUP."""
+HAS_TIMER = hasattr(signal, "setitimer")
+"""Whether a signal can be sent to oneself after a while."""
 
 LEARN = "learn"
 """The extra that brings everything but applying rules."""

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.judging.tidying import dispensable
+from undust.asking.rule_file import dispensable
 from undust.rules import Rule, RuleSet
 
 if TYPE_CHECKING:

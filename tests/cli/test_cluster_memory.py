@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from bench.cluster import ALLOWED, batches, measured
-from undust.engines.budget import HELD_SHARE, LEAST_MEMORY, PROGRAM_BYTES, bytes_of
+from undust.engines.spool import HELD_SHARE, LEAST_MEMORY, PROGRAM_BYTES, bytes_of
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.cli.command import UNDUST, run, sentence
-from undust.cli import ENTRIES, main
-from undust.cli.frame import CommandEntry, Frame, ending_cleanly
+from undust.cli import ENTRIES, CommandEntry, Frame, ending_cleanly, main
 from undust.errors import MENDS, DamagedSource, MissingExtra, UndustError
 from undust.help import COMMAND_GROUPS, COMMANDS, grouped_commands, help_text
 
@@ -204,7 +203,7 @@ def test_apply_loads_little(repository: Path) -> None:
     heavy = {"pyarrow", "rich", "duckdb", "numpy", "backports.zstd"}
     assert not loaded & {*heavy, "importlib.resources", "tempfile", "zipfile", "undust.engines"}
     jobs = {name.removeprefix("undust.jobs.") for name in loaded if name.startswith("undust.jobs.")}
-    assert jobs == {"application", "input_files", "mapping", "urls_input"}
+    assert jobs == {"application", "input_files", "mapping", "rule_files", "urls_input"}
 
 
 def test_without_arguments_help_is_shown() -> None:

@@ -260,7 +260,7 @@ def test_what_does_not_fit_is_refused_by_every_command(
 ) -> None:
     """One sentence that says so, before the rows are there, and no file; here each row takes a gigabyte."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("undust.engines.budget.ROW_BYTES", 1 << 30)
+    monkeypatch.setattr("undust.engines.spool.ROW_BYTES", 1 << 30)
     monkeypatch.setattr("undust.cli.options.peak_memory_bytes", lambda: 5 << 30)
     shutil.copy(repository / "examples" / "rules.json", tmp_path)
     names = {"CRAWL": str(crawl), "RULES": "rules.json"}

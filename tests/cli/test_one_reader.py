@@ -20,8 +20,7 @@ from tests.cli.command import run, sentence, start
 from tests.reading.formats.damage import URLS, WHOLE
 from undust.cli import main
 from undust.files.streams import ZSTD
-from undust.reading.formats import SOURCES, format_of, named_format
-from undust.reading.formats.reading import ReadOptions
+from undust.reading.formats import SOURCES, ReadOptions, format_of, named_format
 from undust.rules import Rule, RuleSet
 
 if TYPE_CHECKING:

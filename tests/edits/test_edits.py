@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undust.edits import Edit, Guard, Keep, Rewrite, Shape, ShapeCapture, ShapeParameter, making
-from undust.edits.reading import shape_from
+from undust.edits import Edit, Guard, Keep, Rewrite, Shape, ShapeCapture, ShapeParameter, making, shape_from
 from undust.rules import Rule, program_of
 
 SITE = "s.test"

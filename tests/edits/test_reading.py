@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from undust.edits.reading import whole_places
+from undust.edits import whole_places
 from undust.rules import Rule
 
 GERMAN = "rewrite {s}://{h}/manual/de/{p**}?{rest**} → {s}://{h}/docs/2.4/{p}?{rest}"

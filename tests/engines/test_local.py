@@ -14,9 +14,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from undust.engines import Engine, Files, LocalEngine, budget, engine_named, local
-from undust.engines.budget import Budget, bytes_of
-from undust.engines.spool import Spool
+from undust.engines import Engine, Files, LocalEngine, engine_named, local, spool
+from undust.engines.spool import Budget, Spool, bytes_of
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -85,10 +84,10 @@ def failing(site: str, table: pa.Table) -> pa.Table:
 def engine_of(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
     """An engine that holds its rows in memory, or on disk, or hands them to other processes."""
     monkeypatch.setattr(local, "WORTH_PROCESSES", 0 if kind == "processes" else 1 << 60)
-    monkeypatch.setattr(budget, "WORKER_BYTES", 300 << 20 if kind == "processes" else 1 << 60)
+    monkeypatch.setattr(spool, "WORKER_BYTES", 300 << 20 if kind == "processes" else 1 << 60)
     monkeypatch.setattr(local, "TASK_ROWS", 3000)
     monkeypatch.setattr(local, "SLOW_TASK_ROWS", 3000)
-    monkeypatch.setattr(budget, "HELD_SHARE", 0.125 if kind == "memory" else 1e-6)
+    monkeypatch.setattr(spool, "HELD_SHARE", 0.125 if kind == "memory" else 1e-6)
     return LocalEngine("384MB" if kind != "processes" else "2GB", threads=2, folder=str(folder))
 
 
@@ -150,7 +149,7 @@ def test_a_sort_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """What DuckDB says, and what to do about it."""
     with engine_of("disk", tmp_path, monkeypatch) as engine:
         table = read(engine, rows(5000))
-        monkeypatch.setattr(budget, "SORT_SHARE", 1e-9)
+        monkeypatch.setattr(spool, "SORT_SHARE", 1e-9)
         with pytest.raises(UndustError, match=f"sorting by site failed .* or make room in {tmp_path}"):
             engine.map_sites(table, total, RESULT)
 

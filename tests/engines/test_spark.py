@@ -34,7 +34,7 @@ from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import write_clusters
 from undust.jobs.first_look import QUIET_TEST
 from undust.jobs.one_site import learn_rows
-from undust.learning.final_sample import CHECKED_SITES
+from undust.learning.edited import CHECKED_SITES
 from undust.reading.observations import SCHEMA as OBSERVATIONS
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def test_the_same_sites_are_checked(engine: SparkEngine) -> None:
 
 def test_spark_draws_rare_shapes_of_a_giant(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sample of a giant is that of the local engine."""
-    monkeypatch.setattr("undust.engines.budget.SITE_ROWS", MOST_ROWS)
+    monkeypatch.setattr("undust.engines.spool.SITE_ROWS", MOST_ROWS)
     table = with_rare_shapes()
     with LocalEngine() as local:
         assert sampled(engine, table) == sampled(local, table)
@@ -275,7 +275,7 @@ def test_what_is_wrong_with_a_file_is_told_as_ever(engine: SparkEngine, tmp_path
 
 def test_a_site_with_half_of_all_urls(engine: SparkEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """No task gets all of it; what is learned from a sample is held against all, byte for byte as locally."""
-    monkeypatch.setattr("undust.engines.budget.SITE_ROWS", 250)
+    monkeypatch.setattr("undust.engines.spool.SITE_ROWS", 250)
     giant = site("shop", 500)
     others = [site(kind, 120).observations().cast(giant.observations().schema) for kind in ("cms", "blog")]
     crawl = pa.concat_tables([giant.observations(), *others])
@@ -351,7 +351,7 @@ def test_a_job_that_was_ended_goes_on(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process is lost again and again: one sentence, no rules; later, only what was not done is learned."""
-    monkeypatch.setattr("undust.jobs.site_journal.JOURNAL_PATIENCE", 0.0)
+    monkeypatch.setattr("undust.jobs.combined.JOURNAL_PATIENCE", 0.0)
     monkeypatch.setattr("undust.engines.spark.engine.AT_A_TIME", 0)  # one partition after the other
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     rules, notes, mended = tmp_path / "rules.json", tmp_path / "notes", tmp_path / "mended"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # A program with temporary files, as the command is one: a polite signal raises.
 PROGRAM = """
 import sys, time
-from undust.cli.frame import ending_cleanly
+from undust.cli import ending_cleanly
 from undust.engines.spool import Scratch
 with ending_cleanly():
     made = Scratch(sys.argv[1])

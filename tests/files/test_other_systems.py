@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-from undust.files import process
+from undust.files import temporary
 
 ELSEWHERE = """
 import os, signal, sys
@@ -59,8 +59,8 @@ def test_pages_are_found(tmp_path: Path, repository: Path) -> None:
 
 def test_memory_that_nobody_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without either source the peak is unknown, and 0."""
-    assert process.peak_memory_bytes() > 1 << 20
-    monkeypatch.setattr(process, "STATUS", tmp_path / "none")
-    assert process.peak_memory_bytes() > 1 << 20
-    monkeypatch.setattr(process, "resource", None)
-    assert process.peak_memory_bytes() == 0
+    assert temporary.peak_memory_bytes() > 1 << 20
+    monkeypatch.setattr(temporary, "STATUS", tmp_path / "none")
+    assert temporary.peak_memory_bytes() > 1 << 20
+    monkeypatch.setattr(temporary, "resource", None)
+    assert temporary.peak_memory_bytes() == 0

@@ -11,7 +11,7 @@ import pytest
 STATM = Path("/proc/self/statm")
 PROGRAM = """
 from pathlib import Path
-from undust.files.process import give_back_memory
+from undust.files.temporary import give_back_memory
 
 def held():
     return int(Path("/proc/self/statm").read_text().split()[1])

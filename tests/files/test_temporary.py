@@ -108,7 +108,7 @@ def test_an_undisturbed_block_is_done_whole() -> None:
 
 def test_a_second_signal_does_not_end_the_cleaning_up() -> None:
     """Whoever sends SIGTERM twice gets the same end."""
-    from undust.cli.frame import Ended, ending_cleanly  # noqa: PLC0415 -- loads click
+    from undust.cli import Ended, ending_cleanly  # noqa: PLC0415 -- loads click
 
     cleaned = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from undust.errors import WrongUsage
-from undust.jobs.asking_choice import AskingChoice
+from undust.jobs.input_files import AskingChoice
 
 
 def choice(*hosts: str, connect_to: tuple[str, ...] = ()) -> AskingChoice:

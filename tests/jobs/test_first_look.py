@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from undust.engines import LocalEngine, budget
-from undust.engines.local import sites_in
+from undust.display import Totals
+from undust.engines import LocalEngine, spool
 from undust.jobs import combined
 from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.first_look import QUIET_TEST, SILENT_TEST
 from undust.jobs.one_site import LearningTask, learn_rows
 from undust.jobs.records import from_text
 from undust.learning import Requirements
-from undust.pages.totals import Totals
-from undust.reading.observations import SCHEMA
+from undust.reading.observations import SCHEMA, sites_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +133,7 @@ def test_sites_are_tested_on_disk_in_any_folder(tmp_path: Path, monkeypatch: pyt
         expected = engine.set_aside(table, QUIET_TEST)[1]
     folder = tmp_path / "it's here"
     folder.mkdir()
-    monkeypatch.setattr(budget, "HELD_SHARE", 1e-9)
+    monkeypatch.setattr(spool, "HELD_SHARE", 1e-9)
     with LocalEngine("1GB", 1, str(folder)) as engine:
         left, quiet = engine.set_aside(table, QUIET_TEST)
         assert quiet == expected

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tests.jobs.test_sampled_sites import giant
-from undust.engines import Engine, LocalEngine, budget
+from undust.engines import Engine, LocalEngine, spool
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.first_look import shape_texts
@@ -32,7 +32,7 @@ def crawl() -> pa.Table:
 
 @pytest.fixture(autouse=True)
 def _rows_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "SITE_ROWS", MOST_ROWS)
+    monkeypatch.setattr(spool, "SITE_ROWS", MOST_ROWS)
 
 
 def sampled(engine: Engine, table: pa.Table) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from undust.engines import LocalEngine, budget
+from undust.engines import LocalEngine, spool
 from undust.jobs import combined
 from undust.jobs.records import SAID, EngineShapes, said_rows
 from undust.learning import Requirements, SiteTally, rules_across
@@ -68,7 +68,7 @@ def test_an_engine_adds_up_what_memory_does(
     held: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In memory and on disk."""
-    monkeypatch.setattr(budget, "HELD_SHARE", held)
+    monkeypatch.setattr(spool, "HELD_SHARE", held)
     with LocalEngine("1GB", 1, str(tmp_path)) as engine:
         assert_same(engine)
 

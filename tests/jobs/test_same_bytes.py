@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from bench.scale_rows import batches
-from undust.engines import LocalEngine, budget, local
+from undust.engines import LocalEngine, local, spool
 from undust.jobs.combined import learn_combined
 from undust.jobs.read import WITH_SITE, with_site
 from undust.reading.observations import SCHEMA, Observations
@@ -30,7 +30,7 @@ def rows() -> pa.Table:
 def expected(rows: pa.Table) -> bytes:
     """What one process in memory gives; the giant is learned from a sample there too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budget, "site_rows", lambda _: ROWS // 4)
+        patch.setattr(spool, "site_rows", lambda _: ROWS // 4)
         patch.setattr(local, "site_rows", lambda _: ROWS // 4)
         outcome = learn_combined(rows)
     assert list(outcome.as_json()["sampled"]) == ["site0.test"]
@@ -54,7 +54,7 @@ def test_wherever_the_work_is_done(
     """On disk and in memory, in one process or two, in any tasks, in any order."""
     monkeypatch.setattr(local, "site_rows", lambda _: ROWS // 4)
     monkeypatch.setattr(local, "WORTH_PROCESSES", 0)
-    monkeypatch.setattr(budget, "HELD_SHARE", held)
+    monkeypatch.setattr(spool, "HELD_SHARE", held)
     order = random.Random(task_rows).sample(range(len(rows)), len(rows))
     with LocalEngine("4GB", threads, str(tmp_path), task_rows) as engine:
         table = engine.map_rows(rows.take(order), with_site, WITH_SITE)

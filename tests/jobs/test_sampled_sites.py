@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 import undust
-from undust.engines import LocalEngine, budget
+from undust.engines import LocalEngine, spool
 from undust.jobs.combined import learn_combined
 from undust.jobs.find_duplicates import table_with_site
 from undust.jobs.one_site import LearningTask, learn_clusters
@@ -53,7 +53,7 @@ def crowd() -> pa.Table:
 @pytest.fixture
 def _rows_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A site of more than a thousand rows is too large."""
-    monkeypatch.setattr(budget, "SITE_ROWS", 1000)
+    monkeypatch.setattr(spool, "SITE_ROWS", 1000)
 
 
 @pytest.mark.usefixtures("_rows_are_few")

@@ -10,9 +10,8 @@ import pytest
 
 from undust.engines import LocalEngine
 from undust.errors import UndustError
-from undust.jobs import one_site, site_journal
-from undust.jobs.combined import learn_combined
-from undust.jobs.site_journal import SiteJournal, job_of, journal_of
+from undust.jobs import combined, one_site
+from undust.jobs.combined import SiteJournal, job_of, journal_of, learn_combined
 from undust.learning.edited import combined_rules
 from undust.reading.observations import table_of
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No job is too short for a journal."""
-    monkeypatch.setattr(site_journal, "JOURNAL_PATIENCE", 0.0)
+    monkeypatch.setattr(combined, "JOURNAL_PATIENCE", 0.0)
 
 
 def crowd(sites: int = 6) -> pa.Table:
@@ -137,7 +136,7 @@ def test_two_at_once_are_told(tmp_path: Path) -> None:
 
 def test_a_short_job_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may even fail; and one that ends well takes the journal of a run before with it."""
-    monkeypatch.setattr(site_journal, "JOURNAL_PATIENCE", 60.0)
+    monkeypatch.setattr(combined, "JOURNAL_PATIENCE", 60.0)
     path = tmp_path / "journal"
     with SiteJournal(path, "job") as kept:
         kept.add("a", "text")

@@ -7,7 +7,7 @@ import pytest
 
 import undust
 from undust.learning import Requirements, learn_site
-from undust.learning.refusals import NOWHERE
+from undust.learning.outcome import NOWHERE
 
 
 def crawl(*rows: tuple[str, str, int]) -> pa.Table:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import undust
 from undust.jobs.one_site import LearningTask, learn_clusters
 from undust.judging.checked import CheckedPages
-from undust.learning import Requirements, final_sample
-from undust.learning.final_sample import FinalSample, is_checked_site
+from undust.learning import Requirements, edited
+from undust.learning.edited import FinalSample, is_checked_site
 
 if TYPE_CHECKING:
     import pytest
@@ -44,7 +44,7 @@ def test_a_small_site_is_learned_from_all_its_pages_and_checked_on_some() -> Non
     assert final.source.cluster_count == 60
     assert final.checked(learned.rules, learn) == CheckedPages(33, 0, 0)  # type: ignore[arg-type]
     assert sum(60 - some.cluster_count for some in seen) == 33
-    assert len(seen) == final_sample.CHECKED_PARTS[0][1]
+    assert len(seen) == edited.CHECKED_PARTS[0][1]
 
 
 def test_the_pages_do_not_depend_on_the_order_of_rows() -> None:
@@ -63,7 +63,7 @@ def test_the_pages_do_not_depend_on_the_order_of_rows() -> None:
 
 def test_of_a_large_site_pages_are_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is learned from them, and learning runs once."""
-    monkeypatch.setattr(final_sample, "SETS_ASIDE", 100)
+    monkeypatch.setattr(edited, "SETS_ASIDE", 100)
     found = site(200)
     final = FinalSample.of(found, Requirements())
     assert final.is_large
@@ -107,7 +107,7 @@ def test_of_many_sites_a_sample_is_checked(monkeypatch: pytest.MonkeyPatch) -> N
     """It is drawn by name; the rules are the same, and what the others state comes from their kinds."""
     table = many_sites(24)
     everything = undust.learn(table, details=True)
-    monkeypatch.setattr(final_sample, "CHECKED_SITES", 6)
+    monkeypatch.setattr(edited, "CHECKED_SITES", 6)
     found = undust.learn(table, details=True)
     assert list(found.rules) == list(everything.rules)
     checked = {site for site, counts in found.sites.items() if counts["checked"]["pages"]}
@@ -126,7 +126,7 @@ def test_of_many_sites_a_sample_is_checked(monkeypatch: pytest.MonkeyPatch) -> N
 def test_few_sites_are_all_checked_and_of_very_many_a_fixed_share() -> None:
     """About fifty of a thousand, two hundred of ten thousand; another seed draws others."""
     names = [f"s{n}.test" for n in range(10_000)]
-    assert all(is_checked_site(name, final_sample.CHECKED_SITES) for name in names)
+    assert all(is_checked_site(name, edited.CHECKED_SITES) for name in names)
     assert 25 < sum(is_checked_site(name, 1_000) for name in names[:1_000]) < 80
     drawn = [{name for name in names if is_checked_site(name, 10_000, seed)} for seed in (0, 1)]
     assert all(150 < len(some) < 250 for some in drawn)

@@ -14,10 +14,9 @@ from tests.oracles.differences import KEPT_VALUES, LONG_NAME, LONGEST
 from tests.oracles.differences import differences as twin
 from tests.strategies import urls
 from undust import RuleSet, _core, normalize
-from undust.learning.narrowing import by_chance, conditions_of, exceptions, where_it_holds
+from undust.learning.failing_pages import as_whole, by_chance, conditions_of, exceptions, where_it_holds
 from undust.learning.proposals import defaults, differences, drops, equivalences, published
 from undust.learning.texts import USUAL_PARTS, UrlForms, pieces_of
-from undust.learning.unstable_pages import as_whole
 from undust.rules import Rule
 from undust.urls import site_of
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import undust
 from undust.jobs.learn import learn_with
 from undust.judging.verdict import Candidate, Proposal, VerdictLimits
-from undust.learning.refusals import TOGETHER
+from undust.learning.outcome import TOGETHER
 from undust.learning.single_methods import Job, learn_sites
 from undust.proposing import papers
 from undust.proposing.papers import Learner

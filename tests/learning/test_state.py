@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undust import RuleSet, find_duplicates
-from undust.learning.requirements import Requirements
-from undust.learning.site_pages import SitePages
+from undust.learning.site_pages import Requirements, SitePages
 from undust.learning.state import State
 from undust.rules import Rule
 

@@ -15,8 +15,7 @@ import undust.jobs.combined
 from tests.learning.test_unstable_pages import crawl
 from undust.learning import Requirements, SitePages, State
 from undust.learning.acceptance import is_diverse
-from undust.learning.beliefs import Beliefs, shape_of
-from undust.learning.bounds import bounded, held_pairs
+from undust.learning.bounds import Beliefs, bounded, held_pairs, shape_of
 from undust.learning.loop import Learning
 from undust.rules import Rule
 

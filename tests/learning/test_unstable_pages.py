@@ -9,8 +9,8 @@ import pyarrow as pa
 
 import undust
 from undust.learning import Requirements
+from undust.learning.failing_pages import CALM, UnstablePages, restless_pages
 from undust.learning.loop import LOOKING_FOR_VOLATILE, Learning
-from undust.learning.unstable_pages import CALM, UnstablePages, restless_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,8 +19,7 @@ from tests.strategies import RuleFields, hostile_urls, limited_rule_sets, rule_s
 from undust import _core
 from undust.errors import InvalidRule, RuleError, UnknownVersion
 from undust.rules import Rule, RuleSet, load
-from undust.rules.compiled import PackedRules
-from undust.rules.needs import acting
+from undust.rules.compiled import PackedRules, acting
 from undust.urls.url import suffixes
 
 EXAMPLE = json.loads(Path(__file__).parents[2].joinpath("examples/rules.json").read_text("utf-8"))

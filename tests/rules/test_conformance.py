@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.oracles.rules import Canonicalizer as SlowTwin
 from tests.strategies import RuleFields, hostile_urls, limited_rule_sets, rule_sets, urls
 from undust import _core
-from undust.rules.needs import acting
+from undust.rules.compiled import acting
 from undust.urls.url import suffixes
 
 CASES: list[dict[str, Any]] = [

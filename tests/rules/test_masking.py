@@ -7,9 +7,8 @@ import time
 import pytest
 
 from undust.learning import masked
-from undust.privacy.masking import Masks
+from undust.privacy.masking import Masks, forgotten_names, removed_from
 from undust.rules import Rule
-from undust.rules.masking import forgotten_names, removed_from
 
 ID = "1b6453892473a467d07372d45eb05abc2031647a"
 

@@ -10,7 +10,7 @@ import pytest
 
 from undust.errors import InvalidRule
 from undust.rules import Rule, RuleSet, program_of
-from undust.rules.needs import dependents, rules_in_effect
+from undust.rules.compiled import dependents, rules_in_effect
 
 KEEP = Rule("shop.test", "keep", "{s}://{h}/{p**}?do=edit&{rest**}")
 CUT = Rule("shop.test", "rewrite", "{s}://{h}/{p**}?{**}", "{s}://{h}/{p}", needs=(KEEP.id,))

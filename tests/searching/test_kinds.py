@@ -6,8 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from undust.edits import Given, Rewrite, Swap, making
-from undust.edits.reading import shape_from
+from undust.edits import Given, Rewrite, Swap, making, shape_from
 from undust.judging import KeyState, Site, effects
 from undust.rules import Rule
 from undust.searching.kinds import is_renaming, kind_of

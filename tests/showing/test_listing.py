@@ -11,18 +11,10 @@ from typing import cast
 from rich.console import Console, RenderableType
 
 from undust.rules import Rule, RuleSet
-from undust.rules.difference import difference
-from undust.rules.reasoning.check import check
-from undust.showing.listing import (
-    as_text,
-    described,
-    difference_table,
-    findings_table,
-    listed,
-    sheet,
-    short_ids,
-)
-from undust.showing.notebook import MOST_ROWS, rule_as_html, set_as_html
+from undust.rules.language import short_ids
+from undust.rules.reasoning.check import check, difference
+from undust.showing.listing import as_text, described, difference_table, findings_table, listed, sheet
+from undust.showing.words import MOST_ROWS, rule_as_html, set_as_html
 
 OWN = Rule(
     "shop.test",

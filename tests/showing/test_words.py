@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from undust.privacy.masking import forgotten_names, removed_from
 from undust.rules import Rule
-from undust.rules.masking import forgotten_names, removed_from
 from undust.showing.words import FORMS, in_words, in_words_with_conditions
 
 TOLD = {

@@ -7,8 +7,7 @@ from hypothesis import given
 
 from tests.strategies import hostile_urls, urls
 from undust.urls import site_of
-from undust.urls.surt import surt_of
-from undust.urls.url import normalize
+from undust.urls.url import normalize, surt_of
 
 SESSION = "0123456789abcdef0123456789abcdef"
 KEYS = (

@@ -70,7 +70,7 @@ JOURNAL = ("*.journal*",)
 SAVE_A_REVIEW = """
 import sys
 import click
-from undust.cli.frame import ending_cleanly, one_sentence
+from undust.cli import ending_cleanly, one_sentence
 from undust.showing.review import ReviewSession
 try:
     with one_sentence(), ending_cleanly():

@@ -88,9 +88,9 @@ def make_crawl(folder: Path) -> None:
 def with_more_to_lose() -> None:
     """Let this process put every row into a file and every finished site into the journal."""
     from undust.engines.spool import Spool  # noqa: PLC0415 -- loaded by the parent
-    from undust.jobs import site_journal  # noqa: PLC0415
+    from undust.jobs import combined  # noqa: PLC0415
 
-    site_journal.JOURNAL_PATIENCE = 0.0
+    combined.JOURNAL_PATIENCE = 0.0
     begin = Spool.__init__
 
     def begun(self: Spool, limit_bytes: int | None, parent: str | None = None) -> None:

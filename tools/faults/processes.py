@@ -32,13 +32,13 @@ SHOW_STACKS, STACKS_S = signal.SIGUSR1, 5.0
 LOADED = (
     *("undust.jobs", "undust.showing.review", "undust.jobs.application", "undust.files.parquet", "rich.text"),
     *(
-        "undust.showing.report.page",
+        "undust.showing.report",
         "undust.exchange.exports",
         "undust.exchange.imports",
         "undust.engines.local",
         "duckdb",
     ),
-    *("undust.cli.terminal", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
+    *("undust.cli.options", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
 )
 
 

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options
-from undust.cli.options import require_held
-from undust.cli.rule_options import rules_of, sites_option
-from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
-from undust.files.streams import STANDARD, require_readable
+from undust.cli.options import destination, require_held, require_stdout_for_one, say, say_json
+from undust.cli.rule_options import sites_option
+from undust.jobs import STANDARD, require_readable
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Canonicalizing, Surting
+from undust.jobs.rule_files import readable, rules_of
 from undust.jobs.urls_input import UrlsInput, named_files
-from undust.rules.files import readable
 
 if TYPE_CHECKING:
-    from undust.rules.compiled import OrderedRules
+    from undust.jobs.rule_files import OrderedRules
 
 
 @click.command("apply")

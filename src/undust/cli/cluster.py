@@ -12,9 +12,8 @@ import click
 from undust.cli import options
 from undust.cli.inputs import engine_option, master_option
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import require_stdout_for_one, say, say_json
+from undust.cli.options import require_stdout_for_one, say, say_json
 from undust.errors import UndustError
-from undust.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,12 +87,11 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust cluster big/*.parquet --memory 4GB --json -o clusters.parquet
       undust cluster --engine spark s3a://crawl/index/ -o clusters.parquet
     """  # noqa: D301 -- click keeps the lines after a \b
-    from undust.files.writing import format_of  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.jobs.find_duplicates import write_clusters  # noqa: PLC0415
+    from undust.jobs.find_duplicates import format_to_write, write_clusters  # noqa: PLC0415
 
     require_stdout_for_one(output, as_json=as_json)
     if output is not None:
-        output_format = output_format or ("jsonl" if output == STANDARD else format_of(output))
+        output_format = output_format or format_to_write(output)
         options.require_folder(output)
         inputs.require_apart(output)
     started = perf_counter()

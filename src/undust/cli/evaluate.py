@@ -9,8 +9,8 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json, show
-from undust.files.process import peak_memory_bytes
+from undust.cli.options import say_json, show
+from undust.jobs import peak_memory_bytes
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
@@ -39,7 +39,7 @@ def command(rules: str, inputs: Inputs, *, as_json: bool, quiet: bool) -> None:
       undust evaluate rules.json labelled.csv --column cluster=page --json
     """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.evaluate import judge_rules  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.rules import load  # noqa: PLC0415
+    from undust.jobs.rule_files import load  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.showing.measured import evaluation_as_dict, evaluation_shown, told_savings  # noqa: PLC0415
 
     started = perf_counter()

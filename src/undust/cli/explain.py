@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undust.cli import options
-from undust.cli.terminal import say, say_json, show
-from undust.files.change import text_from_bytes
-from undust.files.streams import STANDARD, require_readable
+from undust.cli.options import say, say_json, show
+from undust.jobs import STANDARD, require_readable, text_from_bytes
 from undust.jobs.application import Application
 from undust.jobs.mapping import Added
+from undust.jobs.rule_files import load, readable
 from undust.jobs.urls_input import UrlsInput, is_url_text, named_files
-from undust.rules import load
-from undust.rules.files import readable
 from undust.showing.drawn import Text
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from undust.jobs.mapping import Happened
-    from undust.rules import Canonicalizer, Explanation, Step
+    from undust.jobs.rule_files import Canonicalizer, Explanation, Step
 
 _MOST_SHOWN = 6
 """Steps that are shown; of a URL that never comes to an end, there are 256."""

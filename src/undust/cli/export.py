@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options, rule_options
+from undust.cli.options import require_stdout_for_one, say, say_json
 from undust.cli.rule_options import with_sample
-from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.display import how_many
 from undust.errors import UndustError
-from undust.exchange.exports import EXPORTERS, export
-from undust.files.streams import open_output, require_readable
-from undust.rules import load
-from undust.rules.files import readable
+from undust.jobs import open_output, require_readable
+from undust.jobs.exchange import EXPORTERS, export
+from undust.jobs.rule_files import load, readable
 
 if TYPE_CHECKING:
-    from undust.exchange.exports import Exported
+    from undust.jobs.exchange import Exported
 
 
 @click.command(

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options, rule_options
+from undust.cli.options import require_stdout_for_one, say, say_json
 from undust.cli.rule_options import measured_change, with_sample
-from undust.cli.terminal import require_stdout_for_one, say, say_json
 from undust.display import how_many
-from undust.exchange.imports import IMPORTERS, import_rules
-from undust.files.streams import require_readable
-from undust.rules import RuleSet
+from undust.jobs import require_readable
+from undust.jobs.exchange import IMPORTERS, import_rules
+from undust.jobs.rule_files import RuleSet
 
 if TYPE_CHECKING:
-    from undust.exchange.imports import Imported
+    from undust.jobs.exchange import Imported
 
 
 @click.command(

@@ -17,15 +17,14 @@ import click
 
 from undust.cli import options
 from undust.errors import UndustError
-from undust.files.streams import STANDARD
+from undust.jobs import STANDARD
 from undust.jobs.input_files import InputFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from undust.jobs.combined import Watch
+    from undust.jobs.combined import SiteJournal, Watch
     from undust.jobs.input_files import WatchBytes
-    from undust.jobs.site_journal import SiteJournal
 
 Result = TypeVar("Result")
 
@@ -184,7 +183,7 @@ def journal_of_job(
     inputs: Inputs, output: str | None, said: dict[str, Any], *, resume: bool, is_silent: bool
 ) -> Iterator[SiteJournal | None]:
     """Give the journal of a job; none where there is no output to put it beside, or nothing to go back to."""
-    from undust.jobs.site_journal import SiteJournal, job_of, journal_of  # noqa: PLC0415 -- slow to load
+    from undust.jobs.combined import SiteJournal, job_of, journal_of  # noqa: PLC0415 -- slow to load
 
     if resume and output is None:
         message = "--resume goes on from what is kept beside the output, so name that with -o"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli import asking_options, options
-from undust.cli.frame import PROBLEM, fail
+from undust.cli import PROBLEM, fail, options, validate
 from undust.cli.inputs import EngineChoice, engine_option, master_option, resume_option
 from undust.cli.inputs import inputs as with_inputs
 from undust.cli.learn_job import (
@@ -24,14 +23,14 @@ from undust.cli.learn_job import (
     print_learned,
     save,
 )
+from undust.cli.options import say_json, show
 from undust.cli.rule_options import measured_change, sample_option
-from undust.cli.terminal import say_json, show
 from undust.errors import UndustError
-from undust.files.streams import require_readable
+from undust.jobs import require_readable
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
-    from undust.jobs.asking_choice import AskingChoice
+    from undust.jobs.input_files import AskingChoice
     from undust.jobs.learn_files import LearnedRules
 
 
@@ -96,7 +95,7 @@ if TYPE_CHECKING:
     help="Also write an HTML page about the rules and the refused candidates.",
 )
 @click.option("--ask", is_flag=True, help="Prove likely rules by a few polite fetches of the site's pages.")
-@asking_options.asking
+@validate.asking_options
 @click.option(
     "--from",
     "archives",
@@ -168,7 +167,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     from undust.jobs.learn_files import LearnPlan  # noqa: PLC0415
     from undust.jobs.learn_result import Stages  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.rules import RuleSet  # noqa: PLC0415
+    from undust.jobs.rule_files import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
 
     methods = methods or (JOB_COMBINED,)
     require_methods(methods)
@@ -200,7 +199,9 @@ def command(  # noqa: PLR0913 -- one argument per option
     started, stages = perf_counter(), Stages()
     with learned(asked, place, stages) as found:
         has_agreed = _has_agreed(found, str(update), yes=yes, is_silent=is_silent)
-        effect = measured_change(before or RuleSet(), found.rules, sample, yes=yes, is_silent=is_silent)
+        effect = {}
+        if sample:
+            effect = measured_change(before or RuleSet(), found.rules, sample, yes=yes, is_silent=is_silent)
         kept = None if has_agreed else kept_as_it_is(found.rules, output)
         written = None if kept else output
         if written is not None:
@@ -234,7 +235,7 @@ def _question(
     """Return what to ask the sites; None if they are not to be asked."""
     choice, archives, base = asking
     if not ask:
-        asking_options.require_used(context, "archives")
+        validate.require_used(context, "archives")
         return None
     require_readable(archives)
     with options.usage_errors():

@@ -17,22 +17,21 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import EngineChoice, journal_of_job, watching_sites
-from undust.cli.terminal import show, show_lines
+from undust.cli.options import show, show_lines
 from undust.cli.validate import showing_fetches
 from undust.display import how_many
 from undust.errors import UndustError
-from undust.files.process import peak_memory_bytes
-from undust.files.streams import STANDARD, open_output
+from undust.jobs import STANDARD, open_output, peak_memory_bytes
 from undust.jobs.input_files import require_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from undust.cli.inputs import Inputs
-    from undust.jobs.asking_choice import AskingChoice
+    from undust.jobs.input_files import AskingChoice
     from undust.jobs.learn_files import LearnedRules, LearnPlan
     from undust.jobs.learn_result import Stages
-    from undust.rules import Rule, RuleSet
+    from undust.jobs.rule_files import Rule, RuleSet
 
 BACKUP = ".bak"
 ONLY_PROPOSED, NO_RULES = 3, 4
@@ -41,7 +40,7 @@ ONLY_PROPOSED, NO_RULES = 3, 4
 
 def exit_code(rules: Sequence[Rule]) -> int:
     """Return the exit code of what was learned."""
-    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.rule_files import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
 
     if any(rule.status == "active" for rule in rules):
         return 0
@@ -50,7 +49,7 @@ def exit_code(rules: Sequence[Rule]) -> int:
 
 def save(rules: RuleSet, path: str, update: str | None) -> None:
     """Write the rules; the file that --update replaces is kept beside them, whole or not at all."""
-    from undust.rules.files import is_folder  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.rule_files import is_folder  # noqa: PLC0415 -- slow to load, and not for --help
 
     if options.is_one_file(path, update):
         before = type(rules).load(path).dumps() if is_folder(path) else Path(path).read_bytes()
@@ -62,7 +61,7 @@ def save(rules: RuleSet, path: str, update: str | None) -> None:
 
 def kept_as_it_is(rules: RuleSet, output: str | None) -> str | None:
     """Return why the output is not replaced: a run that proved nothing must not remove existing rules."""
-    from undust.rules.files import readable  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.rule_files import readable  # noqa: PLC0415 -- slow to load, and not for --help
 
     is_file = output is not None and output != STANDARD and Path(readable(output)).is_file()
     if output is None or not is_file or not exit_code(rules):
@@ -85,7 +84,7 @@ def _held(path: str, *, is_active: bool) -> str | None:
         is_active: Whether only rules in effect are missed.
 
     """
-    from undust.rules import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.rule_files import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
 
     if not Path(path).stat().st_size:
         return None
@@ -241,7 +240,7 @@ def figures_of(found: LearnedRules, seconds: float, output: str | None) -> dict[
 
 
 def _by_status(rules: RuleSet) -> dict[str, Any]:
-    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.rule_files import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
 
     proposed = sum(map(is_proposed, rules))
     active = sum(rule.status == "active" for rule in rules)
@@ -252,7 +251,7 @@ def print_learned(found: LearnedRules, seconds: float, output: str | None, input
     """Print what was learned, for people."""
     from rich.text import Text  # noqa: PLC0415 -- rich is slow to load, and not for --json
 
-    from undust.rules.language import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.rule_files import is_proposed  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.showing.learned import proposed_lines, told_of_proposed  # noqa: PLC0415
     from undust.showing.listing import listed  # noqa: PLC0415
 
@@ -298,7 +297,7 @@ def _next(rules: RuleSet, output: str | None, inputs: Inputs, *, is_asked: bool)
 
 def next_question(inputs: Inputs, output: str | None, rules: Sequence[Rule]) -> str:
     """Return the command that proves what is proposed; of several sites, a person says which to ask."""
-    from undust.rules.language import ANY_SITE  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.rule_files import ANY_SITE  # noqa: PLC0415 -- slow to load, and not for --help
 
     files = " ".join(map(shlex.quote, inputs.paths))
     sites = {rule.site for rule in rules} - {ANY_SITE}

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from undust.cli import options
-from undust.cli.options import require_held
-from undust.cli.terminal import destination, require_stdout_for_one, say, say_json
-from undust.files.streams import STANDARD
+from undust.cli.options import destination, require_held, require_stdout_for_one, say, say_json
+from undust.jobs import STANDARD
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Normalizing
 from undust.jobs.urls_input import UrlsInput, named_files

@@ -11,8 +11,9 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json, show_lines
-from undust.errors import UndustError, printable
+from undust.cli.options import say_json, show_lines
+from undust.display import printable
+from undust.errors import UndustError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +58,7 @@ def command(  # noqa: PLR0913 -- one argument per option
         message = "--json and --csv are two forms of one table; leave one of them out"
         raise click.UsageError(message)
     from undust.jobs.params import params  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.rules import load  # noqa: PLC0415
+    from undust.jobs.rule_files import load  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.showing.measured import told_savings  # noqa: PLC0415
 
     rules = load(rules_file) if rules_file else None

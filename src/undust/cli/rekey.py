@@ -5,12 +5,11 @@ from __future__ import annotations
 import click
 
 from undust.cli import options
-from undust.cli.terminal import destination, require_stdout_for_one, say_json
+from undust.cli.options import destination, require_stdout_for_one, say_json
 from undust.display import how_many
-from undust.exchange.rekeying import Rekeyed, rekeyed_lines
-from undust.files.streams import require_readable
-from undust.rules import load
-from undust.rules.files import readable
+from undust.jobs import require_readable
+from undust.jobs.exchange import Rekeyed, rekeyed_lines
+from undust.jobs.rule_files import load, readable
 
 
 @click.command("rekey")

@@ -9,9 +9,9 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import require_stdout_for_one, say, say_json
+from undust.cli.options import require_stdout_for_one, say, say_json
 from undust.errors import UndustError
-from undust.files.streams import STANDARD, read_whole, require_readable
+from undust.jobs import STANDARD, read_whole, require_readable
 
 if TYPE_CHECKING:
     from undust.cli.inputs import Inputs
@@ -65,8 +65,7 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust report rules.json crawl.jsonl.gz --compare compare.json
     """  # noqa: D301 -- click keeps the lines after a \b
     from undust.jobs.report import report  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.rules import load  # noqa: PLC0415
-    from undust.rules.files import readable  # noqa: PLC0415
+    from undust.jobs.rule_files import load, readable  # noqa: PLC0415 -- slow to load, and not for --help
 
     require_stdout_for_one(output, as_json=as_json)
     require_readable([readable(rules)])

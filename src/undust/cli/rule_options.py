@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from undust.cli.terminal import say
-from undust.display import how_many
+from undust.cli.options import say
 from undust.errors import UndustError
-from undust.files.streams import STANDARD, read_whole
-from undust.rules import load
-from undust.rules.files import MOST_FILE_BYTES
-from undust.rules.needs import dependents
+from undust.jobs import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from undust.rules import Rule, RuleSet
+    from undust.jobs.rule_files import RuleSet
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -55,14 +51,6 @@ yes_option = click.option(
 )
 
 
-def rules_of(file: str, sites_file: str | None) -> RuleSet:
-    """Return the rules of a file, or of some of its sites."""
-    if sites_file is None:
-        return load(file)
-    lines = read_whole(sites_file, MOST_FILE_BYTES).decode("utf-8", "replace").splitlines()
-    return load(file, filter(None, map(str.strip, lines)))
-
-
 def with_sample(function: F) -> F:
     """Give a command the options --sample and --yes."""
     return sample_option(yes_option(function))
@@ -87,20 +75,6 @@ def measured_change(
     if not is_silent:
         say(str(effect), err=True)
     return {"effect": effect.to_json()}
-
-
-def out_of_effect(before: RuleSet, after: RuleSet) -> list[Rule]:
-    """Return the rules that a change puts out of effect though active: a rule that they need is off."""
-    off = {rule.id for rule in before} - {rule.id for rule in after if rule.status == "active"}
-    active = {rule.id for rule in after if rule.status == "active"}
-    return [rule for rule in dependents(list(before), off) if rule.id in active]
-
-
-def cost_of(rules: Sequence[Rule]) -> str:
-    """Return what rules that are out of effect removed, in a sentence."""
-    removed = sum(rule.saves or 0 for rule in rules)
-    counted = f"; removed when learned: {how_many(removed, 'URL')}" if removed else ""
-    return f"{how_many(len(rules), 'rule')} out of effect, since what is needed is off{counted}"
 
 
 exchange_output = click.option(

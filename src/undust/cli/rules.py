@@ -8,27 +8,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undust.cli import options
+from undust.cli.options import require_stdout_for_one, say, say_json, show, show_lines
+from undust.cli.review import approve, keep_note, reject, show_verdicts
 from undust.cli.rule_options import (
     as_json_option,
-    cost_of,
     measured_change,
     new_file_option,
-    out_of_effect,
     rule_file,
-    rules_of,
     sites_option,
     with_sample,
 )
-from undust.cli.rule_reviews import approve, keep_note, reject, show_verdicts
-from undust.cli.terminal import require_stdout_for_one, say, say_json, show, show_lines
-from undust.files.streams import STANDARD, require_readable
-from undust.rules import RuleSet, load
-from undust.rules.files import readable
+from undust.jobs import STANDARD, require_readable
+from undust.jobs.rule_files import RuleSet, cost_of, load, out_of_effect, readable, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undust.rules import Rule
+    from undust.jobs.rule_files import Rule
 
 
 @click.group("rules")

@@ -8,7 +8,7 @@ import click
 
 from undust.cli import options
 from undust.cli.inputs import inputs as with_inputs
-from undust.cli.terminal import say_json, show
+from undust.cli.options import say_json, show
 from undust.display import how_many
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from undust.crawling.rule_tests import (
     name_visits,
 )
 from undust.edits import DROP, Guard, ShapeCapture, making
-from undust.proposing import parts_of
-from undust.proposing.differences import differences_of
+from undust.proposing import differences_of, parts_of
 from undust.proposing.idle_parts import is_plain
 from undust.proposing.places import differing, respellings
 from undust.rules import program_of

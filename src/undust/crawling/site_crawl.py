@@ -40,7 +40,7 @@ from undust.crawling.rules_in_use import (
     uses_in,
 )
 from undust.crawling.rules_together import CrawledUrls, best_of
-from undust.learning.refusals import Unwanted
+from undust.learning.outcome import Unwanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,20 +7,11 @@ came out. Whichever engine does it, the answer is the same.
 
 from __future__ import annotations
 
-from undust.engines.contract import (
-    NONE_SET_ASIDE,
-    SITE,
-    Engine,
-    File,
-    Files,
-    Reader,
-    SetAside,
-    SiteTest,
-    Survey,
-)
+from undust.engines.contract import NONE_SET_ASIDE, Engine, File, Files, Reader, SetAside, SiteTest, Survey
 from undust.engines.local import LocalEngine
 from undust.engines.spark import SparkEngine
 from undust.errors import UndustError
+from undust.reading.observations import SITE
 
 __all__ = [
     "ENGINES",

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
+from undust.reading.observations import SITE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
     """A site and its rows to a table of the schema that was promised."""
     Excuse = Callable[[str, str], pa.Table]
     """A site and why nothing came of it, to a table of that schema."""
-
-SITE = "site"
-"""The column that says to which site a row belongs."""
 
 
 class File(NamedTuple):

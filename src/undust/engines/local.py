@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.engines.budget import Budget, judged_urls, site_rows
-from undust.engines.contract import SITE, File, SetAside, Survey, failing_sites, hashed_facts
-from undust.engines.spool import SPOOL_ROWS, Spool, Spooled, gathered
+from undust.engines.contract import File, SetAside, Survey, failing_sites, hashed_facts
+from undust.engines.spool import SPOOL_ROWS, Budget, Spool, Spooled, gathered, judged_urls, site_rows
 from undust.engines.workers import TaskPart, Workers, packed, unpacked
 from undust.errors import UndustError
-from undust.files.process import give_back_memory
+from undust.files.temporary import give_back_memory
 from undust.files.writing import write_batches
-from undust.reading.observations import arrow_table
+from undust.reading.observations import SITE, arrow_table, cut_into_sites, rows_of_sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -217,7 +216,7 @@ class LocalEngine:
         if not table.is_parquet:
             sizes = {site: rows for site, rows in _sizes(table).items() if site not in done}
             names = sorted(sizes, key=lambda site: (-sizes[site], site))
-            yield from _sites_of(table.table(), names)
+            yield from rows_of_sites(table.table(), names)
             return
         with self._sorting() as connection:
             connection.register("done", pa.table({SITE: pa.array(list(done), pa.string())}))
@@ -228,7 +227,7 @@ class LocalEngine:
                 "SELECT site, count(*) AS n FROM rows ANTI JOIN done USING (site) GROUP BY site"
             )
             query = "SELECT rows.* FROM rows JOIN sizes USING (site) ORDER BY sizes.n DESC, site"
-            yield from _cut(connection.sql(query).to_arrow_reader(SPOOL_ROWS), table.schema)
+            yield from cut_into_sites(connection.sql(query).to_arrow_reader(SPOOL_ROWS), table.schema)
 
     @contextmanager
     def _sorting(self) -> Iterator[Any]:
@@ -279,18 +278,6 @@ class LocalEngine:
                     raise UndustError(message)
 
 
-def sites_in(table: pa.Table) -> Sited:
-    """Yield each site of a table in memory with its rows, in the order of the sites."""
-    yield from _sites_of(table, sorted(_sizes(table)))
-
-
-def _sites_of(table: pa.Table, names: Sequence[str]) -> Sited:
-    place = pc.index_in(table[SITE].cast(pa.string()), pa.array(names, pa.string()))
-    order = pc.sort_indices(place)  # what is not wanted has no place, and comes last
-    wanted = table.take(order.slice(0, len(table) - place.null_count))
-    yield from _cut(wanted.to_batches(), table.schema)
-
-
 def _sizes(table: Any) -> Counter[str]:  # noqa: ANN401
     """Return how many rows each site has."""
     sizes: Counter[str] = Counter()
@@ -299,24 +286,6 @@ def _sizes(table: Any) -> Counter[str]:  # noqa: ANN401
         values, counts = pc.value_counts(batch.column(SITE).cast(pa.string())).flatten()
         sizes.update(dict(zip(values.to_pylist(), counts.to_pylist(), strict=True)))
     return sizes
-
-
-def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Sited:
-    """Cut rows in which those of a site stand together into sites."""
-    site: str | None = None
-    held: list[pa.RecordBatch] = []
-    for batch in batches:
-        runs = pc.run_end_encode(batch.column(SITE).cast(pa.string()))
-        start = 0
-        for name, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
-            if site is not None and name != site:
-                yield site, pa.Table.from_batches(held).cast(schema)
-                held = []
-            site = name
-            held.append(batch.slice(start, end - start))
-            start = end
-    if site is not None:
-        yield site, pa.Table.from_batches(held).cast(schema)
 
 
 def _noted(

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 from undust.errors import SourceError
 from undust.files.streams import Holds, line_chunks, read_blocks
 from undust.files.temporary import sorted_lines
-from undust.urls.surt import surt_of
-from undust.urls.url import normalize
+from undust.urls.url import normalize, surt_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -290,7 +290,7 @@ class _Rewriting:
         self, data: bytes, at: int, number: int, *, is_last: bool
     ) -> tuple[list[tuple[bytes, ...]], int, bool]:
         """Return a row that does not fit the pattern, where it ends, and whether it was a whole one."""
-        assert self._row is not None  # noqa: S101
+        assert self._row is not None  # noqa: S101 -- a header was found
         assert self._places is not None  # noqa: S101
         record = self._record.match(data, at)
         if record is None or not (record[2] or is_last):

@@ -22,7 +22,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, cast
 
-from undust.errors import DamagedSource, SourceError, UndustError, harmless
+from undust.display import harmless
+from undust.errors import DamagedSource, SourceError, UndustError
 from undust.files.replacing import naming, replaced
 
 if TYPE_CHECKING:

@@ -1,9 +1,11 @@
-"""Temporary folders that no signal leaves behind, and lines sorted in them.
+"""Temporary folders that no signal leaves behind, lines sorted in them, and what a process knows of itself.
 
 A signal is an exception that may come between any two steps. A folder is therefore known before it is made:
 its removal is registered first. And a removal that has begun is finished before the signal is raised.
 
 Lines are sorted by their bytes, with a bounded amount of memory however many there are.
+
+What a process knows of itself: its signals, and the most memory that it ever held.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import tempfile
+import sys
 import weakref
 from contextlib import ExitStack, contextmanager, suppress
 from heapq import merge
@@ -19,10 +21,46 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from undust.files.process import POLITE
+from undust.extras import POLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+
+STATUS = Path("/proc/self/status")
+
+
+def peak_memory_bytes() -> int:
+    """Return the most memory that this process ever held; 0 if the system does not report it.
+
+    What `getrusage` says has the memory of the parent in it, if that was larger when it started us.
+    """
+    try:
+        lines = dict(line.split(":", 1) for line in STATUS.read_text(encoding="utf-8").splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        if resource is None:
+            return 0
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def give_back_memory() -> None:
+    """Give memory that is free again back to the system: allocators keep it for later, others need it now."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    import ctypes  # noqa: PLC0415 -- slow to load, and small commands need none of it
+
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):  # only glibc has it
+        return
 
 
 class TemporaryFolder:
@@ -45,7 +83,9 @@ class TemporaryFolder:
 @contextmanager
 def temporary_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
     """Give a folder that is removed at the end of the block."""
-    folder = TemporaryFolder(Path(parent or tempfile.gettempdir()), prefix)
+    from tempfile import gettempdir  # noqa: PLC0415 -- slow to load, and most commands need no folder
+
+    folder = TemporaryFolder(Path(parent or gettempdir()), prefix)
     try:
         yield str(folder.path)
     finally:

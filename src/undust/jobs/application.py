@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from undust.files.change import Cell, Write, WriteRows
     from undust.jobs.mapping import Happened, UrlMapping
-    from undust.reading.formats import Format
+    from undust.reading.formats import Format, Reading
     from undust.reading.formats.files import LookedInto
-    from undust.reading.formats.reading import Reading
 
 LINES = "lines"
 _LINE_WITH_PATH = re.compile(rb"^/", re.MULTILINE)
@@ -192,7 +191,7 @@ class Application:
                 self._run_parquet(looked, source, remembered, write)
                 return
             from undust.files.change import TableChange  # noqa: PLC0415 -- for tables only
-            from undust.reading.formats.rewriting import change_table  # noqa: PLC0415
+            from undust.reading.formats.files import change_table  # noqa: PLC0415
 
             only_changed = self.output.only_changed
             # What is asked for as lines is written by the work; the table itself goes nowhere.
@@ -307,8 +306,8 @@ class Application:
 
     def _run_records(self, looked: LookedInto, source: Format, write_rows: WriteRows) -> None:
         """Write the URL of each record of a log, an archive or a sitemap."""
+        from undust.reading.formats import Reading  # noqa: PLC0415
         from undust.reading.formats.files import records_of  # noqa: PLC0415 -- for records only
-        from undust.reading.formats.reading import Reading  # noqa: PLC0415
 
         reading = Reading(looked.name, self.input.options)
         for batch in records_of(looked, source, reading):

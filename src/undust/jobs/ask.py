@@ -19,13 +19,12 @@ from undust.asking.rule_file import SiteSamples, concluded, prove_groups
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling
 from undust.engines import SITE
-from undust.engines.local import sites_in
 from undust.jobs.find_duplicates import declared_in
 from undust.jobs.proposals import proposed_rules
 from undust.jobs.read import WITH_SITE, read, with_site
 from undust.jobs.validate import BEFOREHAND
 from undust.pages.clustering import find_in_site
-from undust.reading.observations import Observations, table_of
+from undust.reading.observations import Observations, sites_in, table_of
 from undust.rules import RuleSet
 from undust.rules.language import LIKELY, is_proposed
 from undust.searching.likely import without_visits

@@ -11,14 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.engines import SITE
-from undust.engines.local import sites_in
 from undust.errors import UndustError
+from undust.files.streams import STANDARD
+from undust.files.writing import format_of
 from undust.jobs.read import with_site
 from undust.pages.clustering import WITH_NOTES, Duplicates, Summary, find_in_site, from_note, rows_of_site
 from undust.pages.clustering.clusters import CLUSTER_SCHEMA as CLUSTERS
 from undust.pages.clustering.evidence import declared_in_header, declared_in_robots
 from undust.pages.clustering.false_clusters import VALUES
-from undust.reading.observations import Observations, Statement, table_of
+from undust.reading.observations import Observations, Statement, sites_in, table_of
 from undust.showing.tree import SiteTree, site_tree
 from undust.urls import Url, normalize, site_of
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from undust.engines import Engine
     from undust.pages.clustering import Declaration, SiteClusters
-    from undust.urls.tree.growing import Salience
+    from undust.urls.pattern_tree import Salience
 
 
 def find_duplicates(
@@ -126,6 +127,11 @@ def write_clusters(  # noqa: PLR0913 -- one for each thing that a person may say
     else:
         engine.write(pa.RecordBatchReader.from_batches(CLUSTERS, clusters), path, format)
     return summary
+
+
+def format_to_write(path: str) -> str:
+    """Return the format of a file that clusters are written to, by its name; JSON lines for stdout."""
+    return "jsonl" if path == STANDARD else format_of(path)
 
 
 def _rows_of_site(

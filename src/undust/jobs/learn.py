@@ -6,11 +6,11 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from undust.engines.budget import Budget
 from undust.engines.local import LocalEngine
+from undust.engines.spool import Budget
 from undust.errors import UndustError
-from undust.jobs.arguments import names_of, require_demands, require_rules
 from undust.jobs.combined import learn_combined
+from undust.jobs.evaluate import names_of, require_demands, require_rules
 from undust.jobs.find_duplicates import find_duplicates
 from undust.jobs.learn_result import (
     CLUSTERING,

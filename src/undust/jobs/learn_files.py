@@ -9,26 +9,25 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from undust.engines.budget import site_rows
+from undust.engines.spool import site_rows
 from undust.errors import UndustError
 from undust.jobs.combined import learn_combined
 from undust.jobs.learn import COMBINED, EDITS, failed_sites, learn_with
 from undust.jobs.learn_result import ACROSS, LEARNING
-from undust.jobs.report import refusals_of, refusals_of_verdicts
 from undust.judging.verdict import limits_from
 from undust.learning import Outcome, masked, requirements_from
 from undust.rules import RuleSet
 from undust.searching.objective import load_priors
 from undust.showing.learned import told, told_of_asking, told_of_learners, without_rules
+from undust.showing.report import ShownRefusal, ShownRefusals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from undust.asking.outcome import Validation
     from undust.engines import Engine
-    from undust.jobs.combined import Watch
+    from undust.jobs.combined import SiteJournal, Watch
     from undust.jobs.learn_result import Stages
-    from undust.jobs.site_journal import SiteJournal
     from undust.learning import Drift, Requirements
     from undust.learning.single_methods import MethodOutcome
     from undust.searching.objective import KindPrior
@@ -194,3 +193,36 @@ class LearnPlan:
         rules = RuleSet([*learned.rules, *learned.proposed])
         rules = rules if self.keep_values else RuleSet(masked(rules))
         return LearnedRules(learned, rules, refusals_of_verdicts(learned), seen, {})
+
+
+def refusals_of(outcome: Outcome) -> dict[str, ShownRefusals]:
+    """Return by site what the combined learner did not take."""
+    return {
+        site.site: ShownRefusals(
+            tuple(ShownRefusal(one.rule, one.reason, one.pages, one.lost) for one in site.refused),
+            dict(site.rejected),
+            site.candidates,
+        )
+        for site in outcome.sites
+    }
+
+
+def refusals_of_verdicts(learned: MethodOutcome) -> dict[str, ShownRefusals]:
+    """Return by site the candidates of single learners whose proof failed."""
+    found: dict[str, list[ShownRefusal]] = {site: [] for site in learned.proposals}
+    for verdict in learned.verdicts:
+        if not verdict.accepted:
+            rule = verdict.candidate.rules[0]
+            found.setdefault(rule.site, []).append(
+                ShownRefusal(rule, verdict.reason, verdict.pages, verdict.lost)
+            )
+    return {site: _counted(some) for site, some in found.items()}
+
+
+def _counted(refused: list[ShownRefusal]) -> ShownRefusals:
+    counts: dict[str, int] = {}
+    for one in refused:
+        counts[one.reason] = counts.get(one.reason, 0) + 1
+    return ShownRefusals(
+        tuple(sorted(refused, key=lambda one: (-one.pages, -one.lost, str(one.rule)))), counts
+    )

@@ -281,7 +281,7 @@ class Surting(NamedTuple):
 
     def lines(self, data: bytes) -> tuple[bytes, int, Happened]:
         """Return the keys of whole lines of URLs, their number, and what happened."""
-        from undust.urls.surt import surt_of  # noqa: PLC0415 -- few ask for it
+        from undust.urls.url import surt_of  # noqa: PLC0415 -- few ask for it
 
         out, count, happened = self.canonicalizer.lines(data, keys=True, threads=self.threads, uses=self.uses)
         texts = out.decode("utf-8", "surrogateescape").split("\n")
@@ -291,7 +291,7 @@ class Surting(NamedTuple):
         """Return the same for a column."""
         import pyarrow as pa  # noqa: PLC0415 -- slow to load, and lists do without
 
-        from undust.urls.surt import surt_of  # noqa: PLC0415 -- few ask for it
+        from undust.urls.url import surt_of  # noqa: PLC0415 -- few ask for it
 
         keys, happened = self.canonicalizer.counted_batch(
             urls, keys=True, threads=self.threads, uses=self.uses

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from undust.engines import SITE
-from undust.engines.local import sites_in
 from undust.jobs.find_duplicates import declared_in
 from undust.jobs.read import with_site
 from undust.measuring.counts import savings
 from undust.pages.clustering import find_in_site
-from undust.reading.observations import Observations, table_of
+from undust.reading.observations import Observations, sites_in, table_of
 from undust.searching.sized_site import UNKNOWN, ParameterVerdict, judged_parameters
 from undust.urls import site_of
 

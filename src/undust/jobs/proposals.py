@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from undust.learning import is_off
-from undust.learning.refusals import Unwanted
+from undust.learning.outcome import Unwanted
 from undust.proposing.papers import propose
 from undust.rules.language import LIKELY
 from undust.searching.likely import LEAST_URLS, forgotten_by, likely_of, likely_rules, of_visits

@@ -7,6 +7,7 @@ which day, by which client, and the bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from os import PathLike, fspath
 from os.path import realpath
 from pathlib import Path
@@ -19,9 +20,8 @@ from undust.engines import SITE, File, Files
 from undust.errors import SourceError, UnknownFormat
 from undust.files.streams import STANDARD, require_readable
 from undust.measuring.counts import TRAFFIC
-from undust.reading.formats import named_format
+from undust.reading.formats import SAMPLES_PER_REASON, Reading, ReadOptions, named_format
 from undust.reading.formats.files import find_files, is_recognised, note_unknown, read_file
-from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading, ReadOptions
 from undust.reading.formats.rows import batch_of, chosen
 from undust.reading.observations import SCHEMA, FileReport, Observations, Remark
 from undust.reading.page import PagesSeen
@@ -65,7 +65,8 @@ class FilesReader:
 
     def observations(self, files: Sequence[File], tell: Tell) -> Iterator[pa.RecordBatch]:
         """Yield the same without their sites."""
-        pages = PagesSeen(self.options.shingle_words, self.options.sketch_size)
+        # Only archives have pages, which the files of a job are then read together for.
+        pages = cache(partial(PagesSeen, self.options.shingle_words, self.options.sketch_size))
         for file in files:
             name = "standard input" if file.path == STANDARD else file.name
             reading = Reading(name, self.options, seen=pages)

@@ -21,8 +21,7 @@ from undust.reading.formats.recognising import url_column
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undust.reading.formats import Format
-    from undust.reading.formats.reading import ReadOptions
+    from undust.reading.formats import Format, ReadOptions
 
 FORMATS = sorted([*(source.name for source in SOURCES), *OTHER_NAMES])
 """What can be asked for with `--format`."""
@@ -80,7 +79,7 @@ class UrlsInput(NamedTuple):
     @property
     def options(self) -> ReadOptions:
         """The same, as sources take it."""
-        from undust.reading.formats.reading import ReadOptions  # noqa: PLC0415 -- not for lists
+        from undust.reading.formats import ReadOptions  # noqa: PLC0415 -- not for lists
 
         return ReadOptions(base=self.base, log_format=self.log_format, only_urls=True)
 

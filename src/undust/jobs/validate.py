@@ -15,13 +15,12 @@ from undust.asking.rule_file import Judges, Known, SiteSamples, run
 from undust.asking.samples import samples_from
 from undust.asking.sampling import Sampling, judge_from
 from undust.engines import SITE
-from undust.engines.local import sites_in
 from undust.errors import UndustError
-from undust.jobs.asking_choice import AskingChoice
 from undust.jobs.find_duplicates import find_duplicates
+from undust.jobs.input_files import AskingChoice
 from undust.jobs.read import read, with_site
 from undust.learning.bounds import kind_and_bits
-from undust.reading.observations import Observations, table_of
+from undust.reading.observations import Observations, sites_in, table_of
 from undust.rules.language import ANY_SITE
 from undust.searching.classes import classes_apart
 from undust.searching.likely import without_visits

@@ -7,11 +7,9 @@ from undust.learning.across import SITES, proved_again_across, rules_across, wan
 from undust.learning.drift import Drift, is_off, merged, proved_again
 from undust.learning.generic import SiteTally, shown_by
 from undust.learning.loop import learn_site
-from undust.learning.outcome import Outcome, SiteRules
-from undust.learning.refusals import RefusedRule
-from undust.learning.requirements import Requirements, requirements_from
+from undust.learning.outcome import Outcome, RefusedRule, SiteRules
 from undust.learning.rule_evidence import masked
-from undust.learning.site_pages import SitePages
+from undust.learning.site_pages import Requirements, SitePages, requirements_from
 from undust.learning.state import State
 
 __all__ = [

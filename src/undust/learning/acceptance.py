@@ -26,13 +26,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.edits import Given
-from undust.edits.reading import whole_places
+from undust.edits import Given, whole_places
 from undust.judging.verdict import LEAST_RISK
-from undust.learning.beliefs import PUBLISHED_METHODS, Beliefs
-from undust.learning.refusals import MADE_UP_URLS, MERGED
+from undust.learning.bounds import PUBLISHED_METHODS, Beliefs
+from undust.learning.failing_pages import CALM, UnstablePages
+from undust.learning.outcome import MADE_UP_URLS, MERGED
 from undust.learning.texts import adds_a_value, makes_up, renames, renumbers
-from undust.learning.unstable_pages import CALM, UnstablePages
 from undust.pages import EVIDENCE_MOST
 from undust.privacy import is_random
 from undust.rules import RuleSet, program_of
@@ -45,8 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.learning.requirements import Requirements
-    from undust.learning.site_pages import SitePages
+    from undust.learning.site_pages import Requirements, SitePages
     from undust.learning.state import Effect, State
     from undust.rules import Rule
 

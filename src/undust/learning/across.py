@@ -16,20 +16,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from undust.learning.beliefs import log_beta
 from undust.learning.drift import retired
 from undust.learning.generic import BY, HeldShapes, opposes, shape_of, vote_of
-from undust.learning.refusals import does, work_of
+from undust.learning.outcome import does, work_of
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
-from undust.statistics import upper_bound
+from undust.statistics import log_beta, upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from undust.learning.drift import Fate
     from undust.learning.generic import ShapeSums, ShapeTable, SiteTally
-    from undust.learning.requirements import Requirements
+    from undust.learning.site_pages import Requirements
 
 SITES = 3
 """At least this many sites must prove a rule for all."""

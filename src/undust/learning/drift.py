@@ -16,14 +16,14 @@ import numpy as np
 from undust.learning.rule_evidence import SeenUrls, accumulated, counted, pairs_of
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
+from undust.rules.compiled import rules_in_effect
 from undust.rules.language import RETIRED
-from undust.rules.needs import rules_in_effect
 from undust.statistics import interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from undust.learning.requirements import Requirements
+    from undust.learning.site_pages import Requirements
     from undust.learning.state import Effect
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule

@@ -21,8 +21,7 @@ import pyarrow as pa
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
 from undust.learning.texts import OPEN, REST_OF_URL, UrlForms, replacing, rewriting
-from undust.proposing.idle_parts import is_plain
-from undust.proposing.seen import frequent
+from undust.proposing.idle_parts import frequent, is_plain
 from undust.rules import Rule, RuleSet
 from undust.rules.language import ANY_SITE
 from undust.statistics import interval
@@ -30,7 +29,7 @@ from undust.statistics import interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from undust.learning.requirements import Requirements
+    from undust.learning.site_pages import Requirements
     from undust.pages.clustering import SiteClusters
     from undust.rules.language import Kind
 

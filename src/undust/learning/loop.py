@@ -14,26 +14,32 @@ import numpy as np
 
 from undust.learning.acceptance import Acceptance
 from undust.learning.bounds import bounded, held_pairs
-from undust.learning.narrowing import BY_CHANCE, by_chance, exceptions, where_it_holds, worst_exception
-from undust.learning.outcome import SiteRules
-from undust.learning.proposals import TIERS, drops, equivalences, published
-from undust.learning.reach import tightened, wider
-from undust.learning.refusals import (
+from undust.learning.failing_pages import (
+    BY_CHANCE,
+    by_chance,
+    exceptions,
+    restless_pages,
+    volatile_class,
+    where_it_holds,
+    worst_exception,
+)
+from undust.learning.outcome import (
     AGAINST,
     MERGED,
     NOWHERE,
     TOGETHER,
     Refusals,
     RefusedRule,
+    SiteRules,
     Unwanted,
     refused,
 )
-from undust.learning.requirements import Requirements
+from undust.learning.proposals import TIERS, drops, equivalences, published
+from undust.learning.reach import tightened, wider
 from undust.learning.rule_evidence import Ledger
-from undust.learning.site_pages import SitePages
+from undust.learning.site_pages import Requirements, SitePages
 from undust.learning.state import LOST_WEIGHT, Effect, State
 from undust.learning.texts import OPEN, REST_OF_URL, UrlForms, openness, turned, with_conditions
-from undust.learning.unstable_pages import restless_pages, volatile_class
 from undust.statistics import interval
 
 if TYPE_CHECKING:
@@ -41,9 +47,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from undust.learning.failing_pages import UnstablePages
     from undust.learning.proposals import Propose
     from undust.learning.reach import Wider
-    from undust.learning.unstable_pages import UnstablePages
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
 

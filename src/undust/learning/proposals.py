@@ -26,13 +26,12 @@ import pyarrow as pa
 from undust._core import DifferenceBounds
 from undust._core import differences as core_differences
 from undust.edits import is_somebodys
-from undust.learning.narrowing import VALUE_PREFIX
+from undust.learning.failing_pages import VALUE_PREFIX
 from undust.learning.texts import OPEN, REST_OF_URL, replacing, rewriting
 from undust.pages.clustering import find_in_site
 from undust.privacy import looks_secret
-from undust.proposing.idle_parts import is_plain
+from undust.proposing.idle_parts import frequent, is_plain
 from undust.proposing.papers import LEARNERS, propose
-from undust.proposing.seen import frequent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from undust.privacy.masking import Masks
+from undust.privacy.masking import Masks, forgotten_names, removed_from
 from undust.rules.language import ANY_SITE
-from undust.rules.masking import forgotten_names, removed_from
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:

@@ -20,11 +20,10 @@ import numpy as np
 
 from undust.judging.checked import CheckedPages
 from undust.judging.held_out import HeldOut
-from undust.judging.verdict import VerdictLimits
-from undust.learning.beliefs import Beliefs
-from undust.learning.refusals import TOGETHER
+from undust.judging.verdict import Resources, VerdictLimits
+from undust.learning.bounds import Beliefs
+from undust.learning.outcome import TOGETHER
 from undust.proposing.papers import propose
-from undust.proposing.papers.method_options import Resources
 from undust.rules import RuleSet
 from undust.rules.reasoning.algebra import is_opposite, refines
 from undust.statistics import upper_bound

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import is_somebodys
 from undust.errors import UndustError
-from undust.proposing.seen import rows_of_pages
+from undust.proposing.idle_parts import rows_of_pages
 from undust.rules import Rule, program_of
 
 if TYPE_CHECKING:

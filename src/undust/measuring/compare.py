@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.errors import UndustError
-from undust.files.process import give_back_memory, peak_memory_bytes
+from undust.files.temporary import give_back_memory, peak_memory_bytes
 from undust.measuring import Measures
 from undust.measuring.judged import (
     has_labels,

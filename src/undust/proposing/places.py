@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, making
 from undust.edits.shapes import EDIT_HOST, PATH, REST
-from undust.proposing.idle_parts import is_plain
-from undust.proposing.seen import parts_of
+from undust.proposing.idle_parts import is_plain, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from undust.edits import Edit
     from undust.edits.shapes import Piece, Run
-    from undust.proposing.seen import SeenParts, SeenSite
+    from undust.proposing.idle_parts import SeenParts, SeenSite
 
 LEAST_PAGES = 3
 _MOST = 400

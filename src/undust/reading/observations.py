@@ -10,13 +10,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from undust.display import how_many
-from undust.errors import SourceError, printable
+from undust.display import how_many, printable
+from undust.errors import SourceError
 from undust.privacy.masking import Masks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    Sited = Iterator[tuple[str, pa.Table]]
+
+SITE = "site"
+"""The column that says to which site a row belongs."""
 
 SCHEMA = pa.schema(
     [
@@ -183,3 +192,34 @@ def _shown(sample: bytes, masks: Masks) -> str:
     readable = masked.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     safe = printable(readable)
     return safe if len(safe) <= _WIDTH else f"{safe[:_WIDTH]}…"
+
+
+def sites_in(table: pa.Table) -> Sited:
+    """Yield each site of a table in memory with its rows, in the order of the sites."""
+    yield from rows_of_sites(table, sorted(table[SITE].cast(pa.string()).unique().to_pylist()))
+
+
+def rows_of_sites(table: pa.Table, names: Sequence[str]) -> Sited:
+    """Yield the named sites of a table in memory with their rows, in the order of the names."""
+    place = pc.index_in(table[SITE].cast(pa.string()), pa.array(names, pa.string()))
+    order = pc.sort_indices(place)  # what is not wanted has no place, and comes last
+    wanted = table.take(order.slice(0, len(table) - place.null_count))
+    yield from cut_into_sites(wanted.to_batches(), table.schema)
+
+
+def cut_into_sites(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Sited:
+    """Cut rows in which those of a site stand together into sites."""
+    site: str | None = None
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        runs = pc.run_end_encode(batch.column(SITE).cast(pa.string()))
+        start = 0
+        for name, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+            if site is not None and name != site:
+                yield site, pa.Table.from_batches(held).cast(schema)
+                held = []
+            site = name
+            held.append(batch.slice(start, end - start))
+            start = end
+    if site is not None:
+        yield site, pa.Table.from_batches(held).cast(schema)

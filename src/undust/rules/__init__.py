@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from undust._core import Program
-from undust.rules.compiled import Canonicalizer, Counts, Explanation, Step
-from undust.rules.language import Rule, asked
-from undust.rules.needs import acting
+from undust._core import Counts
+from undust.rules.compiled import Canonicalizer, Explanation, Step, program_of
+from undust.rules.language import Rule
 from undust.rules.ruleset import RuleSet, load
-from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from os import PathLike
 
     Rules = str | PathLike[str] | RuleSet | Canonicalizer
     """The path of a rule file, its rules, or those compiled."""
 
 
-__all__ = ["Canonicalizer", "Counts", "Explanation", "Rule", "RuleSet", "Step", "load"]
+__all__ = ["Canonicalizer", "Counts", "Explanation", "Rule", "RuleSet", "Step", "load", "program_of"]
 
 
 def canonicalizer(rules: Rules) -> Canonicalizer:
@@ -27,11 +24,3 @@ def canonicalizer(rules: Rules) -> Canonicalizer:
     if isinstance(rules, Canonicalizer):
         return rules
     return (rules if isinstance(rules, RuleSet) else load(rules)).compile()
-
-
-def program_of(rules: Iterable[Rule]) -> Program:
-    """Return rules as the core runs them, without a set around them: a learner makes thousands.
-
-    What rules merge is judged, so those for comparing only act like all others.
-    """
-    return asked(Program, acting([rule.said | {"fetch": True} for rule in rules]), suffixes())

@@ -1,9 +1,13 @@
-"""A rule set as a program of the core, which a crawler calls for every URL; and the compiled rule file.
+"""A rule set as a program of the core: which rules are in effect, and the compiled rule file.
 
 The compiled rule file, which `undust rules compile` writes, is memory-mapped and needs no parsing. It holds
 the program of the core, followed by the rules themselves: compressed pieces of JSON, each read only when it
 is needed. Processes that map the file share its memory. The file works only with the version of undust and
 the kind of machine that wrote it; the rule file stays the source.
+
+A rule may be safe only together with others: a removal with the `keep` that protects an edit form. It
+names them in `needs`, and is out of effect as long as one of them is. In effect is the largest set of
+active rules in which every need is met, so rules that need each other are in effect together or not at all.
 """
 
 from __future__ import annotations
@@ -20,30 +24,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, cast
 from undust._core import IMAGE_MARK, Counts, Program
 from undust.errors import InvalidRule, UnknownVersion
 from undust.files.streams import STANDARD
+from undust.rules.files import said_by
+from undust.rules.language import ANY_SITE, asked, identity
 from undust.urls.url import map_column, suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     import pyarrow as pa
 
     from undust.rules.language import Rule
-
-
-__all__ = [
-    "Canonicalizer",
-    "Counts",
-    "Explanation",
-    "Image",
-    "OrderedRules",
-    "Outcome",
-    "PackedRules",
-    "Step",
-    "image_of",
-    "is_image",
-    "mapped",
-    "unpacked",
-]
 
 Outcome = Literal["resolved", "cycle", "unresolved", "skipped", "no URL"]
 """How the rewriting of a URL ends.
@@ -319,3 +309,86 @@ def image_of(program: Program, header: Mapping[str, Any], rules: Sequence[Mappin
         ends.append(end)
     index = json.dumps({"header": dict(header), "rules": len(rules), "ends": ends}).encode()
     return program.image(b"".join([len(index).to_bytes(_SIZE_BYTES, "little"), index, *pieces]))
+
+
+def in_effect(rules: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Return, for each rule as the JSON object of a file, whether it acts.
+
+    >>> keep = {"site": "a.test", "kind": "keep", "from": "{s}://{h}/edit"}
+    >>> drop = {"site": "a.test", "kind": "replace", "from": "?x", "to": "", "needs": ["c4adb396bb1a4f7a"]}
+    >>> in_effect([keep, drop]), in_effect([keep | {"status": "disabled"}, drop])
+    ([True, True], [False, False])
+    """
+    acts = [(rule.get("status") or "active") == "active" for rule in rules]
+    needing = [place for place, rule in enumerate(rules) if rule.get("needs") and acts[place]]
+    if not needing:
+        return acts
+    return _without_unmet(rules, acts, needing)
+
+
+def acting(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rules as the core takes them, each at its place: those whose needs are not met are off."""
+    try:
+        if not any(rule.get("needs") for rule in rules):
+            return rules
+        return [
+            rule if acts else {**rule, "status": "disabled"}
+            for rule, acts in zip(rules, in_effect(rules), strict=True)
+        ]
+    except (AttributeError, KeyError, TypeError):
+        return rules  # a rule is wrong, and the core reports which
+
+
+def rules_in_effect(rules: Iterable[Rule]) -> list[Rule]:
+    """Return the rules that act, in order.
+
+    >>> from undust.rules import Rule
+    >>> rules_in_effect([Rule("a.test", "replace", "?x", "", needs=("0123456789abcdef",))])
+    []
+    """
+    given = list(rules)
+    said = [rule.said for rule in given]
+    return [rule for rule, acts in zip(given, in_effect(said), strict=True) if acts]
+
+
+def dependents(rules: Sequence[Rule], off: Collection[str]) -> list[Rule]:
+    """Return the rules that act now, and would not if those with the ids in `off` were switched off."""
+    acting = rules_in_effect(rules)
+    left = {rule.id for rule in rules_in_effect(rule for rule in acting if rule.id not in off)}
+    return [rule for rule in acting if rule.id not in left and rule.id not in off]
+
+
+def _without_unmet(rules: Sequence[Mapping[str, Any]], acts: list[bool], needing: list[int]) -> list[bool]:
+    places = {identity(said_by(rule)): place for place, rule in enumerate(rules)}
+    needed_by: dict[int, list[int]] = {}
+    out = []
+    for place in needing:
+        needed = [places.get(id_) for id_ in rules[place]["needs"]]
+        if all(each is not None and acts[each] and _covers(rules[each], rules[place]) for each in needed):
+            for each in needed:
+                needed_by.setdefault(each or 0, []).append(place)
+        else:
+            out.append(place)
+    while out:
+        place = out.pop()
+        if acts[place]:
+            acts[place] = False
+            out += needed_by.get(place, ())
+    return acts
+
+
+def _covers(needed: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
+    """Return whether the needed rule is there on every site where the rule is."""
+    excepted = set(needed.get("except_sites") or ())
+    if needed["site"] != ANY_SITE:
+        return bool(needed["site"] == rule["site"])
+    own = set(rule.get("except_sites") or ()) if rule["site"] == ANY_SITE else None
+    return rule["site"] not in excepted if own is None else excepted <= own
+
+
+def program_of(rules: Iterable[Rule]) -> Program:
+    """Return rules as the core runs them, without a set around them: a learner makes thousands.
+
+    What rules merge is judged, so those for comparing only act like all others.
+    """
+    return asked(Program, acting([rule.said | {"fetch": True} for rule in rules]), suffixes())

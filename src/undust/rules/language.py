@@ -21,7 +21,7 @@ from undust.display import drawn
 from undust.errors import InvalidRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 Kind = Literal["replace", "rewrite", "keep"]
@@ -307,3 +307,21 @@ and `unlike` what they become, how likely it is (`true`), and the `edit` that it
 def is_proposed(rule: Rule) -> bool:
     """Return whether a rule is only likely so far."""
     return rule.status == "proposed"
+
+
+SHORTEST_ID = 8
+
+
+def short_ids(rules: Iterable[Rule]) -> dict[str, str]:
+    """Return for each id the shortest start, of at least eight digits, that no other id has."""
+    ids = sorted({rule.id for rule in rules})
+    short: dict[str, str] = {}
+    for place, whole in enumerate(ids):
+        beside = (*ids[max(place - 1, 0) : place], *ids[place + 1 : place + 2])
+        size = max((_common_start(whole, other) + 1 for other in beside), default=SHORTEST_ID)
+        short[whole] = whole[: max(size, SHORTEST_ID)]
+    return short
+
+
+def _common_start(one: str, other: str) -> int:
+    return next((place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), len(one))

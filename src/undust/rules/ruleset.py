@@ -16,16 +16,14 @@ from undust.display import drawn
 from undust.errors import RuleError
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
-from undust.rules.compiled import Canonicalizer, Image, image_of, is_image, mapped, unpacked
+from undust.rules.compiled import Canonicalizer, Image, acting, image_of, is_image, mapped, unpacked
 from undust.rules.language import ANY_SITE, RETIRED, Problem, Rule, Status, asked, identity
-from undust.rules.needs import acting
 from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from undust.rules.difference import Difference
-    from undust.rules.reasoning.check import Finding
+    from undust.rules.reasoning.check import Difference, Finding
 
 _CHECKED = "checked"
 """The key of a file with what was measured on pages that nothing was learned from."""
@@ -334,7 +332,7 @@ class RuleSet(Sequence[Rule]):
         >>> rules.diff(rules.disable("1413")).changed[0].fields
         {'status': ('active', 'disabled')}
         """
-        from undust.rules.difference import difference  # noqa: PLC0415 -- only reviews need it
+        from undust.rules.reasoning.check import difference  # noqa: PLC0415 -- only reviews need it
 
         return difference(list(self), list(other))
 

@@ -11,14 +11,13 @@ the person then decides is kept in the rule's `review`: verdict, who, when, and 
 
 from __future__ import annotations
 
-import getpass
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from undust.errors import UndustError
+from undust.rules.compiled import rules_in_effect
 from undust.rules.language import ANY_SITE
-from undust.rules.needs import rules_in_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -304,7 +303,9 @@ def decision(verdict: str | None, note: str | None, by: str | None = None) -> di
 
 def _user() -> str:
     try:
-        return getpass.getuser()
+        from getpass import getuser  # noqa: PLC0415 -- only for those who decide
+
+        return getuser()
     except (KeyError, OSError):
         message = "this user has no name; say who decides with --by NAME"
         raise UndustError(message) from None

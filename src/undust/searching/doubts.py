@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from undust.edits import Given, making
-from undust.edits.reading import whole_places
+from undust.edits import Given, making, whole_places
 from undust.judging import effects
 from undust.judging.effect import SUPPORTS
 from undust.proposing import parts_of

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.edits import KEEP, Given, Rewrite, Several, ShapeCapture
+from undust.edits import KEEP, Given, Rewrite, Several, ShapeCapture, rewrite_from
 from undust.edits.making import SESSIONS, TRACKING, dropped
-from undust.edits.reading import rewrite_from
 from undust.edits.shapes import EDIT_ANY
 from undust.judging import KeyState, effects
 from undust.judging.effect import transition

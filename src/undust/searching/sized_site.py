@@ -13,8 +13,7 @@ from undust.edits import making
 from undust.judging import KeyState, Site, effects
 from undust.judging.sizes import SizeEvidence, pages_by_size, sizes_without_form
 from undust.proposing import SeenSite
-from undust.proposing.idle_parts import is_plain
-from undust.proposing.seen import frequent
+from undust.proposing.idle_parts import frequent, is_plain
 from undust.rules import program_of
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from undust.display import how_many
-from undust.errors import printable
+from undust.display import how_many, printable
 from undust.judging.checked import NOT_CHECKED
 from undust.learning import Outcome
-from undust.rules.language import LIKELY
-from undust.showing.listing import described, short_ids, site_name
+from undust.rules.language import LIKELY, short_ids
+from undust.showing.listing import described, site_name
 from undust.urls import Url
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from undust.display import how_many
+from undust.rules.language import SHORTEST_ID, short_ids
 from undust.rules.verdict import (
     LEVELS,
     alike_on_sites,
@@ -24,37 +25,20 @@ from undust.rules.verdict import (
 from undust.showing.drawn import Group, Table, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from undust.rules.difference import Difference
     from undust.rules.language import Rule
-    from undust.rules.reasoning.check import Finding
+    from undust.rules.reasoning.check import Difference, Finding
     from undust.rules.ruleset import RuleSet
     from undust.showing.drawn import RenderableType
 
 _WIDTH = 100
 """Columns of a table that goes nowhere in particular, such as a string or a pipe."""
-SHORTEST_ID = 8
 _GAP = "  "
 ID_COLUMN = 1
 RISK_HEAD = "risk ≤"
 """The heading of the upper bound (95 % confidence) of the share of false merges of a rule."""
 _OFF = "dim"
-
-
-def short_ids(rules: Iterable[Rule]) -> dict[str, str]:
-    """Return for each id the shortest start, of at least eight digits, that no other id has."""
-    ids = sorted({rule.id for rule in rules})
-    short: dict[str, str] = {}
-    for place, whole in enumerate(ids):
-        beside = (*ids[max(place - 1, 0) : place], *ids[place + 1 : place + 2])
-        size = max((_common(whole, other) + 1 for other in beside), default=SHORTEST_ID)
-        short[whole] = whole[: max(size, SHORTEST_ID)]
-    return short
-
-
-def _common(one: str, other: str) -> int:
-    return next((place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), len(one))
 
 
 def as_text(rules: RuleSet) -> str:

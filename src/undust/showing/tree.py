@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from undust.privacy.masking import Masks
-from undust.urls.tree import ABSENT, ANYTHING, NO_EQUALS_TEXT, PERHAPS, UrlColumns
-from undust.urls.tree.growing import grow
+from undust.urls.pattern_tree import ANYTHING, PERHAPS, grow
+from undust.urls.views import ABSENT, NO_EQUALS_TEXT, UrlColumns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from undust.urls.tree import PatternTree
-    from undust.urls.tree.growing import Salience
+    from undust.urls.pattern_tree import PatternTree, Salience
 
     Ints = NDArray[np.int64]
 

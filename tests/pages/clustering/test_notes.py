@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import undust
 from tests.pages.clustering.sites import shop_full_of_lies, table
-from undust.pages.clustering import Summary, find_in_site
-from undust.pages.clustering.summary import WITH_NOTES, from_note, with_note
+from undust.pages.clustering import WITH_NOTES, Summary, find_in_site, from_note, with_note
 
 ODD = (
     {"url": "http://www.shop.test/gone", "status": 404},

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from undust.pages.clustering import GROUPS_TOLD, MOST_KEPT, Summary
 from undust.pages.clustering.distrust import Distrusted
 from undust.pages.clustering.nodes import SightingCounts
-from undust.pages.clustering.summary import GROUPS_TOLD, MOST_KEPT, Summary
 
 
 def lie(urls: int = 9, about: str = "", kind: str = "site-wide canonical") -> Distrusted:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.oracles import substring as oracle
 from tests.proposing.papers.labelled import labelled, proposed, rules_of, site_of_rows
 from undust.errors import UndustError
+from undust.judging.verdict import Resources, options_from
 from undust.proposing.papers import propose
-from undust.proposing.papers.method_options import Resources, options_from
 from undust.proposing.papers.substring import Cues, SubstringOptions, cues_of, likely_pairs
 from undust.proposing.papers.substring.replacements import TokenPieces
 from undust.rules import RuleSet

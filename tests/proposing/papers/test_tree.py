@@ -21,14 +21,13 @@ from undust.proposing.papers.tree import TreeOptions, raw_candidates, sampled
 from undust.proposing.papers.tree.operations import SHARE_BASES, overlaps
 from undust.rules import RuleSet
 from undust.showing.tree import pattern_text
-from undust.urls.tree import ANYTHING, PERHAPS, UrlColumns
-from undust.urls.tree.growing import SALIENCES, grow
+from undust.urls.pattern_tree import ANYTHING, PERHAPS, SALIENCES, grow
+from undust.urls.views import UrlColumns
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
     from undust.proposing.papers.tree.operations import Common, Mapping
-    from undust.urls.tree import PatternTree
-    from undust.urls.tree.growing import Salience
+    from undust.urls.pattern_tree import PatternTree, Salience
 
 ARCHIVES = {10: ((0, 1), (2, 3)), 21: ((2, 3), (0, 1)), 35: ((0, 2), (1, 3)), 48: ((1, 3), (0, 2))}
 """G17, figure 4 rebuilt: page to the mirrors that show it in form A and in form B."""

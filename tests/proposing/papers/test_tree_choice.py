@@ -19,7 +19,7 @@ from undust.proposing.papers.tree import (
 )
 from undust.rules import Rule
 from undust.statistics import upper_bound
-from undust.urls.tree.growing import SALIENCES
+from undust.urls.pattern_tree import SALIENCES
 
 
 def shop(sections: int) -> dict[str, str]:

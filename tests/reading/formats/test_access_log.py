@@ -16,9 +16,8 @@ import undust
 from tests.oracles.log_lines import Row, read_line
 from undust.errors import SourceError
 from undust.jobs.read import traffic_of
-from undust.reading.formats import access_log
+from undust.reading.formats import Reading, ReadOptions, access_log
 from undust.reading.formats.access_log import OTHER_CRAWLERS, PEOPLE, crawler_of, crawlers_of_lines
-from undust.reading.formats.reading import Reading, ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

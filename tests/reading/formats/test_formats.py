@@ -18,8 +18,7 @@ import undust
 from tests.reading.formats.rendered import rows_of
 from undust.errors import SourceError
 from undust.files.streams import LONGEST_LINE
-from undust.reading.formats import SOURCES, format_of, json_lines, named_format
-from undust.reading.formats.reading import Reading, ReadOptions
+from undust.reading.formats import SOURCES, Reading, ReadOptions, format_of, json_lines, named_format
 from undust.reading.observations import SCHEMA
 
 if TYPE_CHECKING:

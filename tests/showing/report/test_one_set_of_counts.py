@@ -12,8 +12,8 @@ import pytest
 import undust
 from tests.cli.command import run
 from tests.showing.report import generated
+from undust.display import Totals
 from undust.jobs.report import ReportInput
-from undust.pages.totals import Totals
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:

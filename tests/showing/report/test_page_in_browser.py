@@ -39,7 +39,7 @@ TRIES = 4
 def page_file(sample: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the sample, with methods side by side and with what learning refused."""
     from undust.jobs.combined import learn_combined  # noqa: PLC0415 -- only here
-    from undust.jobs.report import refusals_of  # noqa: PLC0415 -- only here
+    from undust.jobs.learn_files import refusals_of  # noqa: PLC0415 -- only here
 
     seen = undust.read(sample("shop.jsonl.gz"))
     outcome = learn_combined(undust.find_duplicates(seen))

@@ -14,10 +14,8 @@ from tests.cli.command import run, sentence
 from undust.errors import UndustError
 from undust.privacy.masking import Masks
 from undust.rules import Rule, RuleSet
-from undust.showing.report import ShownRefusal, ShownRefusals
-from undust.showing.report.material import Texts, visible
-from undust.showing.report.page import embedded
-from undust.showing.report.unexplained import likely_cause
+from undust.showing.report import ShownRefusal, ShownRefusals, embedded
+from undust.showing.report.material import Texts, likely_cause, visible
 from undust.showing.words import COUNTS, RATES
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from undust.engines.budget import Budget, judged_urls, site_rows
-from undust.engines.contract import SITE, SetAside, Survey
+from undust.engines.contract import SetAside, Survey
 from undust.engines.spark import tasks
 from undust.engines.spark.session import found, literal, one_sentence, require_small, require_spark, started
 from undust.engines.spark.tasks import in_spark, restored, stored, to_store
+from undust.engines.spool import Budget, judged_urls, site_rows
 from undust.errors import UndustError
 from undust.files.writing import write_batches
-from undust.reading.observations import arrow_table
+from undust.reading.observations import SITE, arrow_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.types as kinds
 
-from undust.engines.contract import SITE, File
+from undust.engines.contract import File
 from undust.errors import UndustError
 from undust.files.temporary import temporary_folder
+from undust.reading.observations import SITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator

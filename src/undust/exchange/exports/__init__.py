@@ -8,7 +8,7 @@ Most targets print what `steps.py` makes of a rule: an expression of the URLs it
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from undust.errors import CannotExpress, RuleError
 from undust.exchange.exports.contract import (
@@ -26,17 +26,17 @@ from undust.exchange.exports.expressions import host_literal
 from undust.exchange.exports.java import HERITRIX, NUTCH
 from undust.exchange.exports.parameter_lists import CLEAN_PARAM, CLEARURLS, NO_VARY_SEARCH, REMOVEPARAM
 from undust.exchange.exports.pywb import PYWB
-from undust.exchange.exports.regex import REGEX, SQL
-from undust.exchange.exports.web_servers import APACHE, NGINX
+from undust.exchange.exports.web_servers import APACHE, NGINX, REGEX, SQL
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
+from undust.rules.compiled import dependents, rules_in_effect
 from undust.rules.language import ANY_SITE
-from undust.rules.needs import dependents, rules_in_effect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
+    from undust.measuring import Labelled
     from undust.rules import Rule, RuleSet
 
 __all__ = ["EXPORTERS", "ExportEffect", "ExportRefusal", "Exported", "SampleEffect", "export"]
@@ -56,21 +56,12 @@ def export(  # noqa: PLR0913 -- options of one verb, all named
     output: str | PathLike[str] | None = None,
     *,
     site: str | None = None,
-    sample: Any = None,  # noqa: ANN401 -- any Arrow object
+    sample: Callable[[], Sequence[Labelled]] | None = None,
     base: str | PathLike[str] | None = None,
 ) -> Exported:
-    """Return the active rules in the language of another system, and write them to `output` if it is given.
+    """Return the active rules in the language of another system, as `undust.export` does.
 
-    With `site`, only the rules that concern this site. What cannot be expressed exactly is in `refused`.
-    What the exported rules keep of the effect of all is in `effect`; with a `sample` of observations (what
-    `read` returned) also what they remove and lose there. `base` is a file of the system that the rules are
-    put into, at the place where they take effect; its other lines stay (pywb).
-
-    >>> from undust import Rule, RuleSet
-    >>> text = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
-    >>> rule = Rule.parse(text, site="shop.test")
-    >>> print(export(RuleSet([rule]), "no-vary-search").text, end="")
-    No-Vary-Search: params=("sid")
+    A `sample` is the URLs whose page is known, site by site; it is asked for when it is needed.
     """
     target = next((each for each in EXPORTERS if each.name == to), None)
     if target is None:

@@ -19,7 +19,7 @@ from undust.rules.language import ANY_SITE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from undust.measuring import Measures
+    from undust.measuring import Labelled, Measures
     from undust.rules import Rule
 
 
@@ -110,10 +110,10 @@ class ExportEffect:
 def effect_of(
     exported: Sequence[Rule],
     active: Sequence[Rule],
-    sample: Any = None,  # noqa: ANN401 -- any Arrow object
+    sample: Callable[[], Sequence[Labelled]] | None = None,
     site: str | None = None,
 ) -> ExportEffect:
-    """Return what some of the active rules keep of the effect of all."""
+    """Return what some of the active rules keep of the effect of all, also on URLs whose page is known."""
     kept = {rule.id for rule in exported}
     return ExportEffect(
         len(exported),
@@ -128,12 +128,10 @@ def effect_of(
 def _on_sample(
     exported: Sequence[Rule],
     active: Sequence[Rule],
-    sample: Any,  # noqa: ANN401 -- any Arrow object
+    sample: Callable[[], Sequence[Labelled]],
     site: str | None,
 ) -> SampleEffect:
-    from undust.jobs.evaluate import known_pages  # noqa: PLC0415 -- loads pyarrow; few exports have a sample
-
-    sites = [one for one in known_pages(sample) if site in {None, one.site}]
+    sites = [one for one in sample() if site in {None, one.site}]
     named = {rule.site for rule in active}
     if not sites or (ANY_SITE not in named and named.isdisjoint(one.site for one in sites)):
         message = "the sample has no URL with a known page on a site of the rules; give another --sample"

@@ -22,7 +22,8 @@ from undust._core import components as core_components
 from undust.display import how_many
 from undust.pages.clustering.false_clusters import VALUES, Glue, find_glue
 from undust.pages.clustering.near_copies import agreement, needed
-from undust.pages.clustering.shapes import Membership, counted
+from undust.pages.clustering.nodes import counted
+from undust.pages.clustering.shapes import Membership
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

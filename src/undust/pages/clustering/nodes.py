@@ -262,7 +262,7 @@ class _Content:
         is_full = (matrix != NO_SHINGLE).any(axis=1)
         sketch_row = np.full(count, _UNKNOWN, np.int64)
         sketch_row[np.flatnonzero(has_sketch)[is_full]] = np.arange(is_full.sum())
-        changes = _distinct_pairs(node[has_content & (digest >= 0)], digest[has_content & (digest >= 0)])
+        changes, _, _ = counted(node[has_content & (digest >= 0)], digest[has_content & (digest >= 0)])
         is_changing = np.bincount(changes, minlength=count) > 1
         odd = int(((sizes > 0) & (sizes != usual)).sum())
         return cls(row, matrix if is_full.all() else matrix[is_full], sketch_row, is_changing, odd)
@@ -350,10 +350,11 @@ def _ranges(count: int, node: Ints, sizes: Ints, counts: Bools) -> tuple[Ints, I
     return np.where(high >= 0, low, _UNKNOWN), high
 
 
-def _distinct_pairs(first: Ints, second: Ints) -> Ints:
-    """Return `first` once for each distinct (first, second)."""
+def counted(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the distinct pairs in order, and how often each occurs."""
     order = np.lexsort((second, first))
     first, second = first[order], second[order]
     is_new = np.ones(len(first), np.bool_)
-    is_new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-    return first[is_new]
+    is_new[1:] = (np.diff(first) != 0) | (np.diff(second) != 0)
+    starts = np.flatnonzero(is_new)
+    return first[starts], second[starts], np.diff(np.append(starts, len(first)))

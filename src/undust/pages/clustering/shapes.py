@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.compute as pc
 
+from undust.pages.clustering.nodes import counted
 from undust.urls import KeyValueView
 
 if TYPE_CHECKING:
@@ -361,13 +362,3 @@ def distinct_counts(first: Ints, second: Ints, third: Ints) -> tuple[Ints, Ints,
     is_new = np.ones(len(first), np.bool_)
     is_new[1:] = (np.diff(first) != 0) | (np.diff(second) != 0) | (np.diff(third) != 0)
     return counted(first[is_new], second[is_new])
-
-
-def counted(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the distinct pairs in order, and how often each occurs."""
-    order = np.lexsort((second, first))
-    first, second = first[order], second[order]
-    is_new = np.ones(len(first), np.bool_)
-    is_new[1:] = (np.diff(first) != 0) | (np.diff(second) != 0)
-    starts = np.flatnonzero(is_new)
-    return first[starts], second[starts], np.diff(np.append(starts, len(first)))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.errors import UndustError
+from undust.judging.verdict import options_from
 from undust.proposing.papers.alignment import AlignmentOptions, propose_by_alignment
-from undust.proposing.papers.method_options import options_from
 from undust.proposing.papers.rewrite import RewriteOptions, propose_rewrites
 from undust.proposing.papers.substring import SubstringOptions, propose_substrings
 from undust.proposing.papers.tree import TreeOptions, propose_by_tree
@@ -18,9 +18,8 @@ from undust.proposing.papers.tree import TreeOptions, propose_by_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from undust.judging.verdict import Proposal
+    from undust.judging.verdict import Proposal, Resources
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.method_options import Resources
 
 
 class Learner(NamedTuple):

@@ -2,24 +2,146 @@
 
 Content decides, never the name alone: people rename files, and servers name them all `download`. The
 modules in `SOURCES` know nothing of each other; all others here are what they share.
+
+A `Reading` has the user's options for the input, and what happened while one file of it was read. Nothing is
+removed silently. Three things can happen to a record that is not simply read, and each is
+counted under a reason, with the place and a few samples:
+
+* it is damaged and skipped; `strict` makes the first such one an error instead;
+* it is whole and passed over, because it is not a sighting of a page: a POST in a log, a `dns:` record;
+* it is kept without one of its values, which could not be read; `strict` objects to that too, unless the
+  value is as its author wrote it and only not to be believed.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from undust.errors import UnknownFormat
+from undust.errors import DamagedSource, SourceError, UnknownFormat
 from undust.reading.formats import recognising
+from undust.urls.url import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import pyarrow as pa
 
-    from undust.reading.formats.reading import Reading, ReadOptions
+    from undust.reading.observations import Fate, FileReport, Statement
+    from undust.reading.page import PagesSeen
 
-__all__ = ["HEAD_BYTES", "SOURCES", "Format", "format_of", "named_format"]
+
+SAMPLES_PER_REASON = 3
+SAMPLE_BYTES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """The user's options; the same for every file of a job."""
+
+    base: str | None = None
+    """Scheme and host for paths in logs that name no host: `https://shop.test`."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Our column name to the name in the person's table: {"url": "address"}."""
+    log_format: str | None = None
+    """An Apache `LogFormat` or nginx `log_format` string, for logs of one's own making."""
+    strict: bool = False
+    """Stop at the first record that cannot be read."""
+    shingle_words: int = 5
+    """Words in a shingle of the sketch; 10 as published."""
+    sketch_size: int = 32
+    """Minima in a sketch; 4 as published."""
+    only_urls: bool = False
+    """Only URLs are needed, so the pages of archives are not unpacked or read."""
+
+    def base_url(self) -> str | None:
+        """Return the base of paths, if the user gave it."""
+        if self.base is None:
+            return None
+        url = Url.parse(self.base)
+        if url is None or not self.base.isprintable():
+            message = f"'{self.base}' is not a base for URLs; it has to look like https://your.site"
+            raise SourceError(message)
+        port = "" if url.port in {None, ""} else f":{url.port}"
+        return f"{url.scheme.lower()}://{url.host}{port}{url.path.rstrip('/')}"
+
+
+@dataclass(slots=True)
+class SkippedRecords:
+    """Records of one reason: how many, and a few of them with their place."""
+
+    count: int = 0
+    samples: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def add(self, place: str, sample: bytes, count: int) -> None:
+        """Count records; the first few of all keep their place and their first bytes."""
+        self.count += count
+        if len(self.samples) < SAMPLES_PER_REASON:
+            self.samples.append((place, sample[:SAMPLE_BYTES]))
+
+
+@dataclass(slots=True)
+class Reading:
+    """One file being read."""
+
+    name: str
+    options: ReadOptions = field(default_factory=ReadOptions)
+    format: str = ""
+    """The name of the source that reads it."""
+    rows: int = 0
+    skipped: dict[str, SkippedRecords] = field(default_factory=dict)
+    """Damaged records, by what is wrong with them."""
+    passed_over: dict[str, SkippedRecords] = field(default_factory=dict)
+    """Whole records that are not a sighting of a page, by reason."""
+    lost: dict[str, SkippedRecords] = field(default_factory=dict)
+    """Values that could not be read in records that were kept, by what is wrong with them."""
+    statements: dict[Statement, None] = field(default_factory=dict)
+    """What sites declare about their parameters, each once, in the order in which it was met."""
+    seen: Callable[[], PagesSeen] | None = None
+    """Gives what the pages of the whole job taught so far; None if this is the only file of it."""
+    crawlers: list[pa.Array] | None = None
+    """The client of each request, for each batch of a log; None if not needed."""
+
+    def skip(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
+        """Count a record that cannot be read; `place` is "line 7" or "offset 1234"."""
+        self._object(reason, place)
+        self.skipped.setdefault(reason, SkippedRecords()).add(place, sample, count)
+
+    def pass_over(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
+        """Count a record that is in order and no sighting of a page."""
+        self.passed_over.setdefault(reason, SkippedRecords()).add(place, sample, count)
+
+    def lose(self, reason: str, place: str, sample: bytes = b"", count: int = 1) -> None:
+        """Count a value that cannot be read, of a record that is kept without it."""
+        self._object(reason, place)
+        self.lost.setdefault(reason, SkippedRecords()).add(place, sample, count)
+
+    def doubt(self, reason: str, place: str, sample: bytes = b"") -> None:
+        """Count an implausible value of a record that is kept without it."""
+        self.lost.setdefault(reason, SkippedRecords()).add(place, sample, 1)
+
+    def report(self) -> FileReport:
+        """Return what was read of the file, and what was not."""
+        from undust.reading.observations import FileReport, Remark  # noqa: PLC0415 -- slow to load, and not for lists
+
+        fates: dict[Fate, dict[str, SkippedRecords]] = {
+            "skipped": self.skipped,
+            "passed over": self.passed_over,
+            "lost": self.lost,
+        }
+        remarks = (
+            Remark(fate, reason, records.count, tuple(records.samples))
+            for fate, reasons in fates.items()
+            for reason, records in sorted(reasons.items())
+        )
+        return FileReport(self.name, self.format, self.rows, tuple(remarks))
+
+    def _object(self, reason: str, place: str) -> None:
+        if self.options.strict:
+            message = f"{self.name}: {place}: {reason}; leave out --strict to go on without it"
+            raise DamagedSource(message)
+
 
 HEAD_BYTES = 65_536
 """How much of a file, unpacked, is looked at to recognise its format."""
@@ -81,11 +203,8 @@ def named_format(name: str) -> Format:
 
 def format_of(head: bytes, name: str, options: ReadOptions | None = None) -> Format:
     """Return the format of a file, by its first bytes; raise if none or more than one fits."""
-    if options and options.log_format:
-        from undust.reading.formats import access_log  # noqa: PLC0415 -- loads pyarrow, which is slow
-
-        if access_log.fits(head, options.log_format):
-            return named_format("access-log")
+    if options and options.log_format and _fits_log(head, options.log_format):
+        return named_format("access-log")
     if recognising.is_surely_list(head):
         return named_format("urls")
     scores = {source: source.recognises(head, name) for source in SOURCES}
@@ -99,3 +218,8 @@ def format_of(head: bytes, name: str, options: ReadOptions | None = None) -> For
     names = " or ".join(source.name for source in fitting)
     message = f"{name}: it could be {names}; say which with --format"
     raise UnknownFormat(message)
+
+
+def _fits_log(head: bytes, log_format: str) -> bool:
+    # Loaded by its name, for it imports this module; it loads pyarrow, which is slow.
+    return bool(import_module("undust.reading.formats.access_log").fits(head, log_format))

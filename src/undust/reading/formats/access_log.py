@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from undust._core import LogFormat
 from undust.errors import SourceError
-from undust.reading.formats.reading import Reading
+from undust.reading.formats import Reading
 from undust.reading.formats.recognising import LOG_LINE, head_lines
 from undust.reading.formats.rows import (
     NO_HOST,

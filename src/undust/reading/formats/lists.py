@@ -46,7 +46,7 @@ from undust.reading.observations import BATCH_ROWS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from undust.reading.formats.reading import Reading
+    from undust.reading.formats import Reading
 
 
 _START = re.compile(rb"<!--|<((?:[\w.-]+:)?)(url|sitemap)(?=[\s>])")

@@ -14,9 +14,16 @@ from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from undust.files.streams import packing_of_content
-from undust.reading.formats.bodies import PIECE_BYTES, ForwardStream, Readable
+from undust.reading.formats.bodies import (
+    MOST_HELD,
+    PIECE_BYTES,
+    WINDOW_BYTES,
+    WINDOW_HEAD_BYTES,
+    ForwardStream,
+    Readable,
+    Window,
+)
 from undust.reading.formats.values import text_from_bytes
-from undust.reading.formats.window import MOST_HELD, WINDOW_BYTES, WINDOW_HEAD_BYTES, Window
 from undust.reading.page import HEADERS
 
 if TYPE_CHECKING:

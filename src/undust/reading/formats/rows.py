@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from undust._core import count_lines
 from undust.errors import SourceError
 from undust.files.streams import BLOCK_BYTES, LONGEST_LINE, Holds, line_chunks
-from undust.reading.formats.reading import SAMPLES_PER_REASON, Reading
+from undust.reading.formats import SAMPLES_PER_REASON, Reading
 from undust.reading.formats.recognising import (
     ALIASES,
     METHOD,

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     import pyarrow.parquet as pq
 
-    from undust.reading.formats.reading import Reading
+    from undust.reading.formats import Reading
 
 
 def read_csv(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:

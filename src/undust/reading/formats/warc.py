@@ -19,7 +19,7 @@ from urllib.parse import urljoin
 
 import pyarrow as pa
 
-from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody
+from undust.reading.formats.bodies import UNKNOWN_ENCODING, DecodedBody, Window
 from undust.reading.formats.recognising import ARC_START, WARC_START
 from undust.reading.formats.records import (
     Archive,
@@ -32,7 +32,6 @@ from undust.reading.formats.records import (
 )
 from undust.reading.formats.rows import batch_of
 from undust.reading.formats.values import BLOCKS, SKETCH, blocks_array, text_from_bytes
-from undust.reading.formats.window import Window
 from undust.reading.observations import BATCH_ROWS, Statement
 from undust.reading.page import (
     FIRST_REDIRECT,
@@ -50,7 +49,7 @@ from undust.urls import Url, site_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from undust.reading.formats.reading import Reading
+    from undust.reading.formats import Reading
 
 _OK, _PARTIAL_CONTENT = 200, 206
 READ_KINDS = {"response", "resource", "revisit"}
@@ -79,14 +78,21 @@ EMPTY_PAYLOADS = ("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "da39a3ee5e6b4b0d3255bfef9
 
 def read_warc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the responses, resources and revisits of a WARC file, packed as it is."""
-    seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
+    seen = _pages_seen(reading)
     archive = Archive(warc_records, re.compile(WARC_START), warc_length, _maker_of_rows(reading, seen))
     return _batches(archive.rows(Window(file)), reading, seen)
 
 
+def _pages_seen(reading: Reading) -> PagesSeen:
+    """Return what the pages of the job taught so far."""
+    if reading.seen is not None:
+        return reading.seen()
+    return PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
+
+
 def read_arc(file: BinaryIO, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Give the responses of an ARC file, packed as it is."""
-    seen = reading.seen or PagesSeen(reading.options.shingle_words, reading.options.sketch_size)
+    seen = _pages_seen(reading)
     archive = Archive(arc_records, re.compile(ARC_START), arc_length, _maker_of_rows(reading, seen))
     return _batches(archive.rows(Window(file)), reading, seen)
 

@@ -13,9 +13,8 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.rules.compiled import Canonicalizer
+from undust.rules.compiled import Canonicalizer, rules_in_effect
 from undust.rules.language import ANY_SITE
-from undust.rules.needs import rules_in_effect
 from undust.rules.pattern import Capture, Parameter, Pattern, Text, is_stretch, meet
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from undust.display import how_many
 from undust.measuring.counts import agreeing, coded, is_near, least_agreeing
 from undust.privacy.masking import STARS
 from undust.rules import RuleSet
+from undust.rules.language import short_ids
 from undust.rules.verdict import (
     LEVELS,
     RuleVerdict,
@@ -24,7 +25,6 @@ from undust.rules.verdict import (
     verdicts,
     wrong_targets,
 )
-from undust.showing.listing import short_ids
 from undust.showing.report.material import spread
 from undust.showing.words import in_words, in_words_with_conditions
 

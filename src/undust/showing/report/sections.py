@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from undust.errors import UndustError
-from undust.pages.self_similarity import (
+from undust.pages.clustering.near_copies import (
     FETCHED_TWICE,
     NUMBERS_FEATURE,
     ORDER_FEATURE,

@@ -75,9 +75,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from undust.judging.verdict import Candidate
+    from undust.judging.verdict import Candidate, Resources
     from undust.pages.clustering import SiteClusters
-    from undust.proposing.papers.method_options import Resources
     from undust.urls.views import TokenStyle
 
     Ints = NDArray[np.int64]

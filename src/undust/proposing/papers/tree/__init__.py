@@ -1,10 +1,10 @@
 """The pattern tree: rules as mappings between the nodes of a tree of all URLs.
 
 Lei et al., *A Pattern Tree-based Approach to Learning URL Normalization Rules*, WWW 2010. The tree is grown
-(`undust.urls.tree`), nodes that hold the same pages are found through the clusters and each pair of them
-becomes a raw candidate (`operations.py`). Each candidate is planned (`plan.py`), run on the training data,
-removed if too many of its pairs are false, and written as rules (`tree_rules.py`). Of these the graph of all
-of them selects few to deploy (`undust.proposing.papers.selection`).
+(`undust.urls.pattern_tree`), nodes that hold the same pages are found through the clusters and each pair of
+them becomes a raw candidate (`operations.py`). Each candidate is planned (`plan.py`), run on the training
+data, removed if too many of its pairs are false, and written as rules (`tree_rules.py`). Of these the graph
+of all of them selects few to deploy (`undust.proposing.papers.selection`).
 
 The tree and the overlaps are those of URLs in clusters of two and more, as published; the proof counts URLs
 alone on their page as well, since a rule that swallows them is wrong (section 1.1 of the specification).
@@ -26,8 +26,8 @@ from undust.proposing.papers.selection import STRATEGIES, Edge, Graph, TrialUrls
 from undust.proposing.papers.tree.operations import SHARE_BASES, Mapper, duplicate_nodes
 from undust.proposing.papers.tree.plan import CannotSay, Planner
 from undust.proposing.papers.tree.tree_rules import Moves, proof_of, rules_of
-from undust.urls.tree import ABSENT, ANYTHING, PERHAPS, UrlColumns
-from undust.urls.tree.growing import grow, least_count
+from undust.urls.pattern_tree import ANYTHING, PERHAPS, grow, least_count
+from undust.urls.views import ABSENT, UrlColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,13 +36,12 @@ if TYPE_CHECKING:
     from undust.proposing.papers.tree.operations import Common, Mapping
     from undust.proposing.papers.tree.tree_rules import TrainingCounts
     from undust.rules import Rule
-    from undust.urls.tree import PatternTree
-    from undust.urls.tree.growing import Salience
+    from undust.urls.pattern_tree import PatternTree, Salience
 
 _PAIR = 2
 ALL = "all"
 TreeChoice = Literal["node", "site", "either"]
-"""By which curve values are kept apart (`undust.urls.tree.growing`), or the one whose rules are better."""
+"""By which curve values are kept apart (`undust.urls.pattern_tree`), or the one whose rules are better."""
 _PROVED_AT_ONCE = 8
 """Candidates whose images are held at a time: each may be as large as the site."""
 

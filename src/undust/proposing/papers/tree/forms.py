@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from undust.proposing.papers.tree.operations import part_of
-from undust.urls.tree import PERHAPS
+from undust.urls.pattern_tree import PERHAPS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
-    from undust.urls.tree import PatternTree, UrlColumns
+    from undust.urls.pattern_tree import PatternTree
+    from undust.urls.views import UrlColumns
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]

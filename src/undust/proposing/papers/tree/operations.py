@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 
 from undust._core import meetings, shared_codes
-from undust.urls.tree import ABSENT
+from undust.urls.views import ABSENT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from undust.urls.tree import PatternTree
+    from undust.urls.pattern_tree import PatternTree
 
     Ints = NDArray[np.int64]
     Codes = NDArray[np.int32]

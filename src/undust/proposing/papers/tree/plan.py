@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from undust.proposing.papers.tree.forms import Form, Layouts, RuleShape
-from undust.urls.tree import ABSENT, PERHAPS
+from undust.urls.pattern_tree import PERHAPS
+from undust.urls.views import ABSENT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.proposing.papers.tree.operations import Mapping, Operation
-    from undust.urls.tree import PatternTree
+    from undust.urls.pattern_tree import PatternTree
 
     Ints = NDArray[np.int64]
 

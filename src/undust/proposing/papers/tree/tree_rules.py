@@ -22,7 +22,7 @@ from undust._core import image_pairs
 from undust.errors import UndustError
 from undust.proposing.papers.tree.plan import CannotSay
 from undust.rules import Rule
-from undust.urls.tree import PERHAPS
+from undust.urls.pattern_tree import PERHAPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from undust.proposing.papers.tree.forms import Form, RuleShape
     from undust.proposing.papers.tree.plan import Plan
-    from undust.urls.tree import UrlColumns
+    from undust.urls.views import UrlColumns
 
     Ints = NDArray[np.int64]
     Codes = NDArray[np.int32]

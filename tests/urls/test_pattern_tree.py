@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from undust.urls.tree.growing import least_count, salient
+from undust.urls.pattern_tree import least_count, salient
 
 
 def chosen(counts: list[int], least: float = 2, total: int | None = None) -> int:
