@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -108,6 +109,16 @@ def _fail_if_skipped(report: Report) -> Report:
             report.outcome = "failed"
             report.longrepr = f"skipped in a strict run: {reason}"
     return report
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C and a closed terminal as a person's shell does.
+
+    In the background of a script, or behind `nohup`, both are ignored, and so they would be by every command
+    that a test starts and stops with them.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 LONG = ("engines", "fuzz", "integrations", "asking", "report", "review", "exports")

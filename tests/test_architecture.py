@@ -44,7 +44,7 @@ MAY_IMPORT = {
     ),
     "exchange": "errors display files urls rules measuring jobs",
     "cli": "errors extras help display files rules showing exchange jobs",
-    "__main__": "cli help",
+    "__main__": "cli extras help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }
 """Each folder or file at the top of the package, with those that it may import."""
