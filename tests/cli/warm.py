@@ -20,8 +20,9 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-LOADED = ("undust.cli.learn", "undust.cli.report", "undust.jobs.learn", "undust.jobs.report", "duckdb")
-"""What most commands load; they import the same modules when they start fresh."""
+from tools.faults.processes import load_everything
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 _LONGEST = 1 << 20
 """Bytes of the words of one command."""
 
@@ -51,9 +52,11 @@ class WarmCommand:
     def _started(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._environment = _environment()
-        words = [sys.executable, str(Path(__file__).resolve()), str(theirs.fileno())]
+        words = [sys.executable, "-m", "tests.cli.warm", str(theirs.fileno())]
         nowhere = subprocess.DEVNULL
-        process = subprocess.Popen(words, stdin=nowhere, stdout=nowhere, pass_fds=[theirs.fileno()])
+        process = subprocess.Popen(
+            words, stdin=nowhere, stdout=nowhere, pass_fds=[theirs.fileno()], cwd=REPOSITORY
+        )
         theirs.close()
         atexit.register(_stop, ours, process)
         return ours
@@ -92,8 +95,7 @@ def serve(line: socket.socket) -> list[str] | None:
 
 def main() -> None:
     """Load what commands load, then wait; a fork becomes the command."""
-    for name in LOADED:
-        __import__(name)
+    load_everything()
     gc.freeze()
     arguments = serve(socket.socket(fileno=int(sys.argv[1])))
     if arguments is not None:
