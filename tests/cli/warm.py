@@ -101,7 +101,29 @@ def main() -> None:
     if arguments is not None:
         sys.argv[1:] = arguments
         sys.path[0] = str(Path.cwd())
-        runpy.run_module("undust", run_name="__main__", alter_sys=True)
+        code: object = None
+        try:
+            runpy.run_module("undust", run_name="__main__", alter_sys=True)
+        except SystemExit as ending:
+            code = ending.code
+        _end(code)
+
+
+def _end(code: object) -> None:
+    """End as Python does, but leave the memory to the system: to free each module takes longer than a run.
+
+    Whatever is left to say, Python says itself.
+    """
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join()
+    atexit._run_exitfuncs()  # noqa: SLF001 -- there is no public name
+    if code is None or isinstance(code, int):
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code or 0)
+    sys.exit(code)  # type: ignore[arg-type]  # a text is printed
 
 
 if __name__ == "__main__":
