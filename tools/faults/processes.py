@@ -43,11 +43,12 @@ OF_OTHERS = (
 def load_everything() -> None:
     """Load what any job would load."""
     leave_out_pandas()
-    for name in (*_own_modules(), *OF_OTHERS):
+    for name in (*own_modules(), *OF_OTHERS):
         import_module(name)
 
 
-def _own_modules() -> Iterator[str]:
+def own_modules() -> Iterator[str]:
+    """Give the names of all modules that a job may load."""
     import undust  # noqa: PLC0415 -- the tool is imported for its table as well
 
     for module in walk_packages(undust.__path__, "undust."):
