@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--in-process-gpu",
 )  # fmt: skip
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
