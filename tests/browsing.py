@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--in-process-gpu",
+    "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PATIENCE_MS = 200_000
 """For what a page does at once, unless the machine is busy."""
