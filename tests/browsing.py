@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,8 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+PATIENCE_MS = 200_000
+"""For what a page does at once, unless the machine is busy."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -37,6 +39,7 @@ def browser() -> Iterator[Browser]:
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("there is no Chromium; on Debian: apt-get install chromium")
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield chromium
@@ -57,6 +60,7 @@ def opened(browser: Browser) -> Open:
             "viewport": {"width": 1280, "height": 900},
         }
         known = browser.new_context(**(options | context))
+        known.set_default_timeout(PATIENCE_MS)
         page = known.new_page()
         said: list[str] = []
         page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -84,6 +85,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Generator[SparkSession]:
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.local.dir": str(folder),
+        "spark.python.daemon.module": "tests.engines.spark_daemon",
+        "spark.executorEnv.PYTHONPATH": str(REPOSITORY),
         "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -110,16 +113,32 @@ def _fail_if_skipped(report: Report) -> Report:
     return report
 
 
-LONG = ("engines", "fuzz", "integrations", "asking", "report", "review", "exports")
-"""Folders whose files take longest; begun first, no worker is left alone with one of them at the end."""
+def pytest_configure() -> None:
+    """Take Ctrl-C and a closed terminal as a person's shell does.
+
+    In the background of a script, or behind `nohup`, both are ignored, and so they would be by every command
+    that a test starts and stops with them.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+LONG = (
+    *("test_spark.py", "test_kills.py", "test_docs.py", "test_every_target.py", "test_spark_cluster.py"),
+    *("engines", "fuzz", "integrations", "asking", "js", "report", "exports", "learning", "cli"),
+)
+"""Files and folders that take longest; begun first, no worker is left alone with one of them at the end."""
+
+
+def _turn(item: pytest.Item) -> int:
+    places = [LONG.index(name) for name in (item.path.name, item.path.parent.name) if name in LONG]
+    return min(places, default=len(LONG))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, in the order of `LONG`."""
-    items.sort(
-        key=lambda item: LONG.index(item.path.parent.name) if item.path.parent.name in LONG else len(LONG)
-    )
+    items.sort(key=_turn)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -44,7 +44,7 @@ MAY_IMPORT = {
         " learning measuring showing engines asking crawling exchange"
     ),
     "cli": "errors extras help display showing jobs",
-    "__main__": "cli help",
+    "__main__": "cli extras help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }
 """Each folder or file at the top of the package, with those that it may import."""
@@ -73,8 +73,13 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports_of(path: Path) -> Iterator[str]:
+@cache
+def imports_of(path: Path) -> tuple[str, ...]:
     """The modules of ours that a file imports, by their full names, type hints included."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "undust")

@@ -80,7 +80,7 @@ def run_console(block: Block, page: Path, folder: Path) -> None:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=250,
+            timeout=800,
         )
         assert done.stdout == expected, f"{page.name}:{block.line}: $ {command}"
 

@@ -55,7 +55,7 @@ def test_the_tour_runs(repository: Path) -> None:
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        timeout=250,
+        timeout=800,
     )
     seen, normalized, ruled = (int(line.split()[-1]) for line in done.stdout.splitlines() if "█" in line)
     assert (seen, normalized) == (616, 535)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import REPOSITORY
 from undust.errors import MissingExtra
 from undust.extras import require
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SHOP = REPOSITORY / "examples" / "shop.jsonl.gz"
 HOSTS = ("duckdb", "pandas", "polars", "scrapy")
 
 
@@ -61,3 +68,34 @@ def test_an_integration_says_so_before_it_loads_its_host(host: str) -> None:
         said, is_loaded = done.stdout.splitlines()
         assert said.startswith(f"MissingExtra {expected}")
         assert is_loaded == "False"
+
+
+LOADED = """
+import json, sys
+from undust import __main__ as command
+sys.argv = ["undust", *json.loads(sys.argv[1])]
+try:
+    command.main()
+finally:
+    print("pandas" in sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("words", [["tree"], ["cluster", "-o", "clusters.parquet", "-q"]])
+def test_no_command_loads_pandas(words: list[str], tmp_path: Path) -> None:
+    """Nor does what it starts; pyarrow would, wherever pandas is installed."""
+    pytest.importorskip("pandas")
+    given = json.dumps([words[0], str(SHOP), *words[1:]])
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, given], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stderr.splitlines()[-1] == "False"
+
+
+def test_a_program_of_somebody_else_keeps_its_pandas() -> None:
+    """Only the command leaves it out."""
+    program = (
+        "import undust; undust.normalize(['http://a.test']); import pandas; print(pandas.Series([1]).sum())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

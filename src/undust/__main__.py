@@ -22,7 +22,10 @@ def main() -> None:
     if sys.argv[1:] in (["--help"], ["-h"]) and _has_full_width() and _show_help():
         return
     from undust.cli import main as run  # noqa: PLC0415 -- takes longer than the help
+    from undust.extras import leave_out_pandas  # noqa: PLC0415
 
+    if not any("spark" in word for word in sys.argv):  # which may want it
+        leave_out_pandas()
     run(prog_name="undust")
 
 

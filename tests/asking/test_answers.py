@@ -21,8 +21,10 @@ from bench.sites.server import serving as serving_sites
 from tests.asking.rules import DROP, HOST, outcome, tried
 from tests.asking.servers import page, serving
 from tests.cli.command import run, sentence, start
+from tools.faults.processes import OF_OTHERS, own_modules
 from undust.asking.answers import Answer, JournalFile
 from undust.errors import UndustError
+from undust.extras import leave_out_pandas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +42,7 @@ def prove(rules: str, urls: list[str], places: list[str], journal: str, *, resum
     """Prove rules in a process that may be ended at any moment."""
     import pyarrow as pa  # noqa: PLC0415 -- in the new process
 
+    leave_out_pandas()
     done = undust.validate(
         undust.load(rules),
         pa.table({"url": urls}),
@@ -65,7 +68,7 @@ class Jobs:
         hosts = {url.split("/")[2] for url in self.urls}
         self.places = [f"{host}=127.0.0.1:{server.port}" for host in sorted(hosts)]
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["undust.jobs", "undust.asking.live_judge"])
+        self._context.set_forkserver_preload([*own_modules(), *OF_OTHERS])
 
     def begin(self, *, resume: bool) -> Any:  # noqa: ANN401 -- a process
         """Start a run."""

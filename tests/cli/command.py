@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.cli.warm import WarmCommand
+from undust.cli import ENTRIES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,8 +24,8 @@ SMALL_FILES = (
     'PYTHONDONTWRITEBYTECODE=1 exec "$@"'
 )
 
-SLOW_TO_LOAD = {"cluster", "compare", "evaluate", "learn", "report", "validate"}
-"""Commands of which loading takes longer than what tests ask of them."""
+FRESH = {"review", "serve"}
+"""Commands that go on until somebody ends them."""
 FRESH_WORDS = ("--memory", "spark")
 """Arguments of runs that are about the memory of a process, or that start Spark."""
 WARM = WarmCommand()
@@ -76,9 +77,9 @@ def _ended(code: int, out: bytes | None, err: bytes) -> Ended:
 def _may_be_warm(arguments: tuple[str | Path, ...]) -> bool:
     """Whether a fork of the process that waits shows what a fresh process would."""
     names = {"UNDUST_FRESH", "PYTHONHASHSEED", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"}
-    is_slow = arguments[:1] and arguments[0] in SLOW_TO_LOAD
+    is_brief = arguments[:1] and str(arguments[0]) in ENTRIES.keys() - FRESH
     is_plain = not any(str(each).startswith(FRESH_WORDS) for each in arguments)
-    return bool(is_slow and is_plain) and not names & os.environ.keys() and WARM.fits()
+    return bool(is_brief and is_plain) and not names & os.environ.keys() and WARM.fits()
 
 
 def _warm(arguments: list[str], data: bytes, stdout: int | IO[bytes]) -> Ended:

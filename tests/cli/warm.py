@@ -20,8 +20,9 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-LOADED = ("undust.cli.learn", "undust.cli.report", "undust.jobs.learn", "undust.jobs.report", "duckdb")
-"""What most commands load; they import the same modules when they start fresh."""
+from tools.faults.processes import load_everything
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 _LONGEST = 1 << 20
 """Bytes of the words of one command."""
 
@@ -51,9 +52,11 @@ class WarmCommand:
     def _started(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._environment = _environment()
-        words = [sys.executable, str(Path(__file__).resolve()), str(theirs.fileno())]
+        words = [sys.executable, "-m", "tests.cli.warm", str(theirs.fileno())]
         nowhere = subprocess.DEVNULL
-        process = subprocess.Popen(words, stdin=nowhere, stdout=nowhere, pass_fds=[theirs.fileno()])
+        process = subprocess.Popen(
+            words, stdin=nowhere, stdout=nowhere, pass_fds=[theirs.fileno()], cwd=REPOSITORY
+        )
         theirs.close()
         atexit.register(_stop, ours, process)
         return ours
@@ -92,14 +95,35 @@ def serve(line: socket.socket) -> list[str] | None:
 
 def main() -> None:
     """Load what commands load, then wait; a fork becomes the command."""
-    for name in LOADED:
-        __import__(name)
+    load_everything()
     gc.freeze()
     arguments = serve(socket.socket(fileno=int(sys.argv[1])))
     if arguments is not None:
         sys.argv[1:] = arguments
         sys.path[0] = str(Path.cwd())
-        runpy.run_module("undust", run_name="__main__", alter_sys=True)
+        code: object = None
+        try:
+            runpy.run_module("undust", run_name="__main__", alter_sys=True)
+        except SystemExit as ending:
+            code = ending.code
+        _end(code)
+
+
+def _end(code: object) -> None:
+    """End as Python does, but leave the memory to the system: to free each module takes longer than a run.
+
+    Whatever is left to say, Python says itself.
+    """
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join()
+    atexit._run_exitfuncs()  # noqa: SLF001 -- there is no public name
+    if code is None or isinstance(code, int):
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code or 0)
+    sys.exit(code)  # type: ignore[arg-type]  # a text is printed
 
 
 if __name__ == "__main__":

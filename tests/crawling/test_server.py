@@ -53,7 +53,7 @@ def served(learner: undust.CrawlLearner, token: str | None = None) -> AbstractCo
 
 def ask(server: CrawlServer, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
     """Send a request, and return the status and the JSON of the answer."""
-    client = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+    client = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=200)
     data = None if body is None else json.dumps(body)
     client.request("GET" if body is None else "POST", path, data, headers)
     response = client.getresponse()
@@ -146,14 +146,14 @@ def test_large_bodies_and_many_connections_are_bounded() -> None:
     """A body that is too long is refused unread; connections beyond the limit get an answer at once."""
     with served(undust.CrawlLearner()) as server:
         address = ("127.0.0.1", server.server_address[1])
-        with socket.create_connection(address, timeout=30) as client:
+        with socket.create_connection(address, timeout=200) as client:
             head = f"POST /decide HTTP/1.1\r\nHost: 127.0.0.1:{address[1]}\r\n"
             client.sendall(f"{head}Content-Length: {MOST_REQUEST_BYTES + 1}\r\n\r\n".encode())
             assert client.recv(200).startswith(b"HTTP/1.1 413 ")
-        with socket.create_connection(address, timeout=30) as client:
+        with socket.create_connection(address, timeout=200) as client:
             client.sendall(b"\x00\x01nonsense\r\n\r\n")
             assert b'"error"' in client.recv(1000)
-        clients = [socket.create_connection(address, timeout=30) for _ in range(MOST_CONNECTIONS + 20)]
+        clients = [socket.create_connection(address, timeout=200) for _ in range(MOST_CONNECTIONS + 20)]
         try:
             answer = clients[-1].recv(1000)
             assert answer.startswith(b"HTTP/1.1 503 ")
@@ -168,7 +168,7 @@ def test_slow_clients_get_an_answer_and_lose_their_place(monkeypatch: pytest.Mon
     monkeypatch.setattr(server_module, "SLOWEST_SECONDS", 1)
     with served(undust.CrawlLearner()) as server:
         port = server.server_address[1]
-        slow = [socket.create_connection(("127.0.0.1", port), timeout=30) for _ in range(3)]
+        slow = [socket.create_connection(("127.0.0.1", port), timeout=200) for _ in range(3)]
         try:
             slow[0].sendall(b"POST /decide HTT")
             slow[1].sendall(f"POST /decide HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode())
@@ -222,7 +222,7 @@ def command(folder: Path, *words: str) -> Iterator[str]:
         yield process.stdout.readline().strip()
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=200)
     assert process.returncode == 0
 
 
@@ -234,7 +234,7 @@ def test_the_command_with_curl_and_node(tmp_path: Path) -> None:
     with command(tmp_path) as said:
         base = said.rpartition(" ")[2]
         options = ["--input-type=module", "-e", NODE, base]
-        done = subprocess.run([node, *options], capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run([node, *options], capture_output=True, text=True, check=True, timeout=200)
         assert done.stdout == "fetch skip\n"
     path = str(tmp_path / "crawl.sock")
     with command(tmp_path, "--socket", path):

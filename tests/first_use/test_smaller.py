@@ -86,7 +86,7 @@ def test_c8_a_length_of_5000_digits_is_refused(length: str, tmp_path: Path) -> N
                     answer = answered(int(found[1]), found[2], length)
                     break
             process.send_signal(signal.SIGINT)
-            said += process.communicate(timeout=60)[0].decode()
+            said += process.communicate(timeout=200)[0].decode()
         finally:
             process.kill()
     assert b" 4" in answer[:13], answer
@@ -97,7 +97,7 @@ def answered(port: int, token: str, length: str) -> bytes:
     """Return the beginning of what a review answers to a save of such a length, if it ever does."""
     host = f"127.0.0.1:{port}"
     head = f"POST /save HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nX-Undust-Token: {token}\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection, suppress(TimeoutError):
+    with socket.create_connection(("127.0.0.1", port), timeout=200) as connection, suppress(TimeoutError):
         connection.sendall(
             f"{head}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n".encode()
         )

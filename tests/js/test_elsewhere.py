@@ -148,7 +148,7 @@ def posted(address: str, data: bytes, server: subprocess.Popen[bytes]) -> HTTPRe
     for _ in range(1200):
         assert server.poll() is None, "the worker did not start"
         with suppress(URLError):
-            answer: HTTPResponse = urlopen(address, data=data, timeout=60)  # noqa: S310 -- loopback
+            answer: HTTPResponse = urlopen(address, data=data, timeout=200)  # noqa: S310 -- loopback
             return answer
         time.sleep(0.05)
     pytest.fail("the worker does not answer")

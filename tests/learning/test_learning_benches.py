@@ -17,7 +17,7 @@ def lines_of(repository: Path, command: str) -> list[dict[str, Any]]:
     """The JSON lines that a benchmark prints."""
     words = [sys.executable, "-m", *command.split(), "--json"]
     done = subprocess.run(
-        words, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, timeout=300
+        words, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, timeout=800
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -51,10 +52,15 @@ def state_of(rows: Iterable[tuple[str, str]], *rules: Rule) -> State:
     return State(SitePages(found, Requirements()), rules)
 
 
+@cache
+def some_effect() -> Effect:
+    """The effect of a rule on the smallest of sites."""
+    return state_of([("http://a.test/?x=1", "1"), ("http://a.test/", "1")]).effect(drop("x"))
+
+
 def record(lost: int, pages: int) -> Effect:
     """What is asked of an effect where only counts matter."""
-    site = state_of([("http://a.test/?x=1", "1"), ("http://a.test/", "1")])
-    effect = site.effect(drop("x"))
+    effect = some_effect()
     return type(effect)(**{**effect.__dict__, "lost": lost, "pages": pages})
 
 

@@ -22,7 +22,7 @@ def test_one_kind_of_site(repository: Path) -> None:
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        timeout=250,
+        timeout=800,
     )
     careless, learned = map(json.loads, done.stdout.splitlines())
     assert (careless["method"], learned["method"]) == ("drop-query", "substring")

@@ -72,8 +72,8 @@ def read(text: str, *, is_fetched: bool) -> Rule:
 
 @settings(max_examples=1500)
 @given(
-    st.permutations(DROPPING).flatmap(lambda all_: st.integers(1, 5).map(lambda n: all_[:n])),
-    st.permutations(OTHERS).flatmap(lambda all_: st.integers(0, 6).map(lambda n: all_[:n])),
+    st.lists(st.sampled_from(DROPPING), min_size=1, max_size=5, unique=True),
+    st.lists(st.sampled_from(OTHERS), max_size=6, unique=True),
     st.lists(st.booleans(), min_size=11, max_size=11),
     st.randoms(use_true_random=False),
     urls,

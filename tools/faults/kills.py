@@ -31,7 +31,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tools.faults.baseline import Lost, baseline_of
-from tools.faults.jobs import COPIES, JOBS, JOURNAL, PAGES, Job, make_inputs, prepare
+from tools.faults.jobs import COPIES, JOBS, JOURNAL, Job, make_inputs, prepare
 from tools.faults.processes import LONGEST_S, PART, Ended, Running, load_everything
 from tools.faults.shop import serving
 
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from tools.faults.baseline import Baseline
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
-SITES = 6
+SITES = 4
 """Of the crawl, so that some may be finished when the job is ended."""
+SITE_PAGES = 20
 LEFT_BY_SIGKILL = (PART, "tmp/undust-*")
 FRAME = re.compile(r'File "[^"]*/undust/([^"]+)", line \d+, in (\S+)')
 BEFORE_MAIN = {("__init__.py", "<module>"), ("display.py", "<module>"), ("__main__.py", "<module>")}
@@ -78,7 +79,7 @@ def make_crawl(folder: Path) -> None:
             "digest": f"{site} {page}",
         }
         for site in range(SITES)
-        for page in range(PAGES)
+        for page in range(SITE_PAGES)
         for copy in range(COPIES)
     ]
     lines = "".join(json.dumps(row) + "\n" for row in rows)

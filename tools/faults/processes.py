@@ -15,12 +15,14 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
 from tools.faults.jobs import UNDUST, Job
+from undust.extras import leave_out_pandas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     Setting = Callable[[], object]
@@ -29,23 +31,29 @@ PART = ".undust-*.part"
 LONGEST_S = 120.0
 SHOW_STACKS, STACKS_S = signal.SIGUSR1, 5.0
 """What makes a job that does not end say where it is, and how long it has for that."""
-LOADED = (
-    *("undust.jobs", "undust.showing.review", "undust.jobs.application", "undust.files.parquet", "rich.text"),
-    *(
-        "undust.showing.report",
-        "undust.exchange.exports",
-        "undust.exchange.imports",
-        "undust.engines.local",
-        "duckdb",
-    ),
-    *("undust.cli.options", "undust.showing.listing", "warcio.archiveiterator", "fastwarc.warc"),
+OTHERS = ("undust.integrations", "undust.engines.spark", "undust.cli.spark_submit", "undust.__main__")
+"""Modules that need a program of somebody else, or that start something."""
+OF_OTHERS = (
+    *("duckdb", "pyarrow.acero", "pyarrow.json", "numpy.ma", "numpy.random", "dateutil.relativedelta"),
+    *("httpcore", "protego", "rich.text", "warcio.archiveiterator", "fastwarc.warc"),
 )
+"""What the commands use of other packages; some load it when they need it."""
 
 
 def load_everything() -> None:
     """Load what any job would load."""
-    for name in LOADED:
+    leave_out_pandas()
+    for name in (*own_modules(), *OF_OTHERS):
         import_module(name)
+
+
+def own_modules() -> Iterator[str]:
+    """Give the names of all modules that a job may load."""
+    import undust  # noqa: PLC0415 -- the tool is imported for its table as well
+
+    for module in walk_packages(undust.__path__, "undust."):
+        if not module.name.startswith(OTHERS):
+            yield module.name
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,14 @@ from undust.crawling.rule_tests import Canonicals
 from undust.crawling.rules_in_use import (
     FORM_PLACE,
     KEY_PLACE,
+    CrawledUrls,
     all_steps,
+    best_of,
     idle_guesses,
     keys_by,
     until_one,
     uses_in,
 )
-from undust.crawling.rules_together import CrawledUrls, best_of
 from undust.learning.outcome import Unwanted
 
 if TYPE_CHECKING:

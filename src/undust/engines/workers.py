@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pyarrow as pa
 
+from undust.extras import is_pandas_left_out, leave_out_pandas
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.process import BaseProcess
@@ -90,7 +92,8 @@ class Workers:
 
     def _hired(self) -> Worker:
         line, other_end = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(other_end, self._function), daemon=True)
+        given = (other_end, self._function, is_pandas_left_out())
+        process = self._context.Process(target=_work, args=given, daemon=True)
         # Ctrl-C reaches a new process before it can say that it ignores it; what is blocked stays blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -127,10 +130,12 @@ def _next(again: deque[WorkerTask], tasks: Iterator[list[TaskPart]]) -> WorkerTa
     return None if parts is None else WorkerTask(parts)
 
 
-def _work(line: Connection[bytes, bytes], packed_function: bytes) -> None:
+def _work(line: Connection[bytes, bytes], packed_function: bytes, is_without_pandas: bool) -> None:  # noqa: FBT001
     """Answer tasks until there are no more."""
     # Ctrl-C is for the process that the person started; it ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if is_without_pandas:
+        leave_out_pandas()
     pa.set_cpu_count(1)
     function: SiteFunction = pickle.loads(packed_function)  # noqa: S301 -- from the process that started us
     with suppress(EOFError, ConnectionError):

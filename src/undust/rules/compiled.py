@@ -201,7 +201,9 @@ class Canonicalizer:
         )
 
     def _steps(self, done: list[tuple[int, str]]) -> tuple[Step, ...]:
-        return tuple(Step(self.rules[place], place + 1, after) for place, after in done)
+        # Rules that undo each other take hundreds of steps, and each rule is read anew from the file.
+        rules = {place: self.rules[place] for place in {place for place, _ in done}}
+        return tuple(Step(rules[place], place + 1, after) for place, after in done)
 
     def __reduce__(self) -> tuple[type[Canonicalizer], tuple[OrderedRules]]:
         """Travel to other processes as rules; they are compiled again there."""

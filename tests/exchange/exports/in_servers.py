@@ -74,7 +74,7 @@ def by_server(name: str, text: str, urls: Sequence[str]) -> list[str]:
 
 def arrivals(port: int, urls: Sequence[str]) -> list[str]:
     """Where redirects lead from each URL."""
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=200)) as connection:
         return [_arrival(connection, url) for url in urls]
 
 

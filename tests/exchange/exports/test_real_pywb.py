@@ -118,7 +118,7 @@ def replaying(programs: Path, folder: Path) -> Iterator[str]:
 def replayed(address: str, url: str) -> str:
     """Return what pywb shows for a URL; nothing where it has no page."""
     try:
-        with urllib.request.urlopen(address + url, timeout=60) as answer:  # noqa: S310 -- loopback
+        with urllib.request.urlopen(address + url, timeout=200) as answer:  # noqa: S310 -- loopback
             return str(answer.read().decode())
     except urllib.error.HTTPError:
         return ""

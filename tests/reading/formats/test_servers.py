@@ -116,7 +116,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 def send(port: int, data: bytes) -> bytes:
     """What the server says to some bytes, until it hangs up."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=200) as connection:
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
         answer = b""

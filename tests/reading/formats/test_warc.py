@@ -112,7 +112,7 @@ def test_archive_that_wget_wrote(site: str, tmp_path: Path) -> None:
         "--max-redirect=0",
         "--no-proxy",
     ]
-    subprocess.run([*command, f"{site}/"], cwd=tmp_path, check=False, timeout=60)
+    subprocess.run([*command, f"{site}/"], cwd=tmp_path, check=False, timeout=200)
     path = tmp_path / "crawl.warc.gz"
     with path.open("rb") as file:
         expected = [

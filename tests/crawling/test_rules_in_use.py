@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tests.crawling.crawled_site import HOST, row_of
 from undust.crawling.fetched import Fetched, PageRecord
-from undust.crawling.rules_in_use import PriorRules, RulesInUse
-from undust.crawling.rules_together import CrawledUrls, best_of
+from undust.crawling.rules_in_use import CrawledUrls, PriorRules, RulesInUse, best_of
 from undust.rules import Rule, RuleSet
 
 SITE = "shop.test"
