@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "display": "",
     "errors": "display",
     "privacy": "",
-    "statistics": "_core",
+    "statistics": "display _core",
     "extras": "errors",
     "files": "errors display extras _core",
     "urls": "extras _core",
@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "learning": "errors display privacy statistics _core rules pages edits judging proposing searching",
     "measuring": "errors display statistics files urls rules pages proposing learning",
     "asking": "errors statistics files urls rules reading pages judging",
-    "showing": "errors display privacy files urls rules pages judging learning measuring asking",
+    "showing": "errors display privacy statistics files urls rules pages judging learning measuring asking",
     "engines": "errors extras files reading",
     "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
     "integrations": "errors extras files urls rules reading crawling",
@@ -44,7 +44,7 @@ MAY_IMPORT = {
         " learning measuring showing engines asking crawling exchange"
     ),
     "cli": "errors extras help display showing jobs",
-    "__main__": "cli extras help",
+    "__main__": "cli help",
     "__init__": "errors extras display urls rules engines crawling exchange jobs",
 }
 """Each folder or file at the top of the package, with those that it may import."""

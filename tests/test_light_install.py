@@ -133,7 +133,7 @@ def test_importing_it_loads_next_to_nothing(environment: Path) -> None:
     done = run(environment, "python", "-I", "-c", loaded)
     assert done.stderr == ""
     others = {name for name in done.stdout.split() if name.partition(".")[0] != "importlib"}
-    assert others <= {"__future__", "undust", "undust.errors", "warnings"}
+    assert others <= {"__future__", "undust", "undust.display", "warnings"}
 
 
 WITHOUT_LEARN = """

@@ -14,6 +14,25 @@ FULL_WIDTH = 80
 _INTERRUPTED = 128 + _signal.SIGINT
 
 
+class WithoutPandas:
+    """Makes pandas look as if it were not installed.
+
+    Where it is, pyarrow loads it for the first array that it makes of a list, which takes longer than most
+    commands. Processes that the command starts import this file too, and have its arguments.
+    """
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """Find no pandas; the rest is found by others."""
+        if name == "pandas":
+            message = "no command of undust uses it"
+            raise ModuleNotFoundError(message, name=name)
+
+
+if not any("spark" in word for word in sys.argv):  # which may want it
+    sys.meta_path.insert(0, WithoutPandas)
+
+
 def main() -> None:
     """Run the command."""
     # The parent process may want Ctrl-C to be ignored, as nohup and shell scripts do.
@@ -22,10 +41,7 @@ def main() -> None:
     if sys.argv[1:] in (["--help"], ["-h"]) and _has_full_width() and _show_help():
         return
     from undust.cli import main as run  # noqa: PLC0415 -- takes longer than the help
-    from undust.extras import leave_out_pandas  # noqa: PLC0415
 
-    if not any("spark" in word for word in sys.argv):  # which may want it
-        leave_out_pandas()
     run(prog_name="undust")
 
 

@@ -1,4 +1,4 @@
-"""What a machine may lack: packages that come with an extra of undust, and signals of other systems.
+"""What a machine may lack: packages that come with an extra of undust.
 
 An integration whose package is missing reports in one sentence what to install; not by a traceback, and
 not in the middle of a crawl.
@@ -6,15 +6,7 @@ not in the middle of a crawl.
 
 from __future__ import annotations
 
-import signal
-import sys
-
 from undust.errors import MissingExtra
-
-POLITE = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""Signals that ask a program to end, and leave it time to clean up; Windows has no SIGHUP."""
-HAS_TIMER = hasattr(signal, "setitimer")
-"""Whether a signal can be sent to oneself after a while."""
 
 LEARN = "learn"
 """The extra that brings everything but applying rules."""
@@ -37,31 +29,6 @@ def missing_extra(error: ModuleNotFoundError) -> MissingExtra | None:
     if name not in _OF_LEARN:
         return None
     return MissingExtra(f"{name} is not installed; pip install 'undust[{LEARN}]'", name=name)
-
-
-class _WithoutPandas:
-    """Makes pandas look as if it were not installed."""
-
-    @staticmethod
-    def find_spec(name: str, *_: object) -> None:
-        if name == "pandas":
-            message = "no command of undust uses it"
-            raise ModuleNotFoundError(message, name=name)
-
-
-def leave_out_pandas() -> None:
-    """Let this process, which is undust's own, run without pandas.
-
-    Where pandas is installed, pyarrow loads it for the first array that it makes of a list, which takes
-    longer than most commands.
-    """
-    if not is_pandas_left_out():
-        sys.meta_path.insert(0, _WithoutPandas)
-
-
-def is_pandas_left_out() -> bool:
-    """Return whether this process runs without pandas; those that it starts may then, too."""
-    return _WithoutPandas in sys.meta_path
 
 
 def require(package: str, oldest: str, extra: str | None = None) -> None:

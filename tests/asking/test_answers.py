@@ -24,7 +24,6 @@ from tests.cli.command import run, sentence, start
 from tools.faults.processes import OF_OTHERS, own_modules
 from undust.asking.answers import Answer, JournalFile
 from undust.errors import UndustError
-from undust.extras import leave_out_pandas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +41,6 @@ def prove(rules: str, urls: list[str], places: list[str], journal: str, *, resum
     """Prove rules in a process that may be ended at any moment."""
     import pyarrow as pa  # noqa: PLC0415 -- in the new process
 
-    leave_out_pandas()
     done = undust.validate(
         undust.load(rules),
         pa.table({"url": urls}),

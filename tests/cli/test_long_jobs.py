@@ -33,10 +33,10 @@ SITES = 12
 COMMAND = """
 import os, sys
 from undust.cli import main
-from undust.engines import budget
-from undust.jobs import one_site, site_journal
-site_journal.JOURNAL_PATIENCE = 0.0
-budget.HELD_SHARE = float(os.environ.get("HELD", budget.HELD_SHARE))
+from undust.engines import spool
+from undust.jobs import combined, one_site
+combined.JOURNAL_PATIENCE = 0.0
+spool.HELD_SHARE = float(os.environ.get("HELD", spool.HELD_SHARE))
 real = one_site.combined_rules
 failing, greedy = (os.environ.get(name, "").split() for name in ("FAILING", "GREEDY"))
 def learn_site(site, *rest):

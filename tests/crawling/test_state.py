@@ -89,7 +89,7 @@ def crawl_and_tell(folder: Path, done: Path) -> None:
 
     crawl = Telling(undust.CrawlLearner(folder))
     crawl.ask(crawl.learner.returned())
-    crawl.ask(sessions(150, 6))
+    crawl.ask(sessions(240, 6))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -110,7 +110,7 @@ def test_a_crawl_that_is_killed_again_and_again(tmp_path: Path) -> None:
         process.join()
     assert kills == KILLS
     crawl_and_tell(tmp_path / "state", done)
-    assert {page_by_id(url) for url in done.read_text().split()} == {str(item) for item in range(150)}
+    assert {page_by_id(url) for url in done.read_text().split()} == {str(item) for item in range(240)}
 
 
 def test_one_process_writes(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -122,3 +123,23 @@ def test_a_second_signal_does_not_end_the_cleaning_up() -> None:
     with pytest.raises(Ended), ending_cleanly():
         work()
     assert cleaned == ["all"]
+
+
+@pytest.mark.usefixtures("stopped_by_signals")
+def test_a_signal_while_the_folder_of_the_system_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python writes a file into it and removes it again; a signal in between leaves none behind."""
+    opened = os.open
+
+    def stopped(path: Any, *arguments: Any, **options: Any) -> int:  # noqa: ANN401
+        found = opened(path, *arguments, **options)
+        signal.raise_signal(signal.SIGTERM)
+        return found
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(os, "open", stopped)
+    with pytest.raises(Stopped), temporary_folder("undust-"):
+        pass
+    assert list(tmp_path.iterdir()) == []

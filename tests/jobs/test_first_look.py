@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from undust.display import Totals
 from undust.engines import LocalEngine, spool
 from undust.jobs import combined
 from undust.jobs.find_duplicates import table_with_site
@@ -17,6 +16,7 @@ from undust.jobs.one_site import LearningTask, learn_rows
 from undust.jobs.records import from_text
 from undust.learning import Requirements
 from undust.reading.observations import SCHEMA, sites_in
+from undust.statistics import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

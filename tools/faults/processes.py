@@ -19,7 +19,6 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
 from tools.faults.jobs import UNDUST, Job
-from undust.extras import leave_out_pandas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +41,7 @@ OF_OTHERS = (
 
 def load_everything() -> None:
     """Load what any job would load."""
-    leave_out_pandas()
+    import_module("undust.__main__")  # which leaves out what commands do not need
     for name in (*own_modules(), *OF_OTHERS):
         import_module(name)
 

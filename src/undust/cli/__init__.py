@@ -25,7 +25,7 @@ import click
 
 from undust.display import printable
 from undust.errors import UndustError, file_sentence
-from undust.extras import HAS_TIMER, POLITE, missing_extra
+from undust.extras import missing_extra
 from undust.help import MORE, PURPOSE, TRIES, grouped_commands
 
 if TYPE_CHECKING:
@@ -250,7 +250,9 @@ def ending_cleanly() -> Iterator[None]:
             ended.append(Ended(number))
             raise ended[0]
 
-    handlers = dict.fromkeys(POLITE, end) | {signal.SIGINT: interrupt}
+    # Windows has no SIGHUP.
+    others = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    handlers = dict.fromkeys(others, end) | {signal.SIGINT: interrupt}
     before: dict[signal.Signals, Any] = {}
     with _raised_again():
         try:
@@ -290,7 +292,7 @@ def _raised_again() -> Iterator[None]:
     def raise_again(_: int, __: object) -> NoReturn:
         raise swallowed[-1]
 
-    if not HAS_TIMER:
+    if not hasattr(signal, "setitimer"):
         yield
         return
     try:

@@ -15,11 +15,9 @@ import errno
 import os
 import re
 import shutil
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -27,10 +25,11 @@ import pyarrow.parquet as pq
 
 from undust.errors import UndustError
 from undust.files.replacing import CLOSED_IN_CHILDREN, is_own, lock
-from undust.files.temporary import TemporaryFolder, give_back_memory
+from undust.files.temporary import TemporaryFolder, give_back_memory, parent_of_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 
 SCRATCH_PREFIX = "undust-scratch-"
@@ -43,7 +42,7 @@ class Scratch:
     """The folder, made when it is first asked for."""
 
     def __init__(self, parent: str | None = None) -> None:
-        self.parent = Path(parent or tempfile.gettempdir())
+        self.parent = parent_of_folders(parent)
         self._made: TemporaryFolder | None = None
 
     @property

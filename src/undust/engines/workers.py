@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from undust.extras import is_pandas_left_out, leave_out_pandas
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.process import BaseProcess
@@ -92,8 +90,7 @@ class Workers:
 
     def _hired(self) -> Worker:
         line, other_end = self._context.Pipe()
-        given = (other_end, self._function, is_pandas_left_out())
-        process = self._context.Process(target=_work, args=given, daemon=True)
+        process = self._context.Process(target=_work, args=(other_end, self._function), daemon=True)
         # Ctrl-C reaches a new process before it can say that it ignores it; what is blocked stays blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -130,12 +127,10 @@ def _next(again: deque[WorkerTask], tasks: Iterator[list[TaskPart]]) -> WorkerTa
     return None if parts is None else WorkerTask(parts)
 
 
-def _work(line: Connection[bytes, bytes], packed_function: bytes, is_without_pandas: bool) -> None:  # noqa: FBT001
+def _work(line: Connection[bytes, bytes], packed_function: bytes) -> None:
     """Answer tasks until there are no more."""
     # Ctrl-C is for the process that the person started; it ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if is_without_pandas:
-        leave_out_pandas()
     pa.set_cpu_count(1)
     function: SiteFunction = pickle.loads(packed_function)  # noqa: S301 -- from the process that started us
     with suppress(EOFError, ConnectionError):

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from undust.errors import DamagedSource
 from undust.files.change import text_from_bytes
+from undust.files.temporary import parent_of_folders
 from undust.files.writing import writing_parquet
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _seekable(file: BinaryIO) -> Iterator[BinaryIO]:
     if file.seekable():
         yield file
         return
-    with tempfile.TemporaryFile() as copy:
+    with tempfile.TemporaryFile(dir=parent_of_folders()) as copy:
         shutil.copyfileobj(file, copy)
         copy.seek(0)
         yield copy

@@ -21,8 +21,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from undust.extras import POLITE
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -34,6 +32,8 @@ except ModuleNotFoundError:  # Windows
 
 
 STATUS = Path("/proc/self/status")
+POLITE = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a program to end, and leave it time to clean up; Windows has no SIGHUP."""
 
 
 def peak_memory_bytes() -> int:
@@ -83,13 +83,24 @@ class TemporaryFolder:
 @contextmanager
 def temporary_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
     """Give a folder that is removed at the end of the block."""
-    from tempfile import gettempdir  # noqa: PLC0415 -- slow to load, and most commands need no folder
-
-    folder = TemporaryFolder(Path(parent or gettempdir()), prefix)
+    folder = TemporaryFolder(parent_of_folders(parent), prefix)
     try:
         yield str(folder.path)
     finally:
         folder.close()
+
+
+def parent_of_folders(named: str | None = None) -> Path:
+    """Return where temporary folders are made: the folder that a person named, or that of the system.
+
+    Python tries the folder of the system by writing a file there, which a signal could leave behind.
+    """
+    if named:
+        return Path(named)
+    from tempfile import gettempdir  # noqa: PLC0415 -- slow to load, and most commands need no folder
+
+    with undisturbed():
+        return Path(gettempdir())
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from undust.display import Totals
 from undust.engines import NONE_SET_ASIDE, SITE
 from undust.errors import UndustError
 from undust.jobs.proposals import proposed_beside
@@ -52,6 +51,7 @@ from undust.pages.clustering.distrust import EMPTY
 from undust.pages.clustering.false_clusters import VALUES
 from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
+from undust.statistics import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

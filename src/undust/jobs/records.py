@@ -24,13 +24,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 import pyarrow as pa
 
-from undust.display import Totals
 from undust.engines import SITE
 from undust.judging.checked import CheckedPages
 from undust.learning import RefusedRule, SitePages, SiteRules, SiteTally, State
 from undust.learning.generic import SHOWN, ShapeSums, SharedShape, SiteVote, vote_of
 from undust.rules import Rule, program_of
-from undust.statistics import interval, upper_bound
+from undust.statistics import Totals, interval, upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from undust.display import Totals
     from undust.measuring import Labelled, RuleRow
     from undust.pages.clustering import Duplicates, SiteClusters
     from undust.rules import Rule
     from undust.showing.tree import SiteTree
+    from undust.statistics import Totals
 
 
 _MOST_TRIED = 1_000_000

@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.display import Totals
 from undust.engines import SITE
 from undust.jobs.first_look import RareShapes, rare_shapes, shape_texts
 from undust.jobs.one_site import labelled_in
@@ -31,6 +30,7 @@ from undust.pages.clustering import find_in_site
 from undust.pages.clustering.false_clusters import VALUES
 from undust.pages.clustering.nodes import FIRST_ERROR
 from undust.rules import RuleSet, program_of
+from undust.statistics import Totals
 from undust.urls import normalize
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from undust.display import Totals
 from undust.judging.checked import CheckedPages, checked_of_sites
 from undust.learning.bounds import HeldPairs
 from undust.learning.rule_evidence import masked
 from undust.rules import RuleSet, program_of
 from undust.rules.language import is_proposed
 from undust.rules.verdict import first_of_each_reason
+from undust.statistics import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

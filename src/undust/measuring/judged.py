@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undust.display import Totals, drawn
+from undust.display import drawn
 from undust.errors import UndustError
 from undust.measuring.counts import LabelledPages, coded, measure_images
 from undust.measuring.measures import Measures, mean
 from undust.rules import RuleSet
 from undust.rules.compiled import rules_in_effect
+from undust.statistics import Totals
 from undust.urls import site_of
 
 if TYPE_CHECKING:

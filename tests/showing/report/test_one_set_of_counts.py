@@ -12,9 +12,9 @@ import pytest
 import undust
 from tests.cli.command import run
 from tests.showing.report import generated
-from undust.display import Totals
 from undust.jobs.report import ReportInput
 from undust.rules import RuleSet
+from undust.statistics import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ is applied, or two rules that disagree are seldom intended. The findings come fr
 the set on URLs made of its own patterns, so each has a URL to show; a set without findings is not proven
 to have none.
 
-What changed between two rule sets is told by id: the text of a rule is its identity, the rest may differ.
+Two rule sets are compared by id: the text of a rule is its identity, the rest may differ.
 """
 
 from __future__ import annotations

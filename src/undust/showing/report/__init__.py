@@ -1,6 +1,6 @@
 """The page that a person reads before rules are deployed: facts of rules and URLs in, one file out.
 
-The page stands alone: no network, nothing to install, nothing that runs but our script. The facts are one
+The page needs nothing else: no network, nothing to install, and it runs only our script. The facts are one
 JSON value: the whole, the sites at a glance, and some sites in full.
 
 Everything that strangers wrote travels as JSON inside a block that no browser executes, and becomes text
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from undust.display import Totals
 from undust.files.streams import open_output
 from undust.measuring.measures import share
 from undust.rules import RuleSet
@@ -40,6 +39,7 @@ from undust.showing.report.material import (
 from undust.showing.report.rule_facts import RuleTrials, told_alike, told_refusals, told_rules
 from undust.showing.report.sections import curve, fetches, scheme
 from undust.showing.words import figures
+from undust.statistics import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -28,11 +28,11 @@ from undust.showing.words import pieces
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from undust.display import Totals
     from undust.measuring import Labelled, Measures
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
     from undust.showing.tree import SiteTree
+    from undust.statistics import Totals
 
 
 PAGE_BYTES = 2_400_000
