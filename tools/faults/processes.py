@@ -41,7 +41,8 @@ OF_OTHERS = (
 
 def load_everything() -> None:
     """Load what any job would load."""
-    import_module("undust.__main__")  # which leaves out what commands do not need
+    import_module("undust.__main__")  # it leaves out what commands do not need; a run imports it anew
+    del sys.modules["undust.__main__"]
     for name in (*own_modules(), *OF_OTHERS):
         import_module(name)
 
