@@ -471,3 +471,20 @@ def test_pages_that_change_do_not_undo_all_rules() -> None:
     crawl.ask(sessions(60, 8))
     assert len(crawl.pages) == 60
     assert len(crawl.fetched) < 200
+
+
+def test_sorted_lists_that_name_the_unsorted_one() -> None:
+    """Short lists show the same sorted or not; that says nothing of long ones."""
+
+    class Lists(Crawl):
+        def row(self, url: str) -> dict[str, object]:
+            return row_of(url, self.page_of(url)) | {"canonical": url.replace("/by-price/", "/list/")}
+
+    def page_of(url: str) -> str:
+        number = url.rpartition("/")[2]
+        return url if int(number) >= 8 else number
+
+    crawl = Lists(undust.CrawlLearner(prior=False, learn=lambda _: ()), page_of)
+    urls = [f"{HOST}/{folder}/{number}" for number in range(11) for folder in ("by-price", "list")]
+    crawl.ask(urls)
+    assert crawl.pages == {page_of(url) for url in urls}

@@ -347,7 +347,8 @@ class Canonicals:
     _by_key: dict[str, str] = field(default_factory=dict)
     """The keys of what is named, each with the URL that names it."""
     _tests: dict[str, RuleTest] = field(default_factory=dict)
-    """How the statements of each place did."""
+    """How the statements of each place did; a list that is sorted names the list that is not, and for short
+    ones that is right, so they take as many pages as a choice."""
 
     def add(self, url: str, target: str, key: Callable[[str], str]) -> None:
         """Take what a page says."""
@@ -388,7 +389,7 @@ class Canonicals:
         if test is None:
             if len(self._tests) >= MOST_TRAP_PLACES:
                 return False
-            test = self._tests[place] = RuleTest(0)
+            test = self._tests[place] = RuleTest(0, needed=CHOICE_PAGES)
         had_failed = test.fails
         test.note(url, is_good=is_good)
         return test.fails and not had_failed
