@@ -59,8 +59,6 @@ _SECURED = len(TEXTS) - 1
 MOST_WITHDRAWN = 2
 """A rule that was withdrawn may come back if it is learned again, for what refuted it was seen then; not a
 rule that was withdrawn this often."""
-WRONG_COSTS = 10
-"""Fetches that one pair of different pages under one key counts for: others like it would never be seen."""
 FORM_PLACE: Final = 2
 KEY_PLACE: Final = 5
 """Places in a way: the canonical form, and the key."""
@@ -336,7 +334,7 @@ class CrawledUrls(NamedTuple):
 
 
 def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> RuleSet:
-    """Return rules that were learned now, with those of before that cost less than they save.
+    """Return rules that were learned now, with those of before if they join no more and skip more.
 
     Args:
         own: The rules that were learned now.
@@ -351,7 +349,7 @@ def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> Rule
     if not old or not known.skipped:
         return only_new
     wrong = known.wrong_pairs(only_new)
-    best, least = only_new, known.uncovered(only_new) + WRONG_COSTS * len(wrong)
+    best, least = only_new, known.uncovered(only_new)
     for together in ([*own, *old], [*old, *own]):
         rules = before.ordered(together, guessed)
         pairs = known.wrong_pairs(rules)
@@ -360,9 +358,9 @@ def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> Rule
             kept = [rule for rule in together if rule.id in fresh or rule.id not in blamed]
             rules = before.ordered(kept, guessed)
             pairs = known.wrong_pairs(rules)
-        cost = known.uncovered(rules) + WRONG_COSTS * len(pairs)
-        if cost < least:
-            best, least = rules, cost
+        uncovered = known.uncovered(rules)
+        if len(pairs) <= len(wrong) and uncovered < least:
+            best, least = rules, uncovered
     return best
 
 
