@@ -37,6 +37,8 @@ CONFIDENCE = 0.95
 _HALVINGS = 60
 _TINY = 1e-300
 _PRECISION = 1e-14
+_POINTS, _WIDE = 24, 4.0
+"""Points of a distribution that is summed up, and how many standard deviations that reaches."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -66,6 +68,49 @@ def _upper(hits: int, trials: int, tail: float) -> float:
     if hits >= trials:
         return 1.0
     return _solve(lambda rate: 1 - _beta_share(rate, hits + 1, trials - hits) > tail)
+
+
+@lru_cache(maxsize=1 << 12)
+def upper_bound_beside(
+    hits: int, trials: int, beside: float, variance: float, confidence: float = CONFIDENCE
+) -> float:
+    """Return what a rate does not exceed if some hits have another cause, whose rate is about known.
+
+    The rate is refuted if it and the other cause together give so few hits with less than one twentieth of
+    the probability that the other cause alone gives (Zech 1989; Read 2002). So few hits by chance prove
+    nothing: without a hit the bound is that of no other cause.
+
+    Args:
+        hits: Of both causes.
+        trials: How many there were.
+        beside: The mean rate of the other cause.
+        variance: Of that rate.
+        confidence: How sure the bound is.
+
+    >>> round(upper_bound(15, 3000), 4), round(upper_bound_beside(15, 3000, 0.005, 0.0005**2), 4)
+    (0.0077, 0.0033)
+    >>> upper_bound_beside(0, 3000, 0.005, 0.0005**2) == upper_bound(0, 3000)
+    True
+
+    """
+    if not hits or hits >= trials or beside <= 0:
+        return upper_bound(hits, trials, confidence)
+    weight = max(beside * (1 - beside) / max(variance, _TINY) - 1, 1.0)
+    a, b = beside * weight, (1 - beside) * weight
+    wide = _WIDE * variance**0.5
+    low, high = max(0.0, beside - wide), min(1.0, beside + wide)
+    others = [low + (high - low) * (place + 0.5) / _POINTS for place in range(_POINTS)]
+    logs = [(a - 1) * math.log(other) + (b - 1) * math.log1p(-other) for other in others]
+    weights = [math.exp(each - max(logs)) for each in logs]
+
+    def so_few(rate: float) -> float:
+        return sum(
+            weight * (1 - _beta_share(rate + other, hits + 1, trials - hits))
+            for other, weight in zip(others, weights, strict=True)
+        )
+
+    least = (1 - confidence) * so_few(0.0)
+    return min(upper_bound(hits, trials, confidence), _solve(lambda rate: so_few(rate) > least))
 
 
 def upper_of_mixture(parts: Iterable[tuple[float, float, float]], confidence: float = CONFIDENCE) -> float:

@@ -12,28 +12,22 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from undust.judging.effect import lost_under
-from undust.rules import program_of
-from undust.statistics import upper_bound
+from undust.judging.unstable import SEEN, ChangingPages, MergedUrls
+from undust.statistics import upper_bound_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from undust._core import Program
+    from undust.judging.site import PairEvidence
     from undust.judging.state import KeyState
 
-    Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
 
-_RIGHT, _FAILING = 10, 0.2
-"""A rule holds that merges one page's URLs under at least this many keys, others under at most this share."""
 _ROUNDING = 1e-9
-_LOOKED_AT = 24
-"""URLs of one key that are compared with each other."""
 NOT_CHECKED = "not checked on pages that nothing was learned from"
 LOST_ALIKE = 0.01
 """How much pages of one site agree in being lost, where no lost page shows it: the largest intraclass
@@ -46,6 +40,9 @@ class CheckedPages:
 
     >>> print(CheckedPages(1240, 1, 1))
     at most 0.38 % of pages lost (95 % confidence, 1,240 pages checked)
+    >>> print(CheckedPages(1240, 8, 8, seen=2000, changing=12, expected=7.4, variance=4.5))
+    at most 0.7 % of pages lost (95 % confidence, 1,240 pages checked); 0.6 % of the pages change between \
+fetches
     >>> print(CheckedPages())
     not checked on pages that nothing was learned from
     """
@@ -65,6 +62,14 @@ class CheckedPages:
     """The number of pages that say as much of the other sites as one page drawn from all sites."""
     modelled: float | None = None
     """Where no page was checked: what is lost at most, from what is known of rules like these."""
+    seen: int = 0
+    """Pages of the site, checked or not, that show whether they change between fetches …"""
+    changing: int = 0
+    """… and how many of these do."""
+    expected: float = 0.0
+    """Groups that are expected to seem lost because their page changes, where that cannot be seen …"""
+    variance: float = 0.0
+    """… and the variance of that number."""
 
     def __add__(self, other: CheckedPages) -> CheckedPages:
         """Return the counts of both."""
@@ -75,6 +80,10 @@ class CheckedPages:
             self.unstable + other.unstable,
             self.sites + other.sites,
             self.unchecked + other.unchecked,
+            seen=self.seen + other.seen,
+            changing=self.changing + other.changing,
+            expected=self.expected + other.expected,
+            variance=self.variance + other.variance,
         )
 
     @property
@@ -82,18 +91,23 @@ class CheckedPages:
         """What the share of lost pages does not exceed, with 95 % confidence; 1 if nothing is known.
 
         Where one group loses several pages there are as many fewer independent observations, and fewer again
-        where the pages of a sample of the sites stand for those of all.
+        where the pages of a sample of the sites stand for those of all. Some of the groups seem lost because
+        their page changes between fetches: how many is not known but by a distribution.
         """
         if not self.pages:
             return 1.0 if self.modelled is None else self.modelled
-        size = max(1.0, self.lost / max(1, self.groups), self.spread)
+        together = self.lost / max(1, self.groups)
+        size = max(1.0, together, self.spread)
         lost = math.ceil(self.lost / size - _ROUNDING)
-        return upper_bound(lost, max(lost, int(self.pages / size)))
+        share = together / self.pages
+        return upper_bound_beside(
+            lost, max(lost, int(self.pages / size)), share * self.expected, share**2 * self.variance
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, the bound (null if nothing is known) and the sentence, for machines."""
         counts = asdict(self)
-        for name in ("modelled", *(() if self.unchecked else ("sites", "unchecked", "spread"))):
+        for name in ("modelled", "variance", *(() if self.unchecked else ("sites", "unchecked", "spread"))):
             del counts[name]
         is_known = self.pages or self.modelled is not None
         return {**counts, "upper": round(self.upper, 6) if is_known else None, "says": str(self)}
@@ -107,7 +121,10 @@ class CheckedPages:
             return f"{most}, from what is known of such rules (no page of this site was checked)"
         many = "page" if self.pages == 1 else "pages"
         where = f" of {self.sites:,} of {self.sites + self.unchecked:,} sites" if self.unchecked else ""
-        return f"{most} (95 % confidence, {self.pages:,} {many}{where} checked)"
+        sure = f"{most} (95 % confidence, {self.pages:,} {many}{where} checked)"
+        if not self.changing or self.seen < SEEN:
+            return sure
+        return f"{sure}; {_percent(self.changing / self.seen)} of the pages change between fetches"
 
 
 def checked_of_sites(some: Iterable[CheckedPages]) -> CheckedPages:
@@ -144,7 +161,9 @@ def _percent(share: float) -> str:
     return f"{float(f'{100 * share:.2g}'):g} %"
 
 
-def checked_pages(trials: Iterable[tuple[KeyState, Bools]], unstable: Bools) -> CheckedPages:
+def checked_pages(
+    trials: Iterable[tuple[KeyState, Bools]], unstable: Bools, separates: PairEvidence | None = None
+) -> CheckedPages:
     """Return what rules do to pages that they were not learned from.
 
     A page may be lost under any page of the site, also one that the rules were learned from. Pages of which
@@ -153,88 +172,36 @@ def checked_pages(trials: Iterable[tuple[KeyState, Bools]], unstable: Bools) -> 
     Args:
         trials: The whole site under some rules, each with the pages that these were not learned from.
         unstable: Of each page whether it is known to change between fetches; more are found here.
+        separates: What is known of pairs of URLs, also of unstable pages, if it is known from one digest or
+            sketch a fetch: pages that change are then expected among those that seem lost.
 
     """
     pages = lost = left_out = 0
     groups: set[int] = set()
+    change = ChangingPages()
     for state, aside in trials:
         site = state.site
         speaks = np.zeros(site.count, np.bool_)
         speaks[site.page[~site.evidence.silent(np.arange(len(site.page)))]] = True
         under, gone = lost_under(state)
+        merged = MergedUrls(state, under)
         changes = unstable.copy()
-        changes[gone[np.isin(under, unexplained(state, under))]] = True
+        changes[gone[np.isin(under, merged.unexplained())]] = True
         own = aside & speaks & ~changes
         is_own = own[gone]
         pages += int(own.sum())
         lost += len(np.unique(gone[is_own]))
         left_out += int((aside & changes).sum())
         groups.update(np.unique(state.page_of_key[under[is_own]]).tolist())
-    return CheckedPages(pages, lost, len(groups), left_out)
-
-
-def unexplained(state: KeyState, under: Ints) -> Ints:
-    """Return the keys under which all URLs differ for no single rule's fault: what they show changes.
-
-    Two rules that hold elsewhere would have to be wrong at once, on this one page.
-
-    Args:
-        state: Where the URLs stand.
-        under: The keys under which different pages lie.
-
-    """
-    keys = np.unique(under)
-    program = program_of(state.rules)
-    rows, rules = (np.asarray(pa.array(some), np.int64) for some in program.used(state.site.urls))
-    holding = _holding(state, rows, rules, keys)
-    order = np.argsort(state.key, kind="stable")
-    starts = np.searchsorted(state.key[order], keys, "left")
-    ends = np.searchsorted(state.key[order], keys, "right")
-    found = [
-        key
-        for key, start, end in zip(keys.tolist(), starts.tolist(), ends.tolist(), strict=True)
-        if _is_unexplained(state, order[start:end][:_LOOKED_AT], program, holding)
-    ]
-    return np.array(found, np.int64)
-
-
-def _holding(state: KeyState, rows: Ints, rules: Ints, keys: Ints) -> set[int]:
-    """Return the rules that merge URLs under many keys, few of them with different pages."""
-    width = len(state.keys)
-    merged = state.urls_of_key[state.key[rows]] > 1
-    pairs = np.unique(rules[merged] * width + state.key[rows[merged]])
-    tried = np.bincount(pairs // width, minlength=len(state.rules))
-    failed = np.bincount(pairs[np.isin(pairs % width, keys)] // width, minlength=len(state.rules))
-    return set(np.flatnonzero((tried - failed >= _RIGHT) & (failed <= _FAILING * tried)).tolist())
-
-
-def _is_unexplained(state: KeyState, rows: Ints, program: Program, holding: set[int]) -> bool:
-    """Return whether no rule brings together each two URLs that differ, and all that do hold."""
-    at = np.triu_indices(len(rows), 1)
-    differ = state.site.evidence.ratios(rows[at[0]], rows[at[1]]) < 0
-    ways = [_way(program, state.site.texts[row]) for row in rows.tolist()]
-    blamed = [
-        _rules_to_where_they_meet(ways[one], ways[other])
-        for one, other in zip(at[0][differ].tolist(), at[1][differ].tolist(), strict=True)
-    ]
-    return len(blamed) > 1 and not set.intersection(*blamed) and set.union(*blamed) <= holding
-
-
-def _way(program: Program, url: str) -> dict[str, frozenset[int]]:
-    """Return each text on the way from a URL to its key, and the rules that led there."""
-    normalized, steps, _, compared, masks, _, _ = program.explain(url)
-    way, used = {normalized: frozenset[int]()}, frozenset[int]()
-    for rule, text in (*steps, *compared, *masks):
-        used |= {rule}
-        way.setdefault(text, used)
-    return way
-
-
-def _rules_to_where_they_meet(
-    one: Mapping[str, frozenset[int]], other: Mapping[str, frozenset[int]]
-) -> set[int]:
-    """Return the rules on both ways up to the first text of both; those behind it did not merge the URLs."""
-    met = next((text for text in one if text in other), None)
-    if met is not None:
-        return set(one[met] | other[met])
-    return set().union(*one.values(), *other.values())
+        if separates is not None:
+            change += merged.changing(separates, own)
+    return CheckedPages(
+        pages,
+        lost,
+        len(groups),
+        left_out,
+        seen=change.seen,
+        changing=change.changing,
+        expected=round(change.expected, 6),
+        variance=round(change.deviation**2, 6),
+    )

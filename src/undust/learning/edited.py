@@ -335,8 +335,9 @@ class FinalSample:
             return CheckedPages()
         site = self._judged(self.site)
         unstable = np.isin(np.arange(site.count), learned.restless)
+        evidence = None if self.site.evidence_of_pairs.has_blocks else site.evidence
         site = replace(site, evidence=WithoutUnstable(site.evidence, unstable[site.page]))
-        return checked_pages(self._trials(site, learned, learn), unstable)
+        return checked_pages(self._trials(site, learned, learn), unstable, evidence)
 
     def _judged(self, some: SiteClusters) -> Site:
         asked = self.requirements

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from undust.judging.unstable import CHANGING, MIXED, SEEN
 from undust.learning.texts import keeping, pieces_of, with_conditions
 from undust.proposing.idle_parts import is_plain
 from undust.rules import program_of
@@ -208,11 +209,7 @@ _PAGES, _FAILING = 10, 0.2
 _RULES = 24
 SAME_WORK = 0.9
 """Two rules do the same if they share so much of the smaller one's URLs."""
-GROUPS, RESTLESS = 30, 3
-"""This many pages must be tried by several rules, and this many be unstable, before any conclusion."""
 _SEVERAL = 3
-MIXED = 2
-"""This many times as many pages may have URLs of which only some agree, as where labels are wrong."""
 _BY = "volatile"
 _PAGES_ELSEWHERE = 15
 """A rule holds elsewhere if it does so for this many pages …"""
@@ -269,7 +266,7 @@ def restless_pages(state: State, rules: Sequence[Rule]) -> UnstablePages:
     accused, mixed = np.intersect1d(accused, tested), np.intersect1d(mixed, tested)
     # Two wrong rules leave many groups in which some URLs agree; an unstable page leaves none, and wrong
     # labels a few.
-    if len(tested) < GROUPS or len(accused) < RESTLESS or len(mixed) > MIXED * len(accused):
+    if len(tested) < SEEN or len(accused) < CHANGING or len(mixed) > MIXED * len(accused):
         return CALM
     pages = np.unique(state.page_of_image[np.isin(whole, accused)])
     return UnstablePages(pages, len(accused) / len(tested), _agreeing(state, whole))
