@@ -1,4 +1,4 @@
-"""Pages that change between fetches are set apart from wrong merges, and wrong merges are stated."""
+"""Pages that change between fetches are set apart from false merges, and false merges are stated."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_pages_that_change_are_expected_among_those_that_seem_lost() -> None:
 @pytest.mark.parametrize("share", [0.005, 0.01, 0.03])
 def test_what_a_wrong_rule_loses_beside_them_is_stated(share: float) -> None:
     """The rule is wrong for some of the pages, and others change."""
-    pages = seen(lambda n, count, form: changes(n) or (form == "?sid={n}" and wrong(n, share)))
+    pages = seen(lambda n, _, form: changes(n) or (form == "?sid={n}" and wrong(n, share)))
     lost = sum("sid" in shown and not changes(int(shown.partition("?")[0])) for shown in pages.values())
     found = stated(pages)
     assert found.upper > lost / PAGES > 0.3 * share
@@ -123,7 +123,7 @@ def test_where_all_rules_are_wrong_nothing_is_excused() -> None:
 def test_two_rules_that_are_wrong_apart_from_each_other_are_not_excused() -> None:
     """Then most pages with several URLs have some that agree."""
     pages = seen(
-        lambda n, count, form: (
+        lambda n, _, form: (
             (form == "?sid={n}" and wrong(n, 0.05)) or (form == "?ref={n}" and wrong(n + 400, 0.05))
         )
     )

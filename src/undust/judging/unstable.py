@@ -25,7 +25,6 @@ import numpy as np
 import pyarrow as pa
 
 from undust.rules import program_of
-from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,7 +42,7 @@ _RIGHT, _FAILING = 10, 0.2
 """A rule holds that merges one page's URLs under at least this many keys, others under at most this share."""
 _LOOKED_AT, _COMPARED = 24, 6
 """URLs of one key that are compared with each other: where a page is lost, and where pages are counted."""
-SEEN, CHANGING, MIXED = 30, 3, 2
+SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 """This many pages must show whether they change, and this many do so, before any conclusion. This many times
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
@@ -78,7 +77,7 @@ class ChangingPages:
         )
 
 
-class _Group(NamedTuple):
+class _UrlGroup(NamedTuple):
     """URLs with one key that all say what they show."""
 
     key: int
@@ -138,7 +137,7 @@ class MergedUrls:
             return found
         least = min(witnesses, key=lambda some: sum(group.apart for group in some) / len(some))
         apart = sum(group.apart for group in least)
-        if apart < CHANGING:
+        if apart < SEEN_CHANGING:
             return found
         # The distribution of which the lower limits of Clopper and Pearson are the quantiles.
         rate = apart / (len(least) + 1)
@@ -151,7 +150,7 @@ class MergedUrls:
         end = int(self._ends[key])
         return self._order[end - int(self._state.urls_of_key[key]) : end]
 
-    def _groups(self, evidence: PairEvidence) -> Iterator[_Group]:
+    def _groups(self, evidence: PairEvidence) -> Iterator[_UrlGroup]:
         for key in np.flatnonzero(self._state.urls_of_key > 1).tolist():
             rows = self._rows(key)[:_COMPARED]
             left, right = np.triu_indices(len(rows), 1)
@@ -162,7 +161,7 @@ class MergedUrls:
             blamed = self._blamed(rows)
             every = frozenset[int]().union(*blamed)
             holding = every if every <= self._holding else frozenset[int]()
-            yield _Group(
+            yield _UrlGroup(
                 key,
                 len(rows),
                 holding,
@@ -171,7 +170,7 @@ class MergedUrls:
                 bool(differ.all()),
             )
 
-    def _in_calm_sections(self, groups: list[_Group]) -> list[_Group]:
+    def _in_calm_sections(self, groups: list[_UrlGroup]) -> list[_UrlGroup]:
         """Return those of parts of the site where few differ: elsewhere rules may be wrong."""
         texts = self._state.keys.take(pa.array([group.key for group in groups], pa.int64())).to_pylist()
         sections = [_section(text) for text in texts]
@@ -198,7 +197,7 @@ class MergedUrls:
         return [_rules_to_where_they_meet(one, other) for one, other in combinations(ways, 2)]
 
 
-def _of_better_rules(groups: list[_Group]) -> list[_Group]:
+def _of_better_rules(groups: list[_UrlGroup]) -> list[_UrlGroup]:
     """Return pages with two URLs of which only those rules are the reason that fail least on such pages.
 
     The rules are chosen on every other page and the pages taken from between, and the other way round: those
@@ -208,7 +207,7 @@ def _of_better_rules(groups: list[_Group]) -> list[_Group]:
     return [*_of_least_failing(two[::2], two[1::2]), *_of_least_failing(two[1::2], two[::2])]
 
 
-def _of_least_failing(chosen_on: list[_Group], others: list[_Group]) -> list[_Group]:
+def _of_least_failing(chosen_on: list[_UrlGroup], others: list[_UrlGroup]) -> list[_UrlGroup]:
     """Return those of other pages that the best rules are the only reason of: a share of them, or none."""
     tried: dict[int, list[bool]] = defaultdict(list)
     for group in chosen_on:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from undust.judging.unstable import CHANGING, MIXED, SEEN
+from undust.judging.unstable import MIXED, SEEN, SEEN_CHANGING
 from undust.learning.texts import keeping, pieces_of, with_conditions
 from undust.proposing.idle_parts import is_plain
 from undust.rules import program_of
@@ -266,7 +266,7 @@ def restless_pages(state: State, rules: Sequence[Rule]) -> UnstablePages:
     accused, mixed = np.intersect1d(accused, tested), np.intersect1d(mixed, tested)
     # Two wrong rules leave many groups in which some URLs agree; an unstable page leaves none, and wrong
     # labels a few.
-    if len(tested) < SEEN or len(accused) < CHANGING or len(mixed) > MIXED * len(accused):
+    if len(tested) < SEEN or len(accused) < SEEN_CHANGING or len(mixed) > MIXED * len(accused):
         return CALM
     pages = np.unique(state.page_of_image[np.isin(whole, accused)])
     return UnstablePages(pages, len(accused) / len(tested), _agreeing(state, whole))
