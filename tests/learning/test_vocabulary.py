@@ -14,7 +14,8 @@ import undust
 from bench.vocabulary import KINDS
 from undust.learning import Requirements, learn_site
 from undust.learning.proposals import drops
-from undust.learning.texts import USUAL_NAMES, USUAL_PARTS, UrlForms
+from undust.learning.texts import USUAL_NAMES, UrlForms
+from undust.proposing.idle_parts import USUAL_PARTS
 
 if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters

@@ -116,7 +116,9 @@ class State:
     def _stand_anew(self) -> None:
         self.images, self.image = numbered(self.images_under(self.rules) if self.rules else self.pages.urls)
         """The images in order, and that of each URL."""
-        self.is_served = _are_among(self.images, self.pages.urls)
+        self.is_served = np.ones(len(self.images), np.bool_)
+        if self.rules:
+            self.is_served = _are_among(self.images, self.pages.urls)
         self.is_preferred = _are_among(self.images, self.pages.preferred)
         key = self.image * (self.pages.count + 1) + self.pages.of_url
         self._stand(key, np.ones(len(key), np.int64))

@@ -66,6 +66,8 @@ def with_targets(site: SiteClusters, rules: Sequence[Rule], unstable: Sequence[i
         unstable: Pages that differ at every fetch: they say nothing of where a rule leads.
 
     """
+    if not rules:
+        return ()
     found = [replace(rule, fetch=True) if _writes(rule) else rule for rule in rules]
     seen = _SeenPages(site, frozenset(unstable))
     counts: dict[int, Counter[str]] = {}

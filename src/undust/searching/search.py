@@ -110,7 +110,7 @@ class Search:
     def _keep_restless(self) -> None:
         """Leave classes of pages alone that are another one at every fetch."""
         for _ in range(_KEEPS):
-            some = (edit for propose in PROPOSERS[:2] for edit in propose(self._seen()))
+            some = (edit for propose in PROPOSERS[:2] for edit in self._seen().offered(propose))
             offered = [edit for edit in some if not edit.is_mask]
             found = self._guards.restless(self.state, self._judged(offered))
             if not found:
@@ -123,7 +123,7 @@ class Search:
         if self._asked.get(stage) is self.state or self._is_full():
             return
         site = self.state.site.name
-        proposed = (edit for propose in stage for edit in propose(self._seen()))
+        proposed = (edit for propose in stage for edit in self._seen().offered(propose))
         some = (self._known.setdefault(edit.text, edit) for edit in proposed)
         offered = {edit.text: edit for edit in some if edit.text not in self._off}
         edits = [edit for edit in offered.values() if edit.rules(site)]
