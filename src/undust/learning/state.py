@@ -124,6 +124,7 @@ class State:
         self._stand(key, np.ones(len(key), np.int64))
         self._touched: dict[tuple[str, str], tuple[int, Ints]] = {}
         """Of rules by site and text: after how many moves each was asked about, and URLs that it touched."""
+        self._touched_rows = 0
         self._moves: list[Ints] = []
         """A URL of each image that an accepted rule touched, rule by rule."""
 
@@ -210,8 +211,9 @@ class State:
         for name, effect in told.items():
             if _FEW * len(effect.touched) <= len(self.images):
                 self._touched[name] = len(self._moves), self._url_of_image[effect.touched]
-        if sum(len(urls) for _, urls in self._touched.values()) > MOST_KNOWN:
-            self._touched = {}
+                self._touched_rows += len(effect.touched)
+        if self._touched_rows > MOST_KNOWN:
+            self._touched, self._touched_rows = {}, 0
         return told
 
     def _traced(self, names: Sequence[tuple[str, str]]) -> Ints:
