@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 namespace undust {
 namespace {
@@ -170,7 +171,7 @@ void require_keys(bool holds, const char* problem) {
 
 }  // namespace
 
-KeyIndex::KeyIndex(KeyColumns columns) : columns_(std::move(columns)) {
+KeyIndex::KeyIndex(KeyColumns columns) : columns_(std::move(columns)), number_of_(columns_.keys) {
   const auto& all = columns_;
   require_keys(all.key_of_image.size() == all.images.size() && all.order.size() == all.images.size(), "a column over images is of another length");
   require_keys(all.starts.size() == all.keys.size() + 1 && all.urls.size() == all.keys.size() && all.page.size() == all.keys.size(),
@@ -180,14 +181,7 @@ KeyIndex::KeyIndex(KeyColumns columns) : columns_(std::move(columns)) {
     return std::all_of(numbers.begin(), numbers.end(), [end](std::int64_t one) { return 0 <= one && one < end; });
   };
   require_keys(within(all.key_of_image, keys) && within(all.order, images) && within(all.starts, images + 1), "a number is out of range");
-  number_of_.reserve(all.keys.size());
-  for (std::size_t i = 0; i < all.keys.size(); ++i) number_of_.emplace(all.keys[i], static_cast<std::int64_t>(i));
   gone_.insert(all.gone.begin(), all.gone.end());
-}
-
-std::int64_t KeyIndex::find(std::string_view key) const {
-  const auto found = number_of_.find(key);
-  return found == number_of_.end() ? -1 : found->second;
 }
 
 KeyMoves KeyIndex::moves(const Program& touching, std::span<const std::int64_t> owner, std::span<const Program* const> candidates,

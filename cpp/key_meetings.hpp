@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "hash.hpp"
+#include "numbered_texts.hpp"
 #include "program.hpp"
 
 namespace undust {
@@ -43,7 +43,7 @@ class KeyIndex {
                                std::span<const Program* const> candidates, std::span<const std::int64_t> rows) const;
 
   [[nodiscard]] const KeyColumns& columns() const { return columns_; }
-  [[nodiscard]] std::int64_t find(std::string_view key) const;
+  [[nodiscard]] std::int64_t find(std::string_view key) const { return number_of_.find(key); }
   [[nodiscard]] bool is_gone(std::string_view url) const { return !gone_.empty() && gone_.contains(url); }
 
  private:
@@ -52,7 +52,7 @@ class KeyIndex {
   };
 
   KeyColumns columns_;
-  std::unordered_map<std::string_view, std::int64_t, Hash> number_of_;
+  NumberedTexts number_of_;
   std::unordered_set<std::string_view, Hash> gone_;
 };
 

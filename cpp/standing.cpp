@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 
 namespace undust {
 namespace {
@@ -268,7 +269,7 @@ void require(bool holds, const char* problem) {
 
 }  // namespace
 
-Standing::Standing(StandingColumns columns) : columns_(std::move(columns)) {
+Standing::Standing(StandingColumns columns) : columns_(std::move(columns)), row_of_(columns_.images) {
   const StandingColumns& all = columns_;
   const std::size_t images = all.images.size(), pages = all.speaks.size();
   require(all.first_pair.size() == images + 1 && all.is_served.size() == images && all.is_preferred.size() == images, "expected columns over images");
@@ -285,13 +286,6 @@ Standing::Standing(StandingColumns columns) : columns_(std::move(columns)) {
   const auto rows = static_cast<std::int64_t>(all.minima ? all.sketches.size() / all.minima : 0);
   require(std::all_of(all.sketch.begin(), all.sketch.end(), [rows](std::int64_t row) { return row < rows; }),
           "expected rows of sketches");
-  row_of_.reserve(images);
-  for (std::size_t i = 0; i < images; ++i) row_of_.emplace(all.images[i], static_cast<std::int64_t>(i));
-}
-
-std::int64_t Standing::find(std::string_view text) const {
-  const auto found = row_of_.find(text);
-  return found == row_of_.end() ? -1 : found->second;
 }
 
 // Whether a page is lost on an image, or under a form, whose main page is another.

@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "evidence.hpp"
-#include "hash.hpp"
+#include "numbered_texts.hpp"
 #include "program.hpp"
 
 namespace undust {
@@ -64,7 +63,7 @@ class Standing {
 
   [[nodiscard]] const StandingColumns& columns() const { return columns_; }
   // The number of an image, or -1.
-  [[nodiscard]] std::int64_t find(std::string_view text) const;
+  [[nodiscard]] std::int64_t find(std::string_view text) const { return row_of_.find(text); }
   [[nodiscard]] bool buries(std::int64_t main, std::int64_t page) const;
   // Whether both pages show something that could be compared.
   [[nodiscard]] bool are_shown(std::int64_t main, std::int64_t page) const;
@@ -72,12 +71,8 @@ class Standing {
   [[nodiscard]] double ratio(std::int64_t main, std::int64_t page) const;
 
  private:
-  struct Hash {
-    [[nodiscard]] std::size_t operator()(std::string_view text) const { return hash_of(text); }
-  };
-
   StandingColumns columns_;
-  std::unordered_map<std::string_view, std::int64_t, Hash> row_of_;
+  NumberedTexts row_of_;
 };
 
 }  // namespace undust

@@ -16,7 +16,8 @@ from tests.strategies import urls
 from undust import RuleSet, _core, normalize
 from undust.learning.failing_pages import as_whole, by_chance, conditions_of, exceptions, where_it_holds
 from undust.learning.proposals import defaults, differences, drops, equivalences, published
-from undust.learning.texts import USUAL_PARTS, UrlForms, pieces_of
+from undust.learning.texts import UrlForms, pieces_of
+from undust.proposing.idle_parts import USUAL_PARTS
 from undust.rules import Rule
 from undust.urls import site_of
 

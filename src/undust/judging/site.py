@@ -141,7 +141,7 @@ def _preferred(found: SiteClusters) -> Bools:
 
 
 def _lengths(found: SiteClusters, nodes: Ints) -> Ints:
-    return np.asarray(pc.binary_length(found.node_urls.take(pa.array(nodes))), np.int64)
+    return np.asarray(pc.binary_length(found.node_urls), np.int64)[nodes]
 
 
 def _drawn(found: SiteClusters, nodes: Ints, seed: int, most_urls: int, most_bytes: int) -> Ints:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from undust._core import KeyIndex
 from undust.edits import KEEP
+from undust.pages.clustering.nodes import is_ascending
 from undust.rules import program_of
 
 if TYPE_CHECKING:
@@ -244,6 +245,8 @@ def _main(group: Ints, page: Ints) -> Ints:
 
 def numbered(texts: pa.Array) -> tuple[pa.Array, Ints]:
     """Return the distinct texts in order, and the number of each text."""
+    if is_ascending(texts):
+        return texts.cast(pa.large_string()), np.arange(len(texts))
     encoded = texts.cast(pa.large_string()).dictionary_encode()
     order = pc.sort_indices(encoded.dictionary)
     rank = np.empty(len(order), np.int64)

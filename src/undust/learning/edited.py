@@ -161,14 +161,23 @@ def _refused_rules(some: Sequence[RefusedEdit], site: str) -> Iterator[RefusedRu
 
 def _measured(found: SiteClusters, state: KeyState, held: Bools) -> Iterator[Rule]:
     """Yield the rules of a state's edits with their evidence, each measured where it works."""
-    seen = SeenUrls.of(found) if state.edits else None
-    before = KeyState(state.site)
-    for edit in state.edits:
+    # What was there already comes first, and is not measured.
+    first = next((at for at, edit in enumerate(state.edits) if not _is_there(edit)), None)
+    if first is None:
+        return
+    seen = SeenUrls.of(found)
+    before = KeyState(state.site, state.edits[:first])
+    for edit in state.edits[first:]:
         after = before.with_edit(edit)
-        if edit.operation != KEEP and not isinstance(edit, Given) and seen is not None:
+        if not _is_there(edit):
             evidence = _evidence(before, after, edit, held)
             yield from (evidence.beside(rule, seen) for rule in edit.rules(state.site.name) or ())
         before = after
+
+
+def _is_there(edit: Edit) -> bool:
+    """Return whether an edit is a rule of before, or only keeps URLs as they are."""
+    return edit.operation == KEEP or isinstance(edit, Given)
 
 
 class _Evidence(NamedTuple):

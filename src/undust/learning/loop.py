@@ -99,6 +99,8 @@ class Learning:
         for round_ in range(self.requirements.rounds):
             before = len(self.state.rules)
             for name, propose in TIERS:
+                if self._is_full():
+                    break
                 if round_ == 0 and name in LOOKING_FOR_VOLATILE:
                     self._keep_volatile(LOOKING_FOR_VOLATILE[name])
                 if propose is not published or self._has_pages_for_published():
@@ -125,6 +127,10 @@ class Learning:
             held_false=held.false,
             restless=tuple(self.demands.restless.pages.tolist()),
         )
+
+    def _is_full(self) -> bool:
+        """Return whether there are as many rules as a site may have: then nothing is looked for."""
+        return len(self.state.rules) >= self.requirements.most_rules
 
     def _has_pages_for_published(self) -> bool:
         """Return whether as many pages have several images as a rule must bring together; few sites do."""
@@ -244,6 +250,8 @@ class Learning:
         self._take(heap, by_text)
         failing.sort(key=lambda item: item[:2])
         for place, (_, _, failed) in enumerate(failing):
+            if self._is_full():
+                break
             # One look at the URLs for all that wait; it holds until the next rule is accepted.
             self.state.effects([waiting.rule for _, _, waiting in failing[place:NARROWED]])
             if place >= NARROWED or not self._narrow(failed.rule):
@@ -269,7 +277,7 @@ class Learning:
 
     def _take(self, heap: list[tuple[float, int, str, int]], rules: Mapping[str, Rule]) -> None:
         """Accept the best one after the other; what a rule is worth is seen anew after each."""
-        while heap and len(self.state.rules) < self.requirements.most_rules:
+        while heap and not self._is_full():
             _, how_open, text, version = heapq.heappop(heap)
             rule = rules[text]
             if version != len(self.state.rules):
@@ -313,7 +321,7 @@ class Learning:
 
     def _accept(self, rule: Rule) -> bool:
         """Accept a rule, unless together with the others it does not do what it does alone."""
-        if str(rule) in self.tried or len(self.state.rules) >= self.requirements.most_rules:
+        if str(rule) in self.tried or self._is_full():
             return False
         self.tried.add(str(rule))
         rule = tightened(rule, self.state)

@@ -183,7 +183,7 @@ def drops(forms: UrlForms) -> Iterator[Rule | None]:
 def _set(forms: UrlForms, names: list[str]) -> Iterator[Rule | None]:
     """Yield that a parameter is set to its most frequent value, for sites that want one to be there."""
     values: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for pieces in forms.pieces:
+    for pieces in forms.usual_pieces:
         for parameter in set(pieces.query):
             name = parameter.partition("=")[0]
             if name in values:
@@ -231,7 +231,7 @@ def _all_but(site: str, sets: Counter[frozenset[str]]) -> Iterator[Rule | None]:
 
 def defaults(forms: UrlForms) -> Iterator[Rule | None]:
     """Yield that a frequent value of a parameter is what the site takes anyway."""
-    counts = Counter(parameter for pieces in forms.pieces for parameter in set(pieces.query))
+    counts = Counter(parameter for pieces in forms.usual_pieces for parameter in set(pieces.query))
     for parameter in frequent(counts, 3, _VALUES):
         if is_plain(parameter.partition("=")[0]):
             yield rewriting(forms.site, _PARAMETERS, _having(parameter), REST_OF_URL)

@@ -103,12 +103,12 @@ def _alike(rule: Rule, state: State, does: Effect) -> Rule:
         shared.intersection_update(_names(url))
         if not shared:
             return rule
-    among = {name: _having(state, name) for name in sorted(shared)[:_SHARED]}
     said = tuple(_named(query, *(condition.rpartition("?")[2] for condition in rule.when)))
     rare = [
         (count, name)
-        for name, count in among.items()
-        if count < _COMMON * len(state.images) and not any(_is_one_of(name, each) for each in said)
+        for name in sorted(shared)[:_SHARED]
+        if not any(_is_one_of(name, each) for each in said)
+        and (count := _having(state, name)) < _COMMON * len(state.images)
     ]
     for _, name in sorted(rare):
         narrow = with_conditions(rule, when=(f"?{name}={{**}}",))

@@ -55,6 +55,7 @@ class Ledger:
         self.pages = pages
         self.held = np.flatnonzero(pages.is_held[pages.of_url])
         self.rows: dict[str, Rule] = {}
+        self._last: tuple[Ints, tuple[int, int, int]] | None = None
 
     @cached_property
     def seen(self) -> SeenUrls:
@@ -63,12 +64,11 @@ class Ledger:
 
     def note(self, rule: Rule, effect: Effect, before: Ints, texts: pa.Array, state: State) -> None:
         """Write down what a rule did when it was accepted."""
-        held, pages = self.held, self.pages.of_url[self.held]
-        support_before, false_before = pairs_of(before[held], pages)
-        support_after, false_after = pairs_of(state.image[held], pages)
+        support_before, false_before, left_before = self._held_pairs(before)
+        support_after, false_after, left_after = self._held_pairs(state.image)
         false = max(0, false_after - false_before) if effect.lost_held else 0
         support = max(0, support_after - support_before) + false
-        saves = len(np.unique(before[held])) - len(np.unique(state.image[held]))
+        saves = left_before - left_after
         measured = replace(
             rule,
             support=support,
@@ -80,6 +80,15 @@ class Ledger:
         )
         self.rows[rule.id] = counted(measured, self.seen, effect.pages, effect.lost)
 
+    def _held_pairs(self, image: Ints) -> tuple[int, int, int]:
+        """Return the pairs of held-out URLs, right and wrong, and how many images they have."""
+        # What one rule left is what the next one finds.
+        if self._last is None or self._last[0] is not image:
+            held = image[self.held]
+            support, false = pairs_of(held, self.pages.of_url[self.held])
+            self._last = image, (support, false, int(np.count_nonzero(np.bincount(held))))
+        return self._last[1]
+
     def _examples(
         self, effect: Effect, before: Ints, texts: pa.Array, state: State
     ) -> Iterator[tuple[str, str]]:
@@ -90,9 +99,8 @@ class Ledger:
             if len(proofs)
             else ()
         )
-        order = np.argsort(before, kind="stable")
         for source in few:
-            url = order[np.searchsorted(before[order], source)]
+            url = np.argmax(before == source)
             yield str(texts[int(source)]), str(state.images[int(state.image[url])])
 
     def has_false_pairs(self, rule: Rule) -> bool:
@@ -106,7 +114,7 @@ class Ledger:
 
 def pairs_of(image: Ints, page: Ints) -> tuple[int, int]:
     """Return how many pairs of URLs have one image and one page, and one image and two pages."""
-    together = np.unique(image, return_counts=True)[1]
+    together = np.bincount(image)
     same = np.unique(image * (int(page.max(initial=0)) + 1) + page, return_counts=True)[1]
     support = int((same * (same - 1) // 2).sum())
     return support, int((together * (together - 1) // 2).sum()) - support

@@ -95,7 +95,9 @@ class SitePages:
         if self.is_sample:
             nodes = _sample(site, nodes, requirements)
         self.nodes = nodes
-        self.urls: pa.Array = site.node_urls.take(pa.array(nodes)).cast(pa.large_string())
+        is_whole = len(nodes) == len(site.node_urls)
+        urls = site.node_urls if is_whole else site.node_urls.take(pa.array(nodes))
+        self.urls: pa.Array = urls.cast(pa.large_string())
         self.of_url = _numbered(site, nodes)
         self.count = int(self.of_url.max(initial=-1)) + 1
         self.is_labelled = np.zeros(self.count, np.bool_)
@@ -165,16 +167,16 @@ def _numbered(site: SiteClusters, nodes: Ints) -> Ints:
 
 def _bytes(site: SiteClusters, nodes: Ints) -> Ints:
     """Return the length of each URL."""
-    return np.asarray(pc.binary_length(site.node_urls.take(pa.array(nodes))), np.int64)
+    return np.asarray(pc.binary_length(site.node_urls), np.int64)[nodes]
 
 
 def _sample(site: SiteClusters, nodes: Ints, requirements: Requirements) -> Ints:
     """Return the nodes of some pages, whole pages, as many as there may be."""
     page = _numbered(site, nodes)
-    urls = site.node_urls.take(pa.array(nodes))
-    order = np.argsort(
-        _fractions(urls, page, int(page.max()) + 1, f"sample {requirements.seed}"), kind="stable"
-    )
+    first = np.unique(page, return_index=True)[1]
+    names = site.node_urls.take(pa.array(nodes[first])).to_pylist()
+    salt = f"sample {requirements.seed}"
+    order = np.argsort(np.array([fraction_of(salt, name) for name in names]), kind="stable")
     count = np.cumsum(np.bincount(page)[order])
     length = np.cumsum(np.bincount(page, _bytes(site, nodes))[order])
     chosen = np.zeros(len(order), np.bool_)

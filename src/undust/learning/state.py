@@ -49,6 +49,8 @@ SUPPORTS = 2.0
 """Ratio from which two pages that come together count as one page that needs fewer URLs."""
 MOST_ASKED = 500
 """URLs of a rule that are held against what the site says of them."""
+_FEW = 16
+"""Where a rule touches at most one image of 16, which ones is remembered for the next time."""
 MOST_KNOWN = 1 << 21
 """Images, over all rules, up to which is remembered what the rules would do to them (some 40 MB); of more
 the last answer alone."""
@@ -114,18 +116,28 @@ class State:
     def _stand_anew(self) -> None:
         self.images, self.image = numbered(self.images_under(self.rules) if self.rules else self.pages.urls)
         """The images in order, and that of each URL."""
-        self.is_served = _are_among(self.images, self.pages.urls)
+        self.is_served = np.ones(len(self.images), np.bool_)
+        if self.rules:
+            self.is_served = _are_among(self.images, self.pages.urls)
         self.is_preferred = _are_among(self.images, self.pages.preferred)
-        self._stand()
-
-    def _stand(self) -> None:
         key = self.image * (self.pages.count + 1) + self.pages.of_url
-        pairs, counts = np.unique(key, return_counts=True)
-        self.at, self.on = np.divmod(pairs, self.pages.count + 1)
+        self._stand(key, np.ones(len(key), np.int64))
+        self._touched: dict[tuple[str, str], tuple[int, Ints]] = {}
+        """Of rules by site and text: after how many moves each was asked about, and URLs that it touched."""
+        self._touched_rows = 0
+        self._moves: list[Ints] = []
+        """A URL of each image that an accepted rule touched, rule by rule."""
+
+    def _stand(self, key: Ints, urls: Ints) -> None:
+        """Count the URLs of each pair of an image and a page; `key` may say a pair several times."""
+        order = np.argsort(key, kind="stable")  # quick where nearly all are in order
+        pairs = key[order]
+        first = np.flatnonzero(np.diff(pairs, prepend=-1))
+        self.at, self.on = np.divmod(pairs[first], self.pages.count + 1)
         """Pairs of an image and a page on it, in the order of images."""
-        self.urls_of_pair = counts
-        self.first_pair = np.searchsorted(self.at, np.arange(len(self.images) + 1))
-        for name in ("texts", "standing", "page_of_image"):
+        self.urls_of_pair = np.add.reduceat(urls[order], first) if len(first) else urls
+        self.first_pair = np.concatenate(([0], np.cumsum(np.bincount(self.at, minlength=len(self.images)))))
+        for name in ("texts", "standing", "page_of_image", "_url_of_image"):
             self.__dict__.pop(name, None)
         self._forget()
 
@@ -178,13 +190,44 @@ class State:
         new = {name: rule for name, rule in zip(names, rules, strict=True) if name not in self._known}
         if not new:
             return [self._known[name] for name in names]
-        told = dict(zip(new, self._asked(list(new.values()), among, together=False), strict=True))
+        told = self._told(new, among)
         found = [told[name] if name in told else self._known[name] for name in names]
         rows = sum(len(effect.touched) for effect in told.values())
         if self._known_rows + rows > MOST_KNOWN:
             self._forget()
         self._known |= told
         self._known_rows += rows
+        return found
+
+    def _told(self, new: dict[tuple[str, str], Rule], among: Ints | None) -> dict[tuple[str, str], Effect]:
+        """Return what rules would do; if asked about before, only what they touched and what has moved."""
+        again = [name for name in new if among is None and name in self._touched]
+        others = [name for name in new if among is not None or name not in self._touched]
+        told: dict[tuple[str, str], Effect] = {}
+        for names, rows in ((again, self._traced(again)), (others, among)):
+            if names:
+                found = self._asked([new[name] for name in names], rows, together=False)
+                told |= dict(zip(names, found, strict=True))
+        for name, effect in told.items():
+            if _FEW * len(effect.touched) <= len(self.images):
+                self._touched[name] = len(self._moves), self._url_of_image[effect.touched]
+                self._touched_rows += len(effect.touched)
+        if self._touched_rows > MOST_KNOWN:
+            self._touched, self._touched_rows = {}, 0
+        return told
+
+    def _traced(self, names: Sequence[tuple[str, str]]) -> Ints:
+        """Return all images that rules may touch, of which each was asked about before."""
+        traces = [self._touched[name] for name in names]
+        since = min((moves for moves, _ in traces), default=0)
+        urls = [*(rows for _, rows in traces), *self._moves[since:]]
+        return np.unique(self.image[np.concatenate(urls)]) if urls else np.zeros(0, np.int64)
+
+    @cached_property
+    def _url_of_image(self) -> Ints:
+        """One of the URLs of each image; images move as a whole."""
+        found = np.zeros(len(self.images), np.int64)
+        found[self.image] = np.arange(len(self.image))
         return found
 
     def effect(self, rule: Rule, among: Ints | None = None) -> Effect:
@@ -262,12 +305,15 @@ class State:
         if touched is None:
             touched = np.asarray(pa.array(program_of([rule]).touched(self.images)[0]), np.int64)
         rows = np.unique(touched)
+        self._moves = [*self._moves, self._url_of_image[rows]]
+        self._touched = dict(self._touched)
         made = pa.array(program_of(self.rules).batch(self.images.take(pa.array(rows))))
         images, became = renumbered(self.images, rows, made)
         self.is_served = self._moved(self.is_served, images, became, rows, self.pages.urls)
         self.is_preferred = self._moved(self.is_preferred, images, became, rows, self.pages.preferred)
+        key = became[self.at] * (self.pages.count + 1) + self.on
         self.images, self.image = images, became[self.image]
-        self._stand()
+        self._stand(key, self.urls_of_pair)
 
     @staticmethod
     def _moved(known: Bools, images: pa.Array, became: Ints, rows: Ints, urls: pa.Array) -> Bools:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import is_somebodys
 from undust.errors import UndustError
-from undust.proposing.idle_parts import rows_of_pages
+from undust.proposing.idle_parts import USUAL_PARTS, rows_of_pages
 from undust.rules import Rule, program_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ _CLASSES = {
 _WHOLE = frozenset({*_SAMPLES, "h"})
 USUAL_NAMES = 64
 """Parameter names of a site's usual forms, the most frequent ones. Of 24 real sites none has more than 54."""
-USUAL_PARTS = 16
-"""Segments, and parameters, of a usual form. Of 24 real sites none has more than 13."""
 
 
 def rewriting(site: str, by: str, source: str, target: str, when: tuple[str, ...] = ()) -> Rule | None:
@@ -235,6 +233,11 @@ class UrlForms:
     def pieces(self) -> list[UrlPieces]:
         """Each URL in pieces."""
         return [pieces_of(url) for url in self.urls]
+
+    @cached_property
+    def usual_pieces(self) -> list[UrlPieces]:
+        """Those of usual length: hundreds of parameters in a URL have thousands of values."""
+        return [pieces for pieces in self.pieces if pieces.has_usual_length]
 
     @cached_property
     def of_page(self) -> dict[int, list[int]]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.measuring.measures import Measures
+from undust.pages.clustering.nodes import is_ascending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,6 +86,8 @@ def measure_images(pages: LabelledPages, images: Sequence[str] | pa.Array) -> Me
 def coded(names: Sequence[str] | pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     """Return the distinct names in order, and of each row the place of its name among them."""
     column = names if isinstance(names, pa.Array) else pa.array(names, pa.large_string())
+    if is_ascending(column):
+        return column, np.arange(len(column))
     encoded = column.dictionary_encode()
     order = np.asarray(pc.sort_indices(encoded.dictionary), np.int64)
     rank = np.empty(len(order), np.int64)

@@ -188,7 +188,8 @@ def labelled_from_duplicates(duplicates: Duplicates) -> tuple[list[Labelled], in
         for node in np.flatnonzero((found.sketch_row >= 0) & (found.cluster_of_node >= 0)):
             sketches.setdefault(str(found.cluster_of_node[node]), found.sketches[found.sketch_row[node]])
         pages = tuple(str(number) for number in cluster[rows])
-        sites.append(Labelled(found.site, found.urls.take(pa.array(rows)), pages, sketches))
+        urls = found.urls if len(rows) == len(cluster) else found.urls.take(pa.array(rows))
+        sites.append(Labelled(found.site, urls, pages, sketches))
     return sites, unlabelled
 
 
@@ -269,9 +270,10 @@ def totals_of(
     others = urls
     if labelled is not None:
         plain = measured[0] or labelled.measured(RuleSet(), threads)
-        ruled = measured[1] or labelled.measured(rules, threads)
+        ruled = measured[1] or (labelled.measured(rules, threads) if len(rules) else plain)
         wide = labelled.urls.cast(urls.type)
-        others = urls.filter(pc.invert(pc.is_in(urls, value_set=wide)))
+        is_all = wide.equals(urls)
+        others = urls.slice(0, 0) if is_all else urls.filter(pc.invert(pc.is_in(urls, value_set=wide)))
         urls = pa.concat_arrays([wide, others]) if len(others) else wide
     forms = [plain.canonical_urls, ruled.canonical_urls]
     if len(others):

@@ -22,7 +22,7 @@ from undust.rules import RuleSet
 from undust.rules.verdict import prefers_lesser_form
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -66,15 +66,20 @@ def with_targets(site: SiteClusters, rules: Sequence[Rule], unstable: Sequence[i
         unstable: Pages that differ at every fetch: they say nothing of where a rule leads.
 
     """
+    if not rules:
+        return ()
     found = [replace(rule, fetch=True) if _writes(rule) else rule for rule in rules]
     seen = _SeenPages(site, frozenset(unstable))
     counts: dict[int, Counter[str]] = {}
     while True:
-        ways = seen.ways(found)
+        ways: defaultdict[int, list[_Way]] = defaultdict(list)
+        for way in seen.ways(found):
+            for place in way.rules:
+                ways[place].append(way)
         writing = [place for place, rule in enumerate(found) if rule.fetch and _writes(rule)]
-        now = {place: _counted(place, ways) for place in writing}
+        now = {place: Counter(way.ends for way in ways[place]) for place in writing}
         counts |= {place: count for place, count in now.items() if count.total()}
-        failing = [place for place in now if _fails(found[place], place, ways)]
+        failing = [place for place in now if _fails(found[place], ways[place])]
         if not failing:
             break
         # The one that leads astray most; what the others do is seen without it.
@@ -98,18 +103,13 @@ def _shown(count: Counter[str]) -> dict[str, int]:
     return {name: count[name] for name in names}
 
 
-def _counted(place: int, ways: Iterable[_Way]) -> Counter[str]:
-    return Counter(way.ends for way in ways if place in way.rules)
-
-
 def _working(count: Mapping[str, int]) -> float:
     total = sum(count.values())
     return (count.get(_SEEN, 0) + count.get(_REDIRECTED, 0)) / total if total else 1.0
 
 
-def _fails(rule: Rule, place: int, ways: Sequence[_Way]) -> bool:
-    """Return whether the results of a rule are not to be fetched."""
-    own = [way for way in ways if place in way.rules]
+def _fails(rule: Rule, own: Sequence[_Way]) -> bool:
+    """Return whether the results of a rule are not to be fetched, by what becomes of the URLs it changes."""
     if not own:
         return False
     if prefers_lesser_form(rule):
@@ -177,8 +177,8 @@ class _SeenPages:
         moved = moved[:: 1 + len(moved) // _MOST_URLS]
         texts = self.urls.take(pa.array(moved)).to_pylist()
         targets = images.take(pa.array(moved))
-        ends = self._ends(self.nodes[moved], targets)
         places = np.asarray(pc.fill_null(pc.index_in(targets, value_set=self._all), -1), np.int64)
+        ends = self._ends(self.nodes[moved], targets, places)
         away = self._preferred[self.nodes[moved]] & ~(self._preferred[places] & (places >= 0))
         return [
             _Way(
@@ -190,10 +190,9 @@ class _SeenPages:
             for text, target, end, is_away in zip(texts, targets.to_pylist(), ends, away, strict=True)
         ]
 
-    def _ends(self, nodes: NDArray[np.int64], targets: pa.Array) -> list[str]:
+    def _ends(self, nodes: NDArray[np.int64], targets: pa.Array, places: NDArray[np.int64]) -> list[str]:
         """Return of each node what it finds at its target."""
         site = self.site
-        places = np.asarray(pc.fill_null(pc.index_in(targets, value_set=self._all), -1), np.int64)
         is_node = places >= 0
         there = np.maximum(places, 0)
         is_seen = is_node & (site.cluster_of_node[there] >= 0)

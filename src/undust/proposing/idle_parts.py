@@ -17,16 +17,22 @@ from undust.edits import Guard, Rewrite, Shape, ShapeCapture, ShapeParameter, ma
 from undust.edits.shapes import PATH, REST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from undust.edits import Edit
     from undust.judging import KeyState
 
+    Propose = Callable[["SeenSite"], Iterable[Edit]]
+
 
 _FEW = 6
 """Of a page with more URLs than this, only some pairs are compared."""
+
+
+USUAL_PARTS = 16
+"""Segments, and parameters, of a usual URL. Of 24 real sites none has more than 13."""
 
 
 class SeenParts(NamedTuple):
@@ -41,6 +47,11 @@ class SeenParts(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """The names of the parameters."""
         return tuple(parameter.partition("=")[0] for parameter in self.query)
+
+    @property
+    def has_usual_length(self) -> bool:
+        """Whether it has no more segments and parameters than URLs of real sites."""
+        return len(self.segments) <= USUAL_PARTS and len(self.query) <= USUAL_PARTS
 
 
 @lru_cache(1 << 14)
@@ -68,11 +79,23 @@ class SeenSite:
         texts = state.image_texts
         self.urls = [texts[image] for image in state.image_of_key[rows].tolist()]
         self.pages: list[int] = state.site.page[state.speaker[rows]].tolist()
+        self._offered: dict[Propose, list[Edit]] = {}
+
+    def offered(self, propose: Propose) -> list[Edit]:
+        """Return what a proposer offers; the same as long as the URLs stay where they are."""
+        if propose not in self._offered:
+            self._offered[propose] = list(propose(self))
+        return self._offered[propose]
 
     @cached_property
     def parts(self) -> list[SeenParts]:
         """Each URL in parts."""
         return [parts_of(url) for url in self.urls]
+
+    @cached_property
+    def usual_parts(self) -> list[SeenParts]:
+        """Those of usual length: hundreds of parameters in a URL have thousands of values, pairs and sets."""
+        return [parts for parts in self.parts if parts.has_usual_length]
 
     @cached_property
     def names(self) -> Counter[str]:
@@ -81,8 +104,16 @@ class SeenSite:
 
     @cached_property
     def of_page(self) -> dict[int, list[int]]:
-        """The rows of each page that has several, the shortest URL first."""
-        return rows_of_pages(self.urls, self.pages)
+        """The rows of each page that has several of usual length, the shortest URL first.
+
+        Two URLs of hundreds of parameters take long to compare, and differ in more than an edit can say.
+        """
+        every = rows_of_pages(self.urls, self.pages)
+        if len(self.usual_parts) == len(self.parts):
+            return every
+        short = [parts.has_usual_length for parts in self.parts]
+        usual = {page: [row for row in rows if short[row]] for page, rows in every.items()}
+        return {page: rows for page, rows in usual.items() if len(rows) > 1}
 
     @cached_property
     def pairs(self) -> list[tuple[int, int, int]]:
@@ -119,6 +150,9 @@ def _pairs(rows: list[int]) -> Iterator[tuple[int, int]]:
 
 def frequent(counts: Counter[str], least: int, most: int) -> list[str]:
     """Return the most frequent texts, by count and then by text."""
+    if len(counts) > most:
+        # Of hundreds of thousands only those that may be among the first are put in order.
+        least = max(least, sorted(counts.values(), reverse=True)[most - 1])
     ranked = sorted((item for item in counts.items() if item[1] >= least), key=lambda it: (-it[1], it[0]))
     return [text for text, _ in ranked[:most]]
 
@@ -146,7 +180,7 @@ def drops(seen: SeenSite) -> Iterator[Edit]:
         yield making.dropped(name)
         yield making.masked(name)
     yield from _families(names)
-    sets = Counter(frozenset(filter(is_plain, parts.names)) for parts in seen.parts)
+    sets = Counter(frozenset(filter(is_plain, parts.names)) for parts in seen.usual_parts)
     yield from _together(sets, names)
     yield from _only(sets)
     yield from _behind_semicolons(seen)
@@ -184,7 +218,8 @@ def _only(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
 
 def _behind_semicolons(seen: SeenSite) -> Iterator[Edit]:
     """Yield the same for the text after a `;`, which then separates parameters."""
-    parts = (part for each in seen.parts for parameter in each.query for part in parameter.split(";")[1:])
+    queries = (parameter for each in seen.usual_parts for parameter in each.query)
+    parts = (part for parameter in queries for part in parameter.split(";")[1:])
     names = Counter(part.partition("=")[0] for part in parts)
     some = [name for name in frequent(names, 3, _NAMES // 10) if is_plain(name)]
     yield from (making.separated_by_ampersands(making.dropped(name)) for name in some)
@@ -206,7 +241,7 @@ def on_any_path(seen: SeenSite) -> Iterator[Edit]:
 
 def defaults(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a frequent value of a parameter is what the site takes anyway."""
-    counts = Counter(parameter for parts in seen.parts for parameter in set(parts.query))
+    counts = Counter(parameter for parts in seen.usual_parts for parameter in set(parts.query))
     for parameter in frequent(counts, 3, _VALUES):
         name, equals, value = parameter.partition("=")
         if is_plain(name) and len(value) <= _LONGEST:

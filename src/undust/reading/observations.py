@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -202,8 +203,10 @@ def sites_in(table: pa.Table) -> Sited:
 def rows_of_sites(table: pa.Table, names: Sequence[str]) -> Sited:
     """Yield the named sites of a table in memory with their rows, in the order of the names."""
     place = pc.index_in(table[SITE].cast(pa.string()), pa.array(names, pa.string()))
-    order = pc.sort_indices(place)  # what is not wanted has no place, and comes last
-    wanted = table.take(order.slice(0, len(table) - place.null_count))
+    wanted = table
+    if place.null_count or np.any(np.diff(np.asarray(place)) < 0):
+        order = pc.sort_indices(place)  # what is not wanted has no place, and comes last
+        wanted = table.take(order.slice(0, len(table) - place.null_count))
     yield from cut_into_sites(wanted.to_batches(), table.schema)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from undust.edits import Given
 from undust.judging import KeyState, Site
 from undust.judging.effect import lost_in
+from undust.searching.doubts import RefusedEdit
 from undust.searching.objective import Objective, Risk, Worth
-from undust.searching.search import RefusedEdit, Search
+from undust.searching.search import Search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

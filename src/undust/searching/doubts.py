@@ -32,6 +32,26 @@ TWO_PLACES = "the two places differ elsewhere"
 SHORT_LISTS = "any number does nothing on these pages, and not on others"
 
 
+class RefusedEdit(NamedTuple):
+    """An edit that was not taken."""
+
+    edit: Edit
+    reason: str
+    pages: int
+    """Pages that it would bring together."""
+    lost: int
+    """Pages that it would merge with another."""
+    saved: int
+    """URLs that it would remove."""
+
+
+def more_wrong(whole: EditEffect, unseen: EditEffect) -> float:
+    """Return how many more pages of an effect would be wrong if all failed as often as those unseen."""
+    tested = unseen.pages + unseen.wrong
+    expected = unseen.wrong * (whole.pages + whole.wrong) / tested if tested else whole.pages
+    return max(0.0, expected - whole.wrong)
+
+
 def doubt_about(state: KeyState, effect: EditEffect, objective: Objective) -> str | None:
     """Return why an edit is not to be trusted, or None."""
     if not _is_one_place(state, effect.edit, objective):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -259,12 +260,15 @@ class Guards:
 
     def restless(self, state: KeyState, judged: Sequence[EditEffect]) -> tuple[Guard, ...]:
         """Return the class of pages where edits fail that hold elsewhere: pages that change by themselves."""
-        votes = [
-            (self._counted(sides.good), self._counted(sides.bad))
+        sides = [
+            _Sides(self._index, state, effect)
             for effect in judged
             if effect.pages >= RESTLESS_PAGES and effect.lost <= RESTLESS_LOST * effect.pages
-            for sides in [_Sides(self._index, state, effect)]
         ]
+        # Hundreds of edits may fail nowhere: what they hold for is asked only if others fail often enough.
+        if not self._fail_together([each for each in sides if each.bad.size]):
+            return ()
+        votes = [(self._counted(each.good), self._counted(each.bad)) for each in sides]
         classes = self._index.classes(len(self._index.guards))
         summed = _summing(classes)
         columns = np.zeros((4, len(classes)), np.int64)
@@ -286,6 +290,17 @@ class Guards:
             if self._twice(state, np.flatnonzero(inside)) < RESTLESS_TWICE * usual:
                 return names[at]
         return ()
+
+    def _fail_together(self, sides: Sequence[_Sides]) -> bool:
+        """Return whether enough edits fail, and often enough, in any one class of pages."""
+        classes = self._index.classes(len(self._index.guards))
+        summed = _summing(classes)
+        fails, edits = np.zeros((2, len(classes)), np.int64)
+        for each in sides:
+            counts = summed(self._counted(each.bad))
+            fails += counts
+            edits += counts > 0
+        return bool(np.any((fails >= RESTLESS_FAILS) & (edits >= RESTLESS_EDITS)))
 
     def _twice(self, state: KeyState, images: Ints) -> float:
         """Return the share of some images that show a page which another one of them shows too."""
@@ -330,17 +345,24 @@ class _Sides:
         texts = state.image_texts
         wrong = np.flatnonzero(effect.ratios < 0)
         bad, first = np.unique(moved[wrong], return_index=True)
-        self.good = index.met_by(texts[image] for image in np.unique(moved[effect.ratios > 0]).tolist())
         self._urls = [texts[image] for image in bad.tolist()]
         self.bad = index.met_by(self._urls)
+        self._held = index, texts, np.unique(moved[effect.ratios > 0])
         self._group = effect.group[wrong[first]]
         self._edit = effect.edit
+
+    @cached_property
+    def good(self) -> GuardsMet:
+        """The guards of the URLs that it moves rightly."""
+        index, texts, images = self._held
+        return index.met_by(texts[image] for image in images.tolist())
 
     def under(self, number: int) -> _Sides:
         """Return the same where a guard holds."""
         found = copy(self)
         stays = self.bad.meets(number)
-        found.good, found.bad = self.good.only(self.good.meets(number)), self.bad.only(stays)
+        found.__dict__["good"] = self.good.only(self.good.meets(number))
+        found.bad = self.bad.only(stays)
         found._urls = [  # noqa: SLF001 -- its own kind
             url for url, is_in in zip(self._urls, stays.tolist(), strict=True) if is_in
         ]

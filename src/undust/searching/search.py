@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from undust.judging import KeyState, effects
 from undust.judging.effect import keys_of_lost, keys_without, lost_in, transition
 from undust.proposing import PROPOSERS, WEIGHED_TOGETHER, SeenSite
 from undust.proposing.idle_parts import is_plain
-from undust.searching.doubts import doubt_about
+from undust.searching.doubts import RefusedEdit, doubt_about, more_wrong
 from undust.searching.guards import EXCEPTIONS, Guards
 from undust.searching.kinds import is_renaming
 from undust.searching.objective import NOTHING_EXCUSED, Objective
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from undust.judging import EditEffect
     from undust.rules import Rule
     from undust.searching.guards import Narrowed
+    from undust.searching.objective import Worth
     from undust.searching.removed_texts import Excused
 
     Propose = Callable[[SeenSite], Iterable[Edit]]
@@ -48,19 +49,6 @@ MERGED, TOO_FEW = "merged different pages", "too few pages to decide"
 AGAINST = "works against another rule"
 _KEPT = 0.5
 """The share of what an edit saves alone that it must save in company."""
-
-
-class RefusedEdit(NamedTuple):
-    """An edit that was not taken."""
-
-    edit: Edit
-    reason: str
-    pages: int
-    """Pages that it would bring together."""
-    lost: int
-    """Pages that it would merge with another."""
-    saved: int
-    """URLs that it would remove."""
 
 
 @dataclass
@@ -85,6 +73,8 @@ class Search:
     _asked: dict[tuple[Propose, ...], KeyState] = field(default_factory=dict)
     """The state from which each stage proposed last."""
     _looked: tuple[KeyState, SeenSite] | None = None
+    _told: tuple[KeyState, dict[str, EditEffect]] | None = None
+    """What edits would do to the state on which the last ones were judged."""
     _raw: KeyState | None = None
     """Where the URLs stand without any edit."""
     _guards: Guards = field(default_factory=Guards)
@@ -120,9 +110,9 @@ class Search:
     def _keep_restless(self) -> None:
         """Leave classes of pages alone that are another one at every fetch."""
         for _ in range(_KEEPS):
-            some = (edit for propose in PROPOSERS[:2] for edit in propose(self._seen()))
+            some = (edit for propose in PROPOSERS[:2] for edit in self._seen().offered(propose))
             offered = [edit for edit in some if not edit.is_mask]
-            found = self._guards.restless(self.state, effects(self.state, offered))
+            found = self._guards.restless(self.state, self._judged(offered))
             if not found:
                 return
             for guard in found:
@@ -130,26 +120,31 @@ class Search:
 
     def _try(self, stage: tuple[Propose, ...]) -> None:
         """Accept the best of what some proposers offer, then what holds under guards."""
-        if self._asked.get(stage) is self.state:
+        if self._asked.get(stage) is self.state or self._is_full():
             return
         site = self.state.site.name
-        proposed = (edit for propose in stage for edit in propose(self._seen()))
+        proposed = (edit for propose in stage for edit in self._seen().offered(propose))
         some = (self._known.setdefault(edit.text, edit) for edit in proposed)
         offered = {edit.text: edit for edit in some if edit.text not in self._off}
         edits = [edit for edit in offered.values() if edit.rules(site)]
         before = self.state
-        judged = effects(before, edits)
+        judged = self._judged(edits)
         judged += effects(before, list(self._without_untested(judged)))
         judged += self._turned(judged)
-        for effect in judged:
-            if self.objective.worth_having(effect) is None and effect.saved:
+        worths = [self.objective.worth_having(effect) for effect in judged]
+        for effect, worth in zip(judged, worths, strict=True):
+            if worth is None and effect.saved:
                 self._refuse(effect, MERGED if effect.lost else TOO_FEW)
-        self._take(judged)
+        self._take(zip(judged, worths, strict=True))
         taken = self.state
         for effect in self._failing(judged, before):
-            if self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
+            if not self._is_full() and self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
                 self._narrow(effect, taken)
         self._asked[stage] = self.state
+
+    def _is_full(self) -> bool:
+        """Return whether there are as many edits as a site may have: then nothing is looked for."""
+        return len(self.state.edits) >= MOST_EDITS
 
     def _failing(self, judged: Sequence[EditEffect], before: KeyState) -> list[EditEffect]:
         """Return edits that fail somewhere: those with most pages first, then those that move less.
@@ -208,20 +203,29 @@ class Search:
             self._looked = self.state, SeenSite(self.state, self.held)
         return self._looked[1]
 
-    def _take(self, offered: Iterable[EditEffect]) -> None:
+    def _judged(self, edits: Sequence[Edit]) -> list[EditEffect]:
+        """Return what edits would do as the URLs stand; those that were judged so are known."""
+        if self._told is None or self._told[0] is not self.state:
+            self._told = self.state, {}
+        told = self._told[1]
+        new = [edit for edit in edits if edit.text not in told]
+        told |= {effect.edit.text: effect for effect in effects(self.state, new)}
+        return [told[edit.text] for edit in edits]
+
+    def _take(self, offered: Iterable[tuple[EditEffect, Worth | None]]) -> None:
         """Accept the best one after the other; what an edit is worth is seen anew after each."""
         judged: dict[str, EditEffect] = {}
         queue: list[tuple[float, str, int]] = []
         version = 0
 
-        def add(effect: EditEffect) -> None:
-            if (worth := self.objective.worth_having(effect)) is not None:
+        def add(effect: EditEffect, worth: Worth | None) -> None:
+            if worth is not None:
                 judged[effect.edit.text] = effect
                 heapq.heappush(queue, (-worth.value, effect.edit.text, version))
 
-        for effect in offered:
-            add(effect)
-        while queue and len(self.state.edits) < MOST_EDITS:
+        for effect, worth in offered:
+            add(effect, worth)
+        while queue and not self._is_full():
             _, text, seen = heapq.heappop(queue)
             if seen != version:
                 # Those that come next will be asked for as well, most likely.
@@ -230,7 +234,7 @@ class Search:
                     heapq.heappush(queue, each)
                 again = [text, *(each[1] for each in ahead if each[2] != version)]
                 for effect in effects(self.state, [judged[each].edit for each in again]):
-                    add(effect)
+                    add(effect, self.objective.worth_having(effect))
                 continue
             if self._accept(judged[text]):
                 version += 1
@@ -362,7 +366,7 @@ class Search:
             trial, half = some[0]
             # Guards that both halves choose were tested by both.
             unseen = each if len(some) > 1 else each.among(site.half[each.page] != half)
-            excused = trial.excused._replace(pages=trial.excused.pages + _more_wrong(each, unseen))
+            excused = trial.excused._replace(pages=trial.excused.pages + more_wrong(each, unseen))
             if (worth := self.objective.worth_having(each, excused)) is not None:
                 worths.append((worth.value, each.edit.text, each, excused))
         return worths
@@ -390,10 +394,3 @@ class Search:
         """Return what a whole set is worth, beside others."""
         cost = self.objective.loss * lost_in(state) + self.objective.bit * self._bits(state.edits)
         return -len(state.keys) - cost
-
-
-def _more_wrong(whole: EditEffect, unseen: EditEffect) -> float:
-    """Return how many more pages of an effect would be wrong if all failed as often as those unseen."""
-    tested = unseen.pages + unseen.wrong
-    expected = unseen.wrong * (whole.pages + whole.wrong) / tested if tested else whole.pages
-    return max(0.0, expected - whole.wrong)

@@ -131,13 +131,16 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
     rows = rows if kept.all() else _SightingColumns(observations.filter(pa.array(kept)))
     seen_codes, seen_urls = _coded(rows.column("url"))
     normal = normalize(seen_urls, threads=threads)
+    normal = seen_urls if normal.equals(seen_urls) else normal  # one copy of the text is enough
     canonical_codes, canonicals = _targets(rows.column("canonical"), site, threads)
     redirect_codes, redirects = _targets(rows.column("redirect"), site, threads)
-    _, urls = _coded(pa.concat_arrays([normal, canonicals, redirects]))
-    seen_nodes = _places(normal, urls)
+    texts = [each for each in (normal, canonicals, redirects) if len(each)]
+    places, urls = _coded(pa.concat_arrays(texts) if len(texts) > 1 else (*texts, normal)[0])
+    ends = np.cumsum([len(normal), len(canonicals)])
+    seen_nodes, canonical_nodes, redirect_nodes = np.split(places, ends)
     node = seen_nodes[seen_codes]
-    canonical = _through(_places(canonicals, urls), canonical_codes)
-    redirect = _through(_places(redirects, urls), redirect_codes)
+    canonical = _through(canonical_nodes, canonical_codes)
+    redirect = _through(redirect_nodes, redirect_codes)
     has_target = rows.is_valid("redirect") & ((redirect == _UNKNOWN) | (redirect != node))
     is_redirect = has_target | ((rows.status >= _FIRST_REDIRECT) & (rows.status != _NOT_MODIFIED))
     is_page = ~is_redirect & (rows.status != _NOT_MODIFIED)
@@ -289,10 +292,20 @@ def _matrix(sketch: pa.Array, rows: Ints, size: int) -> NDArray[np.uint32]:
     return np.asarray(sketch.take(pa.array(rows)).flatten(), np.uint32).reshape(-1, size)
 
 
+def is_ascending(texts: pa.Array) -> bool:
+    """Return whether texts are all different and in order already: then nothing has to be copied."""
+    if texts.null_count:
+        return False
+    later = pc.all(pc.less(texts.slice(0, max(0, len(texts) - 1)), texts.slice(1)))
+    return bool(later.as_py() is not False)
+
+
 def _coded(column: pa.Array) -> tuple[Ints, pa.Array]:
     """Return a column's codes and its vocabulary; codes are ranks in the sorted vocabulary."""
     if column.null_count == len(column):
         return np.full(len(column), _UNKNOWN, np.int64), _EMPTY
+    if is_ascending(column):
+        return np.arange(len(column)), column
     encoded = column.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary)
     rank = np.empty(len(order), np.int64)
@@ -309,10 +322,6 @@ def _targets(column: pa.Array, site: str, threads: int) -> tuple[Ints, pa.Array]
     inside = np.asarray(pc.fill_null(pc.equal(site_of(texts), site), _FALSE), np.bool_)
     place = np.where(inside, np.cumsum(inside) - 1, _UNKNOWN)
     return _through(place, codes), normalize(texts.filter(pa.array(inside)), threads=threads)
-
-
-def _places(texts: pa.Array, vocabulary: pa.Array) -> Ints:
-    return np.asarray(pc.index_in(texts, vocabulary), np.int64) if len(texts) else np.zeros(0, np.int64)
 
 
 def _through(values: Ints, codes: Ints, missing: int = _UNKNOWN) -> Ints:

@@ -180,6 +180,8 @@ class Mapper:
         self._cached = 0
         self._counts: dict[tuple[int, int | None], Counted] = {}
         self._cached_counts = 0
+        self._without: dict[tuple[int, int], Counted] = {}
+        self._cached_without = 0
 
     def mapping(self, source: int, target: int) -> Mapping:
         """Return what becomes of each key of the target, in key order."""
@@ -258,10 +260,16 @@ class Mapper:
 
     def _lacking(self, node: int, key: int) -> Counted:
         """Return how many URLs of a node without a key each page has."""
-        rows = self.tree.rows(node)
-        code = np.sort(self.cluster[rows[self.tree.columns.column(key)[rows] == ABSENT]], kind="stable")
-        starts = np.flatnonzero(np.diff(code, prepend=-1))
-        return code[starts], np.diff(starts, append=len(code))
+        if (node, key) not in self._without:
+            if self._cached_without > _CACHED_VALUES:
+                self._without.clear()
+                self._cached_without = 0
+            rows = self.tree.rows(node)
+            code = np.sort(self.cluster[rows[self.tree.columns.column(key)[rows] == ABSENT]], kind="stable")
+            starts = np.flatnonzero(np.diff(code, prepend=-1))
+            self._without[node, key] = code[starts], np.diff(starts, append=len(code))
+            self._cached_without += len(starts)
+        return self._without[node, key]
 
     def _counted(self, node: int, key: int | None) -> Counted:
         """Return how many URLs of a node each page has, with each value of a key if one is given."""
