@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from undust.edits import Edit
 
 DROP_SID = "rewrite {s}://{h}/{p**}?{**:sid}&{rest**} -> {s}://{h}/{p}?{rest}"
+DROP_SLASH = "rewrite {s}://{h}/{p**}/{x}/?{rest**} -> {s}://{h}/{p}/{x}?{rest}"
 DROP_ID = "rewrite {s}://{h}/{p**}?{**:id}&{rest**} -> {s}://{h}/{p}?{rest}"
 
 
@@ -119,6 +120,28 @@ def test_the_target_of_a_redirect_is_fetched_though_its_key_is_known() -> None:
     assert learner.decide(f"{HOST}/item?id=1&sid=b").action == "skip"
 
 
+def test_a_redirect_to_another_page_covers_nothing() -> None:
+    """`/a/?version=1` leads to `/a`: the first version was not seen, whatever a rule says of slashes."""
+    learner = undust.CrawlLearner(rules=one_rule(DROP_SLASH), explore=0, prior=False)
+    first, plain = f"{HOST}/wiki/a/?version=1", f"{HOST}/wiki/a?version=1"
+    assert learner.decide(first).action == "fetch"
+    learner.observe({"url": first, "status": 302, "redirect": "/wiki/a"})
+    assert learner.decide(plain).action == "fetch"
+    learner.observe(row_of(plain, "version 1"))
+    assert learner.decide(f"{plain}#top").action == "skip"
+
+
+def test_what_was_skipped_for_a_redirect_to_another_page_comes_back() -> None:
+    """One other URL of the key is tried; if it leads away too, there is no such page."""
+    learner = undust.CrawlLearner(rules=one_rule(DROP_SID), explore=0, prior=False)
+    urls = [f"{HOST}/old?id=1&sid={name}" for name in "abcd"]
+    assert [each.action for each in learner.decide_many(urls)] == ["fetch", "skip", "skip", "skip"]
+    learner.observe({"url": urls[0], "status": 301, "redirect": "/start"})
+    assert learner.returned() == [urls[1]]
+    learner.observe({"url": urls[1], "status": 301, "redirect": "/start"})
+    assert learner.returned() == []
+
+
 def test_a_wrong_rule_from_before_is_found_out_by_its_first_test() -> None:
     """However many pages spoke for it elsewhere: it is withdrawn, and every page is fetched."""
     crawl = Crawl(undust.CrawlLearner(rules=one_rule(DROP_ID, support=10), seed=4))
@@ -169,13 +192,26 @@ def test_places_where_proven_rules_fail_are_unstable() -> None:
     places = UnstablePlaces()
     history = [f"{HOST}/wiki/page{number}?action=history" for number in range(9)]
     diff = f"{HOST}/wiki/page?action=diff"
-    marked = [places.note(diff, is_good=number < 6) for number in range(8)]
+    marked = [places.note(diff, [str(number)], is_good=number < 6) for number in range(8)]
     assert True not in marked
-    assert [places.note(url, is_good=False) for url in history[:3]] == [False, True, False]
+    marked = [places.note(url, ["slash", url], is_good=False) for url in history[:3]]
+    assert not any(marked), "one rule was part of every failure"
+    assert [places.note(url, ["sid"], is_good=False) for url in history[3:5]] == [True, False]
     assert places.holds(history[7])
     assert not places.holds(diff)
     assert [places.wants(history[0], "its key") for _ in range(5)] == [True, True, True, False, False]
     assert not places.wants(diff, "another key")
+
+
+def test_a_place_where_a_test_failed_is_tested_more() -> None:
+    """A first failure may be chance: a few more duplicates are fetched, wherever the lot falls."""
+    places = UnstablePlaces()
+    history = f"{HOST}/wiki/page?action=history"
+    assert not places.doubts(history)
+    places.note(history, ["slash"], is_good=False)
+    assert [places.doubts(history) for _ in range(9)] == [True] * 8 + [False]
+    places.note(history, ["slash"], is_good=True)
+    assert not places.doubts(history)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +330,25 @@ def test_learning_in_the_background() -> None:
         crawl.learner.settle()
     assert crawl.learner.decide(f"{HOST}/item?id=1&sid=new").action == "skip"
     crawl.learner.close()
+
+
+def test_learning_starts_from_what_the_crawl_has_proved() -> None:
+    """A rule that later fetches confirmed is given to the next learning; what was fetched hardly shows it."""
+    given: list[set[str]] = []
+
+    def watched(evidence: ObservedSite) -> Sequence[Rule]:
+        given.append({str(rule) for rule in evidence.given})
+        return learn_in_a_crawl(evidence)
+
+    crawl = Crawl(undust.CrawlLearner(learn=watched))
+    crawl.ask(sessions(60, 8))
+    crawl.ask(
+        f"{HOST}/item?id={number}&from={name}" for number in range(100, 160) for name in ("list", "mail")
+    )
+    proved = next(iter(given[-1]))
+    assert not given[0]
+    assert "sid" in proved
+    assert proved in {str(rule) for rule in crawl.learner.rules}
 
 
 @pytest.mark.parametrize("background", [False, True])

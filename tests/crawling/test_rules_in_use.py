@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.crawling.crawled_site import HOST, row_of
 from undust.crawling.fetched import Fetched, PageRecord
-from undust.crawling.rules_in_use import CrawledUrls, PriorRules, RulesInUse, best_of
+from undust.crawling.rules_in_use import CrawledUrls, PriorRules, RulesInUse, best_of, shown
 from undust.rules import Rule, RuleSet
 
 SITE = "shop.test"
@@ -51,3 +51,25 @@ def test_without_anything_skipped_only_the_new_rules_are_used() -> None:
     """Nothing would come back, so nothing is gained by older rules."""
     known = crawled({f"{HOST}/item?id=1": "1"}, [])
     assert best_of([drop("ref")], used(drop("sid")), known).ids == (drop("ref").id,)
+
+
+def test_a_url_that_leads_away_shows_nothing_of_its_own_key() -> None:
+    """Under a rule that drops `sid` the first page has not been seen; the second one has."""
+    fetched = crawled({f"{HOST}/b?sid=2": "b"}, []).fetched
+    for url, target in ((f"{HOST}/a?sid=1", "/start"), (f"{HOST}/c?sid=3", "/c")):
+        fetched.add(url, PageRecord.of({"url": url, "status": 302, "redirect": target}))
+    covers, away = shown(fetched, RuleSet([drop("sid")]).program)
+    assert covers == {f"{HOST}/b": f"{HOST}/b?sid=2", f"{HOST}/c": f"{HOST}/c?sid=3"}
+    assert away == [f"{HOST}/a"]
+
+
+def test_rules_that_cut_a_parameter_are_not_used_in_a_crawl() -> None:
+    """A value would become part of the name of a page; a rule that failed twice is not used either."""
+    rules = used()
+    assert not rules.may_use(Rule.parse('replace "?do=" -> ""', site=SITE))
+    assert rules.may_use(Rule.parse('replace "?id=" -> "?page="', site=SITE))
+    assert not rules.may_use(Rule.parse("keep {s}://{h}/{p**}", site=SITE))
+    assert rules.may_use(drop("sid"))
+    rules.without({drop("sid").id})
+    rules.without({drop("sid").id})
+    assert not rules.may_use(drop("sid"))

@@ -206,6 +206,8 @@ class Fetched:
     """Observed URLs, each with its latest record, in the order in which they came."""
     failed: set[str] = field(default_factory=set)
     """Those that gave an error."""
+    redirects: dict[str, str] = field(default_factory=dict)
+    """Those that led elsewhere, each with its target."""
     texts: dict[int, str] = field(default_factory=dict)
     """Texts by their numbers, each with the first URL that showed it."""
     sharing: Counter[str] = field(default_factory=Counter)
@@ -223,6 +225,10 @@ class Fetched:
         self.has_sketches |= bool(record.sketch)
         self.records[url] = record.to_bytes()
         (self.failed.add if record.is_error else self.failed.discard)(url)
+        if record.is_redirect and record.redirect is not None:
+            self.redirects[url] = joined(url, record.redirect)
+        else:
+            self.redirects.pop(url, None)
 
     def record(self, url: str) -> PageRecord:
         """Return the record of a URL that was observed."""
@@ -262,12 +268,14 @@ class Fetched:
         return compared(mine, its, has_sketches=self.has_sketches)
 
     def _led_to(self, url: str) -> tuple[str, PageRecord]:
-        record = self.record(url)
+        """Return the last URL that redirects lead to, and the last record on the way."""
+        last = url
         for _ in range(MOST_HOPS):
-            if not record.is_redirect or record.redirect is None:
+            target = self.redirects.get(url)
+            if target is None:
                 break
-            url = joined(url, record.redirect)
+            url = target
             if url not in self.records:
                 break
-            record = self.record(url)
-        return url, record
+            last = url
+        return url, self.record(last)

@@ -263,6 +263,7 @@ class CrawlLearner:
             rows = len(site.fetched)
             latest = list(islice(reversed(site.fetched.records.items()), MOST_LEARNED))[::-1]
             given, unwanted = site.rules.given()
+            given = list({rule.id: rule for rule in (*given, *site.rules.proved(site.tests))}.values())
         try:
             learned = self._learn(ObservedSite(name, table_from(latest), given, unwanted))
         except Exception:

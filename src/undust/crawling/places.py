@@ -15,7 +15,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 LEAST_FETCHED = 60
 """URLs that were fetched in a place before it can be a trap."""
@@ -30,7 +33,10 @@ _VALUES = re.compile(r"=[^&;]*")
 _SCRIPT = re.compile(r"[A-Za-z_.]{1,16}")
 """The last segment of a path that is not the name of a page."""
 LEAST_FAILED, FAILED_SHARE = 2, 0.25
-"""A place is unstable if this many tests of proven rules failed there, and such a share of them."""
+"""A place is unstable if this many tests of proven rules failed there, and such a share of them, whichever
+the rules."""
+DOUBTFUL_FETCHES = 8
+"""Duplicates that are fetched in a place after a first test has failed there."""
 MOST_FETCHES = 3
 """Of one page of such a place beside its first: an endless site has to end even there."""
 _WORDS = re.compile(r"[?&;]([A-Za-z_]{1,16}=[A-Za-z]{1,12})(?=$|[&;#])")
@@ -130,25 +136,41 @@ def _named(host: str, first: str, query: str) -> str:
 class UnstablePlaces:
     """The places of one site where proven rules fail."""
 
-    _tests: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Tests in each place: how many there were, and how many failed."""
+    _tests: dict[str, tuple[int, int, frozenset[str]]] = field(default_factory=dict)
+    """Tests in each place: how many there were, how many failed, and the rules in all that failed."""
     _found: set[str] = field(default_factory=set)
+    _doubtful: dict[str, int] = field(default_factory=dict)
+    """Places where a test failed, which may be chance, with the fetches that are left to find out."""
     _fetches: Counter[str] = field(default_factory=Counter)
     """Keys of duplicates that were fetched because of their place."""
 
-    def note(self, url: str, *, is_good: bool) -> bool:
-        """Count a test of proven rules; return whether the place of the URL is unstable by it."""
+    def note(self, url: str, rules: Collection[str], *, is_good: bool) -> bool:
+        """Count a test of proven rules; return whether the place of the URL is unstable by it.
+
+        Where one rule was part of every test that failed, the rule may be wrong there.
+        """
         kind = kind_of(url)
         if kind not in self._tests and len(self._tests) >= MOST_TRAP_PLACES:
             return False
-        tests, failed = self._tests.get(kind, (0, 0))
+        tests, failed, common = self._tests.get(kind, (0, 0, frozenset()))
+        if not is_good:
+            common = common.intersection(rules) if failed else frozenset(rules)
+            self._doubtful.setdefault(kind, DOUBTFUL_FETCHES)
         tests, failed = tests + 1, failed + (not is_good)
-        self._tests[kind] = tests, failed
-        is_unstable = failed >= LEAST_FAILED and failed > FAILED_SHARE * tests
+        self._tests[kind] = tests, failed, common
+        is_unstable = failed >= LEAST_FAILED and failed > FAILED_SHARE * tests and not common
         is_new = is_unstable and kind not in self._found
         if is_unstable:
             self._found.add(kind)
+            self._doubtful[kind] = 0
         return is_new
+
+    def doubts(self, url: str) -> bool:
+        """Return whether a duplicate is to be fetched because a test failed in its place, and count it."""
+        left = self._doubtful.get(kind_of(url), 0) if self._doubtful else 0
+        if left:
+            self._doubtful[kind_of(url)] = left - 1
+        return left > 0
 
     def holds(self, url: str) -> bool:
         """Return whether a URL is in such a place."""

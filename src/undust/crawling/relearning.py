@@ -11,7 +11,8 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.learning import Requirements, learn_site
+from undust.learning import Requirements
+from undust.learning.edited import combined_rules
 from undust.pages.clustering import find_in_site
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 def learn_in_a_crawl(evidence: ObservedSite) -> Sequence[Rule]:
     """Return the rules of a site as it looks now; a pure function."""
     clusters = find_in_site(evidence.rows, evidence.site)
-    return learn_site(clusters, IN_A_CRAWL, evidence.given, evidence.unwanted).rules
+    return combined_rules(clusters, IN_A_CRAWL, evidence.given, evidence.unwanted).rules
 
 
 def next_learning(rows: int) -> int:

@@ -156,6 +156,11 @@ class RuleTest:
         """Whether it held for enough pages to be relied on."""
         return self.support + len(self.proofs) >= self.needed
 
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it held for as many pages that were fetched after it was learned."""
+        return len(self.proofs) >= self.needed
+
     def holds(self, use: RuleUse) -> None:
         """Note that it was right for a URL."""
         if len(self.values) < ENOUGH_VALUES:

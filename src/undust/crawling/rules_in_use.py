@@ -206,6 +206,10 @@ class RulesInUse:
         off = [rule for rule in own if rule.status == "disabled"]
         return [rule for rule in own if rule.status == "active"], off
 
+    def proved(self, tests: RuleTests) -> list[Rule]:
+        """Return the rules that later fetches have proved, on pages that they were not learned from."""
+        return [rule for rule in self.all if rule.site == self.site and tests.of[rule.id].is_confirmed]
+
     def guessed(self) -> list[Rule]:
         """Return those that are guesses."""
         return [rule for rule in self.all if rule.learned_by == GUESS]
@@ -240,9 +244,15 @@ class RulesInUse:
             self.withdrawn[id_] = self.withdrawn.get(id_, 0) + 1
         return self.all.with_rules(rule for rule in self.all if rule.id not in ids)
 
-    def may_return(self, rule: Rule) -> bool:
-        """Return whether a rule that was learned may be used: it did not fail too often."""
-        return self.withdrawn.get(rule.id, 0) < MOST_WITHDRAWN
+    def may_use(self, rule: Rule) -> bool:
+        """Return whether a rule that was learned may be used: it did not fail too often, and fits a crawl.
+
+        Pages that change are left to the tests of the crawl: a rule that keeps them would undo all others. A
+        text that ends within a parameter (`?do=`) leaves its value in the name of a page, so that the tests
+        no longer know the place of the URL.
+        """
+        cuts = rule.kind == "replace" and rule.source.endswith("=") and not str(rule.target).endswith("=")
+        return rule.kind != "keep" and not cuts and self.withdrawn.get(rule.id, 0) < MOST_WITHDRAWN
 
     def restored(self, own: list[Rule], withdrawn: dict[str, int], shared: Sequence[str]) -> RuleSet:
         """Return the rules as they were: those of this site, and the shared ones that had not failed."""
@@ -309,6 +319,23 @@ def keys_by(program: Program, urls: list[str]) -> list[str]:
     return keys
 
 
+def shown(fetched: Fetched, program: Program) -> tuple[dict[str, str], list[str]]:
+    """Return the keys whose page was fetched, each with its first URL, and the keys of URLs that led away.
+
+    A URL that redirects to another key has shown the page of that key, and nothing of its own.
+    """
+    pages = fetched.pages()
+    targets = dict(zip(fetched.redirects, keys_by(program, [*fetched.redirects.values()]), strict=True))
+    covers: dict[str, str] = {}
+    away = []
+    for url, key in zip(pages, keys_by(program, pages), strict=True):
+        if targets.get(url, key) == key:
+            covers.setdefault(key, url)
+        else:
+            away.append(key)
+    return covers, away
+
+
 class CrawledUrls(NamedTuple):
     """What is known of the URLs of a site."""
 
@@ -329,8 +356,8 @@ class CrawledUrls(NamedTuple):
 
     def uncovered(self, rules: RuleSet) -> int:
         """Return how many URLs would be handed back under rules."""
-        covered = keys_by(rules.program, [*self.fetched.pages(), *self.pending])
-        return len(set(keys_by(rules.program, self.skipped)).difference(covered))
+        covered = shown(self.fetched, rules.program)[0].keys() | set(keys_by(rules.program, self.pending))
+        return len(set(keys_by(rules.program, self.skipped)) - covered)
 
 
 def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> RuleSet:

@@ -38,6 +38,7 @@ from undust.crawling.rules_in_use import (
     best_of,
     idle_guesses,
     keys_by,
+    shown,
     until_one,
     uses_in,
 )
@@ -52,8 +53,9 @@ if TYPE_CHECKING:
     from undust.crawling.rules_in_use import RulesInUse, Way
     from undust.rules import Rule, RuleSet
 
-MOST_ERRORS = 3
-"""URLs of one key that are tried one after the other while all of them give errors."""
+MOST_ERRORS, LED_AWAY = 3, 2
+"""URLs of one key that are tried one after the other while all of them give errors; one that redirects to
+another key counts for as many."""
 _HASH_BITS = 0xFF
 """Of the hash of a key that are kept; Python has such numbers ready, so they take no memory."""
 LEAST_NEW = 0.1
@@ -145,7 +147,11 @@ class SiteCrawl:
 
     def _explores(self, url: str, way: Way, cover: str) -> bool:
         lot = self.tests.lot(url)
-        if not self.tests.may_ask(lot, cover) or self.traps.holds(url):
+        if self.traps.holds(url):
+            return False
+        if self.tests.explore and self.unstable.doubts(way[FORM_PLACE]):
+            return True
+        if not self.tests.may_ask(lot, cover):
             return False
         steps = self._steps(way, cover)
         if lot >= self.tests.chance(steps, cover):
@@ -194,8 +200,10 @@ class SiteCrawl:
         if not is_again and is_new is not None:
             self.traps.note(url, is_new=is_new)
         self._note_pair(url, key, record)
-        if record.is_redirect and record.redirect is not None:
-            self._expect(joined(url, record.redirect))
+        if (target := self.fetched.redirects.get(url)) is not None:
+            self._expect(target)
+            if self.key(target) != key:
+                self._on_error(url, key, LED_AWAY)
         fails = cover != url and cover in self.fetched and self._test(url, record, cover)
         if cover == url and not is_again:
             fails = self._test_statement(url, key)
@@ -209,8 +217,7 @@ class SiteCrawl:
 
     def _note_pair(self, url: str, key: str, record: PageRecord) -> None:
         """Note the URL under which this page was seen before, if no rule says that it is one."""
-        if record.is_redirect and record.redirect is not None:
-            target = joined(url, record.redirect)
+        if (target := self.fetched.redirects.get(url)) is not None:
             other = target if target in self.fetched else None
         else:
             other = self.fetched.other_with(url, record)
@@ -255,9 +262,9 @@ class SiteCrawl:
             self.covers[self.key(target)] = target
             self.pending[target] = None
 
-    def _on_error(self, url: str, key: str) -> None:
+    def _on_error(self, url: str, key: str, weight: int = 1) -> None:
         """Give another URL of the key its turn, if one was skipped for this one."""
-        self.errors[key] += 1
+        self.errors[key] += weight
         if self.covers.get(key) != url or self.errors[key] > MOST_ERRORS:
             return
         del self.covers[key]
@@ -281,7 +288,7 @@ class SiteCrawl:
                 # What was fetched before sketches were known cannot be compared with anything.
                 self.covers[self.key(url)] = url
             failing = self.tests.note_unclear(uses, is_blind=True)
-        elif self._is_proven(uses) and self.unstable.note(form, is_good=is_good):
+        elif self._is_proven(uses) and self._is_unstable(form, uses, is_good=is_good):
             self._hand_back(self.skipped)
             return False
         elif verdict == "unknown":
@@ -291,6 +298,9 @@ class SiteCrawl:
         if failing:
             self.withdraw(failing)
         return bool(failing)
+
+    def _is_unstable(self, form: str, uses: Sequence[RuleUse], *, is_good: bool) -> bool:
+        return self.unstable.note(form, [use.id for use in uses], is_good=is_good)
 
     def _is_proven(self, uses: Iterable[RuleUse]) -> bool:
         return all(self.tests.of[use.id].is_proven for use in uses if use.id in self.tests.of)
@@ -314,8 +324,7 @@ class SiteCrawl:
 
     def believe(self, learned: Sequence[Rule], rows: int) -> None:
         """Use rules that were learned from this many observations, except those that failed in this crawl."""
-        # Pages that change are left to the tests of this crawl: a rule that keeps them would undo all others.
-        own = [rule for rule in learned if rule.kind != "keep" and self.rules.may_return(rule)]
+        own = [rule for rule in learned if self.rules.may_use(rule)]
         self.learned_at, self.is_due_early, self.is_unexplained = rows, False, False
         known = CrawledUrls(self.fetched, list(self.pending), list(self.skipped))
         rules = best_of(own, self.rules, known)
@@ -328,28 +337,24 @@ class SiteCrawl:
         before = self.tests.of.keys()
         self._use(rules)
         self.is_changed = True
-        self.covers = {}
-        pages = self.fetched.pages()
-        keys = self._keys(pages)
-        pairs = [
-            (url, cover)
-            for url, key in zip(pages, keys, strict=True)
-            if (cover := self.covers.setdefault(key, url)) != url
-        ]
-        self._credit(pairs, set(self.rules.ids) - before)
+        self.covers, away = shown(self.fetched, self.rules.program)
+        self._credit(set(self.rules.ids) - before)
         pending = list(self.pending)
         for url, key in zip(pending, self._keys(pending), strict=True):
             self.covers.setdefault(key, url)
         self.canonicals.rekey(self._keys)
-        self.errors = Counter(self._keys(list(self.fetched.failed)))
+        self.errors = Counter(self._keys(list(self.fetched.failed)) + LED_AWAY * away)
         for key, count in self.errors.items():
             if count > MOST_ERRORS:
                 self.covers.setdefault(key, "")
         self._hand_back(self.skipped)
 
-    def _credit(self, pairs: list[tuple[str, str]], new: set[str]) -> None:
+    def _credit(self, new: set[str]) -> None:
         """Let new rules know for what they have held already."""
-        if not new or not pairs:
+        pages = self.fetched.pages() if new else []
+        covered = ((url, self.covers.get(key)) for url, key in zip(pages, self._keys(pages), strict=True))
+        pairs = [(url, cover) for url, cover in covered if cover is not None and cover != url]
+        if not pairs:
             return
         column = pa.array([url for url, _ in pairs], pa.large_string())
         rows, rules = (pa.array(each).to_pylist() for each in self.rules.program.used(column))
