@@ -64,8 +64,8 @@ class KeyState:
 
     @cached_property
     def defaults(self) -> frozenset[str]:
-        """Parameters of which some value is removed."""
-        return frozenset(name for edit in self.edits for name in edit.defaults)
+        """Parameters of which some value is removed; one without a value says no more than none."""
+        return frozenset(name for edit in self.edits for name, value in edit.defaults.items() if value)
 
     @cached_property
     def _images(self) -> tuple[pa.Array, Ints]:

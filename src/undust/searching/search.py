@@ -80,8 +80,9 @@ class Search:
     """All edits that were proposed, each once: what it takes to say one is found out once."""
     _proposed: dict[str, Edit] = field(default_factory=dict)
     """What accepted edits were before they were kept to where they were seen to hold."""
-    _failed: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Edits that hold nowhere, and the pages for and against each; judged again only when these change."""
+    _failed: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """Edits that hold nowhere, the pages for and against each, and how many classes of pages were known;
+    judged again only when these change."""
     _asked: dict[tuple[Propose, ...], KeyState] = field(default_factory=dict)
     """The state from which each stage proposed last."""
     _looked: tuple[KeyState, SeenSite] | None = None
@@ -147,7 +148,7 @@ class Search:
         self._take(judged)
         taken = self.state
         for effect in self._failing(judged, before):
-            if self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
+            if self._failed.get(effect.edit.text) != (effect.pages, effect.lost, self._guards.known):
                 self._narrow(effect, taken)
         self._asked[stage] = self.state
 
@@ -259,7 +260,9 @@ class Search:
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
-        if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.worth_having(
+        # What it saves without evidence may be beyond its reach.
+        (reached,) = effects(self.state, [reaching]) if reaching != edit else (alone,)
+        if together.saved < max(1.0, _KEPT * reached.saved) or not self.objective.worth_having(
             together, excused
         ):
             self._refuse(alone, AGAINST)
@@ -342,7 +345,7 @@ class Search:
                 return
             worths = self._narrowed(effect)
             if not worths:
-                self._failed[edit.text] = effect.pages, effect.lost
+                self._failed[edit.text] = effect.pages, effect.lost, self._guards.known
                 return
             if not self._accept(*max(worths, key=lambda found: found[:2])[2:]):
                 return
