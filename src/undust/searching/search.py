@@ -260,9 +260,7 @@ class Search:
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
-        # What it saves without evidence may be beyond its reach.
-        (reached,) = effects(self.state, [reaching]) if reaching != edit else (alone,)
-        if together.saved < max(1.0, _KEPT * reached.saved) or not self.objective.worth_having(
+        if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.worth_having(
             together, excused
         ):
             self._refuse(alone, AGAINST)
