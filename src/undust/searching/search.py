@@ -47,7 +47,7 @@ SAFEGUARDS = 3
 MERGED, TOO_FEW = "merged different pages", "too few pages to decide"
 AGAINST = "works against another rule"
 _KEPT = 0.5
-"""The share of what an edit saves alone that it must save in company."""
+"""The share of what an edit saves alone, kept to where it was seen, that it must save in company."""
 
 
 class RefusedEdit(NamedTuple):
@@ -81,8 +81,7 @@ class Search:
     _proposed: dict[str, Edit] = field(default_factory=dict)
     """What accepted edits were before they were kept to where they were seen to hold."""
     _failed: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    """Edits that hold nowhere, the pages for and against each, and how many classes of pages were known;
-    judged again only when these change."""
+    """Edits that hold nowhere, and what was known then: pages for and against each, classes of pages."""
     _asked: dict[tuple[Propose, ...], KeyState] = field(default_factory=dict)
     """The state from which each stage proposed last."""
     _looked: tuple[KeyState, SeenSite] | None = None
@@ -260,7 +259,8 @@ class Search:
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
-        if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.worth_having(
+        reached = alone if reaching.when == edit.when else effects(self.state, [reaching])[0]
+        if together.saved < max(1.0, _KEPT * reached.saved) or not self.objective.worth_having(
             together, excused
         ):
             self._refuse(alone, AGAINST)
