@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from undust.edits import Edit, Guard, Keep, ShapeParameter, making
 from undust.judging import KeyState, Site, effects, ordered
 from undust.judging.effect import keys_without, lost_in, transition
 from undust.rules import RuleSet
+from undust.searching import Objective
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,3 +207,22 @@ def test_the_worst_tenth_is_heard(wrong: int) -> None:
     assert (effect.worst < 0) == bool(wrong)
     assert effect.lost == wrong
     assert np.isclose(effect.wrong, wrong, atol=0.1)
+
+
+def test_votes_that_are_not_sure_count_as_far_as_they_doubt() -> None:
+    """Pages that are nearly alike speak neither for an edit nor against it, and may be other pages."""
+    pages = {f"http://s.test/{n}{end}": str(n) for n in range(10) for end in ("", "?a=1")}
+    (effect,) = effects(KeyState(site_of(pages)), [making.dropped("a")])
+    assert effect.unsure == 0
+    doubtful = replace(effect, ratios=np.where(np.arange(len(effect.ratios)) < 4, 1.0, effect.ratios))
+    assert (doubtful.lost, doubtful.wrong) == (0, 0)
+    assert np.isclose(doubtful.unsure, 4 / (1 + np.e))
+    objective = Objective()
+    assert objective.worth(doubtful).rate > objective.worth(effect).rate
+
+
+def test_a_value_that_is_empty_is_no_default() -> None:
+    """Nor is the same value, under other guards, a second one."""
+    state = KeyState(site_of({"http://s.test/x?v=1": "x"}))
+    assert not state.with_edit(making.dropped_value("v", "")).defaults
+    assert state.with_edit(making.dropped_value("v", "1")).defaults == {("v", "1")}

@@ -258,8 +258,16 @@ class Swap(Edit):
         return (self.new,) if self.new.strip("$^") else ()
 
     def inverse(self) -> Swap | None:
-        """Return the edit from right to left; an empty text is everywhere."""
-        return replace(self, old=self.new, new=self.old) if self.new.strip("$^") else None
+        """Return the edit from right to left; an empty text is everywhere.
+
+        >>> print(Swap(old="=csv$", new="=tab").inverse().text)
+        replace "=tab$" → "=csv"
+        """
+        if not self.new.strip("$^"):
+            return None
+        start, end = "^" * self.old.startswith("^"), "$" * self.old.endswith("$")
+        bare = self.new.removeprefix(start).removesuffix(end)
+        return replace(self, old=f"{start}{bare}{end}", new=self.old.removeprefix(start).removesuffix(end))
 
     def more_general(self) -> Iterator[Edit]:
         """Yield it with a guard less."""

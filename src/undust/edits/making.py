@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from undust.edits.edit import EDIT_ANYTHING as OPEN
 from undust.edits.edit import THE_SAME as SAME
 from undust.edits.edit import Rewrite, Several, Swap
-from undust.edits.shapes import EDIT_HOST, PATH, REST, Named, Shape, ShapeCapture, ShapeParameter
+from undust.edits.shapes import EDIT_HOST, PATH, REST, Guard, Named, Shape, ShapeCapture, ShapeParameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,15 @@ def dropped(*names: str) -> Rewrite:
     is_one = len(names) == 1 and not names[0].endswith("*")
     part = ShapeParameter(names[0]) if is_one else Named(tuple(sorted(names)))
     return Rewrite(source=Shape(query=(part, REST)), target=SAME)
+
+
+def dropped_alone(name: str) -> Rewrite:
+    """Return that a parameter is left out where it is the only one.
+
+    >>> dropped_alone("ns").text
+    'rewrite {s}://{h}/{p**}?ns={**} → {s}://{h}/{p}'
+    """
+    return Rewrite(source=Shape(query=(ShapeParameter(name),)), target=replace(SAME, query=()))
 
 
 def dropped_together(*names: str) -> Rewrite:
@@ -93,6 +102,21 @@ def on_any_path(name: str) -> Rewrite:
     'rewrite {s}://{h}/{p**}?idx={a}&{rest**} → {s}://{h}/{p:any}?idx={a}&{rest}'
     """
     return hidden(Shape(query=(ShapeParameter(name, (ShapeCapture("a"),)), REST)), [PATH.name])
+
+
+def on_one_path(depth: int, name: str, path: Sequence[str], more: Sequence[str]) -> Rewrite:
+    """Return that URLs with a parameter on any path of a depth are on one path, with more parameters.
+
+    >>> on_one_path(1, "id", ["index.php"], ["route=item"]).text
+    'rewrite {s}://{h}/{*}?id={a}&{rest**} → {s}://{h}/index.php?id={a}&route=item&{rest} unless ?route={**}'
+    """
+    shared = ShapeParameter(name, (ShapeCapture("a"),))
+    pairs = [each.partition("=") for each in more]
+    written = [ShapeParameter(each, (value,) if equals else None) for each, equals, value in pairs]
+    source = Shape(path=((ShapeCapture(),),) * depth, query=(shared, REST))
+    target = Shape(path=tuple((each,) for each in path), query=(shared, *written, ShapeCapture("rest")))
+    unless = tuple(Guard(query=(ShapeParameter(each),)) for each, _, _ in pairs)
+    return Rewrite(source=source, target=target, unless=unless)
 
 
 def hidden(source: Shape, names: Sequence[str]) -> Rewrite:
@@ -238,6 +262,7 @@ __all__ = [
     "TRACKING",
     "capitalised",
     "dropped",
+    "dropped_alone",
     "dropped_together",
     "dropped_value",
     "ending_dropped",
@@ -248,6 +273,7 @@ __all__ = [
     "masked",
     "names_visit",
     "on_any_path",
+    "on_one_path",
     "only",
     "respelled",
     "scheme_to",

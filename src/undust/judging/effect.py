@@ -64,8 +64,8 @@ class EditEffect:
     """Of each vote: the page of the key that comes under another."""
     texts: Sequence[str] = ()
     """All images."""
-    defaults: frozenset[str] = frozenset()
-    """Parameters of which other edits remove some value."""
+    defaults: frozenset[tuple[str, str]] = frozenset()
+    """Parameters of which other edits remove some value, and that value."""
     welcome: int = 0
     """Images that move to where the site sends others."""
 
@@ -109,7 +109,15 @@ class EditEffect:
     @cached_property
     def wrong(self) -> float:
         """The same, each as likely as its vote says."""
-        bad = np.flatnonzero(self.ratios < 0)
+        return self._likely_wrong(self.ratios < 0)
+
+    @cached_property
+    def unsure(self) -> float:
+        """Pages that may come under another one though votes rather say otherwise, as likely as that is."""
+        return self._likely_wrong((self.ratios > 0) & (self.ratios < SUPPORTS))
+
+    def _likely_wrong(self, votes: Bools) -> float:
+        bad = np.flatnonzero(votes)
         if not len(bad):
             return 0.0
         order = bad[np.lexsort((self.ratios[bad], self.page[bad], self.group[bad]))]

@@ -64,9 +64,9 @@ class KeyState:
         return rules_of(self.site.name, [edit for edit in self.edits if edit.operation == KEEP])
 
     @cached_property
-    def defaults(self) -> frozenset[str]:
-        """Parameters of which some value is removed."""
-        return frozenset(name for edit in self.edits for name in edit.defaults)
+    def defaults(self) -> frozenset[tuple[str, str]]:
+        """Parameters of which some value is removed, and that value; an empty one says no more than none."""
+        return frozenset(item for edit in self.edits for item in edit.defaults.items() if item[1])
 
     @cached_property
     def _images(self) -> tuple[pa.Array, Ints]:

@@ -23,7 +23,9 @@ from undust.proposing.idle_parts import (
     idle_segments,
     labels,
     last_segments,
+    lone_parameters,
     on_any_path,
+    on_one_path,
     parts_of,
     spellings,
 )
@@ -128,18 +130,22 @@ _AFTER_SCHEME = 4
 _SIGNS = "/?&;="
 """A URL without any of these is another URL, or none."""
 _NUMBER = re.compile(r"[0-9]{3,}")
+_WORD = re.compile(r"[A-Za-z0-9]")
 
 
 def swaps(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a piece of text is another, those of most pages first, the shorter result preferred."""
     found: dict[tuple[str, str], set[int]] = defaultdict(set)
     for row, other, page in seen.pairs:
-        for old, new in _pieces(seen.urls[row], seen.urls[other]):
-            found[old, new].add(page)
-            found[new, old].add(page)
+        for left, right in ((row, other), (other, row)):
+            for old, new in _pieces(seen.urls[left], seen.urls[right]):
+                found[old, new].add(page)
     ranked = sorted(found.items(), key=lambda item: (-len(item[1]), len(item[0][1]), item[0]))
     for (old, new), pages in ranked[:_MOST_SWAPS]:
-        if len(pages) >= LEAST_PAGES and old and not old.isalnum() and (new or old not in _SIGNS):
+        is_piece = old and not old.isalnum() and (new or old not in _SIGNS)
+        # A word at the end of a URL is that of a path or of a query: these have edits of their own.
+        is_said = new or not old.endswith("$") or not _WORD.search(old)
+        if len(pages) >= LEAST_PAGES and is_piece and is_said:
             yield making.swapped(old, new)
 
 
@@ -179,7 +185,9 @@ PROPOSERS = (
     defaults,
     labels,
     places,
+    lone_parameters,
     on_any_path,
+    on_one_path,
     differences,
     last_segments,
     idle_segments,

@@ -227,6 +227,14 @@ def _behind_semicolons(seen: SeenSite) -> Iterator[Edit]:
         yield making.separated_by_ampersands(making.dropped(left, right))
 
 
+def lone_parameters(seen: SeenSite) -> Iterator[Edit]:
+    """Yield parameters that may mean something only beside others: `ns` on a page, and `do=media&ns`."""
+    alone = Counter(parts.names[0] for parts in seen.parts if len(parts.query) == 1)
+    for name in frequent(alone, LEAST_PAGES, _NAMES):
+        if is_plain(name) and seen.names[name] > alone[name]:
+            yield making.dropped_alone(name)
+
+
 def on_any_path(seen: SeenSite) -> Iterator[Edit]:
     """Yield that a page which a parameter names is the same on every path, such as a sitemap or a search."""
     pages: defaultdict[str, set[int]] = defaultdict(set)
@@ -237,6 +245,29 @@ def on_any_path(seen: SeenSite) -> Iterator[Edit]:
                 pages[name].add(page)
     counts = Counter({name: len(some) for name, some in pages.items() if is_plain(name)})
     yield from (making.on_any_path(name) for name in frequent(counts, LEAST_PAGES, _NAMES))
+
+
+def on_one_path(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that a page which a parameter names is at one place, with what else has to be said there.
+
+    A product is at `/c-books?id=7`, in whatever category, and at `/index.php?id=7&route=product`.
+    """
+    found: defaultdict[tuple[int, str, SeenParts], set[int]] = defaultdict(set)
+    for row, other, page in seen.pairs:
+        for ours, theirs in ((seen.parts[row], seen.parts[other]), (seen.parts[other], seen.parts[row])):
+            more = [parameter for parameter in theirs.query if parameter not in ours.query]
+            if len(ours.query) != 1 or len(theirs.query) != 1 + len(more) or not more:
+                continue
+            (name,) = ours.names
+            if ours.host == theirs.host and all(
+                map(is_plain, (name, *(each.partition("=")[0] for each in more)))
+            ):
+                place = SeenParts("", "", theirs.segments, tuple(sorted(more)))
+                found[len(ours.segments), name, place].add(page)
+    ranked = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+    for (depth, name, place), pages in ranked[:SETS]:
+        if len(pages) >= LEAST_PAGES and sum(map(len, place.query)) <= _LONGEST:
+            yield making.on_one_path(depth, name, place.segments, place.query)
 
 
 def defaults(seen: SeenSite) -> Iterator[Edit]:

@@ -47,14 +47,14 @@ LEFT_OUT, LEFT_OUT_SHARE = 3, 0.2
 """What a guard must leave out of what was not seen, at least."""
 RESTLESS_PAGES, RESTLESS_LOST = 10, 0.3
 """An edit shows unstable pages if it holds on at least this many pages and fails on at most this share."""
-RESTLESS_VOTES, RESTLESS_SHARE, RESTLESS_FAILS = 3, 0.3, 8
-"""Votes by which it fails in a class of pages, their share, and the votes of all edits together, at least."""
+RESTLESS_SHARE, RESTLESS_FAILS = 0.3, 8
+"""The share of votes by which it, and all edits together, fail in a class of pages, and how many fail."""
 RESTLESS_PART = 0.5
 """A class with more of the site's URLs than this is the site."""
 RESTLESS_TWICE = 0.5
 """Pages that are another one at every fetch are seldom seen twice: less than this part of the share that is
 usual on the site."""
-RESTLESS_EDITS, RESTLESS_MOST = 3, 0.75
+RESTLESS_EDITS, RESTLESS_MOST = 3, 0.5
 """Edits that fail in a class of unstable pages, and their share of those that do anything there, at least."""
 
 
@@ -75,6 +75,11 @@ class Guards:
         """Exceptions of edits that were accepted, where those failed on many pages."""
         self._many: set[Guard] = set()
         """Exceptions that were tried where an edit failed on many pages."""
+
+    @property
+    def known(self) -> int:
+        """How many such classes are known."""
+        return len(self._classes)
 
     def learn_from(self, edit: Edit) -> None:
         """Remember the classes of pages where an accepted edit fails: others may fail there, too."""
@@ -274,10 +279,11 @@ class Guards:
         columns = np.zeros((4, len(classes)), np.int64)
         for counts in votes:
             holds, fails = map(summed, counts)
-            told = holds + fails >= RESTLESS_VOTES
+            told = holds + fails > 0
             columns += np.stack((holds, fails, told, told & (fails >= RESTLESS_SHARE * (holds + fails))))
         holds, fails, touched, failed = columns
         may = (failed >= RESTLESS_EDITS) & (failed >= RESTLESS_MOST * touched) & (fails >= RESTLESS_FAILS)
+        may &= fails >= RESTLESS_SHARE * (holds + fails)
         if not may.any():
             return ()
         met = self._index.met_by(state.image_texts)

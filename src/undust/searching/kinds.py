@@ -82,7 +82,9 @@ def _removed(effect: EditEffect) -> str:
     if edit.operation == DROP and not edit.forgets:
         if not any(edit.literals()):
             return SLASH
-        if others := [edit.defaults[name] for name in sorted(edit.defaults) if name in effect.defaults]:
+        known = dict(sorted(effect.defaults))
+        own = sorted(edit.defaults.items())
+        if others := [value for name, value in own if name in known and (name, value) not in effect.defaults]:
             # A parameter has one default: another value is as doubtful as any.
             return look_of_texts(others)
     return look_of(effect)

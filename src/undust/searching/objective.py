@@ -275,6 +275,8 @@ class Objective:
     def worth(self, effect: EditEffect, excused: Excused = NOTHING_EXCUSED) -> Worth:
         """Return what an edit is worth, from what it would do, and from failures that guards leave out."""
         wrong = effect.wrong + excused.pages
+        if not self.has_versions:
+            wrong += effect.unsure
         exposed = effect.pages + wrong + effect.silent
         # A short list is as short under every key: what it says of numbers it says once.
         is_of_numbers = base_kind_of(effect) == NUMBER_DROPPED

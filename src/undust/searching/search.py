@@ -48,7 +48,7 @@ SAFEGUARDS = 3
 MERGED, TOO_FEW = "merged different pages", "too few pages to decide"
 AGAINST = "works against another rule"
 _KEPT = 0.5
-"""The share of what an edit saves alone that it must save in company."""
+"""The share of what an edit saves alone, kept to where it was seen, that it must save in company."""
 
 
 @dataclass
@@ -68,8 +68,8 @@ class Search:
     """All edits that were proposed, each once: what it takes to say one is found out once."""
     _proposed: dict[str, Edit] = field(default_factory=dict)
     """What accepted edits were before they were kept to where they were seen to hold."""
-    _failed: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Edits that hold nowhere, and the pages for and against each; judged again only when these change."""
+    _failed: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """Edits that hold nowhere, and what was known then: pages for and against each, classes of pages."""
     _asked: dict[tuple[Propose, ...], KeyState] = field(default_factory=dict)
     """The state from which each stage proposed last."""
     _looked: tuple[KeyState, SeenSite] | None = None
@@ -138,7 +138,8 @@ class Search:
         self._take(zip(judged, worths, strict=True))
         taken = self.state
         for effect in self._failing(judged, before):
-            if not self._is_full() and self._failed.get(effect.edit.text) != (effect.pages, effect.lost):
+            what_failed = effect.pages, effect.lost, self._guards.known
+            if not self._is_full() and self._failed.get(effect.edit.text) != what_failed:
                 self._narrow(effect, taken)
         self._asked[stage] = self.state
 
@@ -263,7 +264,8 @@ class Search:
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
-        if together.saved < max(1.0, _KEPT * alone.saved) or not self.objective.worth_having(
+        reached = alone if reaching.when == edit.when else effects(self.state, [reaching])[0]
+        if together.saved < max(1.0, _KEPT * reached.saved) or not self.objective.worth_having(
             together, excused
         ):
             self._refuse(alone, AGAINST)
@@ -346,7 +348,7 @@ class Search:
                 return
             worths = self._narrowed(effect)
             if not worths:
-                self._failed[edit.text] = effect.pages, effect.lost
+                self._failed[edit.text] = effect.pages, effect.lost, self._guards.known
                 return
             if not self._accept(*max(worths, key=lambda found: found[:2])[2:]):
                 return
