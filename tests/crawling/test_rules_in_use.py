@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.crawling.crawled_site import HOST, row_of
-from undust.crawling.fetched import Fetched, PageRecord
-from undust.crawling.rules_in_use import CrawledUrls, PriorRules, RulesInUse, best_of, shown
+from undust.crawling.fetched import Fetched, PageRecord, shown
+from undust.crawling.rules_in_use import CrawledUrls, PriorRules, RulesInUse, best_of, without_cycles
 from undust.rules import Rule, RuleSet
 
 SITE = "shop.test"
@@ -73,3 +73,19 @@ def test_rules_that_cut_a_parameter_are_not_used_in_a_crawl() -> None:
     rules.without({drop("sid").id})
     rules.without({drop("sid").id})
     assert not rules.may_use(drop("sid"))
+
+
+def test_rules_that_undo_each_other_are_not_used_together() -> None:
+    """Otherwise a URL comes back, and no other rule is applied to it."""
+    there, back = (
+        Rule.parse(f"rewrite {{s}}://{one}/{{p**}}?{{rest**}} -> {{s}}://{other}/{{p}}?{{rest}}", site=SITE)
+        for one, other in (("shop.test", "www.shop.test"), ("www.shop.test", "shop.test"))
+    )
+    rules, urls = RuleSet([there, back, drop("sid")]), [f"{HOST}/a?sid=1", f"{HOST}/b"]
+    assert rules.program.key(urls[0]) == urls[0]
+    found = without_cycles(rules, urls)
+    assert [rule.id for rule in found] == [there.id, drop("sid").id]
+    assert found.program.key(urls[0]) == "http://www.shop.test/a"
+    given = without_cycles(rules, urls, {back.id})
+    assert [rule.id for rule in given] == [back.id, drop("sid").id]
+    assert without_cycles(rules, urls, {there.id, back.id}) is rules

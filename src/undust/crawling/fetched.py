@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from undust._core import Program
+
 
 Comparison = Literal["same", "different", "unknown"]
 
@@ -279,3 +281,28 @@ class Fetched:
                 break
             last = url
         return url, self.record(last)
+
+
+def keys_by(program: Program, urls: list[str]) -> list[str]:
+    """Return the keys of URLs under some rules."""
+    if not urls:
+        return []
+    keys: list[str] = pa.array(program.batch(pa.array(urls, pa.large_string()), keys=True)).to_pylist()
+    return keys
+
+
+def shown(fetched: Fetched, program: Program) -> tuple[dict[str, str], list[str]]:
+    """Return the keys whose page was fetched, each with its first URL, and the keys of URLs that led away.
+
+    A URL that redirects to another key has shown the page of that key, and nothing of its own.
+    """
+    pages = fetched.pages()
+    targets = dict(zip(fetched.redirects, keys_by(program, [*fetched.redirects.values()]), strict=True))
+    covers: dict[str, str] = {}
+    away = []
+    for url, key in zip(pages, keys_by(program, pages), strict=True):
+        if targets.get(url, key) == key:
+            covers.setdefault(key, url)
+        else:
+            away.append(key)
+    return covers, away

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from undust.crawling.fetched import keys_by, shown
 from undust.crawling.guesses import GUESS
 from undust.crawling.rule_tests import RuleUse, changed
 from undust.edits.making import SESSIONS, TRACKING, dropped
@@ -61,7 +62,10 @@ MOST_WITHDRAWN = 2
 rule that was withdrawn this often."""
 FORM_PLACE: Final = 2
 KEY_PLACE: Final = 5
-"""Places in a way: the canonical form, and the key."""
+OUTCOME_PLACE: Final = 6
+"""Places in a way: the canonical form, the key, and how it ended."""
+MOST_LOOKED_AT = 300
+"""URLs of a site by which it is seen whether rules undo each other."""
 
 
 @cache
@@ -311,31 +315,6 @@ def uses_in(steps: Iterable[tuple[str, str, str]]) -> list[RuleUse]:
     return list(found.values())
 
 
-def keys_by(program: Program, urls: list[str]) -> list[str]:
-    """Return the keys of URLs under some rules."""
-    if not urls:
-        return []
-    keys: list[str] = pa.array(program.batch(pa.array(urls, pa.large_string()), keys=True)).to_pylist()
-    return keys
-
-
-def shown(fetched: Fetched, program: Program) -> tuple[dict[str, str], list[str]]:
-    """Return the keys whose page was fetched, each with its first URL, and the keys of URLs that led away.
-
-    A URL that redirects to another key has shown the page of that key, and nothing of its own.
-    """
-    pages = fetched.pages()
-    targets = dict(zip(fetched.redirects, keys_by(program, [*fetched.redirects.values()]), strict=True))
-    covers: dict[str, str] = {}
-    away = []
-    for url, key in zip(pages, keys_by(program, pages), strict=True):
-        if targets.get(url, key) == key:
-            covers.setdefault(key, url)
-        else:
-            away.append(key)
-    return covers, away
-
-
 class CrawledUrls(NamedTuple):
     """What is known of the URLs of a site."""
 
@@ -358,6 +337,30 @@ class CrawledUrls(NamedTuple):
         """Return how many URLs would be handed back under rules."""
         covered = shown(self.fetched, rules.program)[0].keys() | set(keys_by(rules.program, self.pending))
         return len(set(keys_by(rules.program, self.skipped)) - covered)
+
+
+def without_cycles(rules: RuleSet, urls: Sequence[str], given: Container[str] = ()) -> RuleSet:
+    """Return rules of which none undoes what others do, by what they do to some URLs.
+
+    A URL that comes back is changed no further, so that two rules of which one is the other turned round put
+    all others out of effect. Of those in a cycle the last one is left out, unless a person gave it.
+    """
+    some = urls[:: 1 + len(urls) // MOST_LOOKED_AT]
+    while True:
+        explain, ids = rules.program.explain, rules.ids
+        cycles = [_in_cycle(way[1]) for way in map(explain, some) if way[OUTCOME_PLACE] == "cycle"]
+        own = [{place for place in cycle if ids[place] not in given} for cycle in cycles]
+        left_out = {ids[max(places)] for places in own if places}
+        if not left_out:
+            return rules
+        rules = rules.with_rules(rule for rule in rules if rule.id not in left_out)
+
+
+def _in_cycle(steps: Steps) -> list[int]:
+    """Return the rules of the steps since a URL was seen that came back last."""
+    last = steps[-1][1]
+    start = max((at + 1 for at, (_, url) in enumerate(steps[:-1]) if url == last), default=0)
+    return [place for place, _ in steps[start:]]
 
 
 def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> RuleSet:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from undust.crawling.fetched import Fetched
+from undust.crawling.fetched import Fetched, keys_by, shown
 from undust.crawling.guesses import Guessing
 from undust.crawling.messages import (
     ASKED_AGAIN,
@@ -37,10 +37,9 @@ from undust.crawling.rules_in_use import (
     all_steps,
     best_of,
     idle_guesses,
-    keys_by,
-    shown,
     until_one,
     uses_in,
+    without_cycles,
 )
 from undust.learning.outcome import Unwanted
 
@@ -335,7 +334,7 @@ class SiteCrawl:
     def install(self, rules: RuleSet) -> None:
         """Use other rules from now on: every URL gets its new key."""
         before = self.tests.of.keys()
-        self._use(rules)
+        self._use(without_cycles(rules, list(self.fetched.records), self.rules.given_ids))
         self.is_changed = True
         self.covers, away = shown(self.fetched, self.rules.program)
         self._credit(set(self.rules.ids) - before)
