@@ -64,7 +64,7 @@ FORM_PLACE: Final = 2
 KEY_PLACE: Final = 5
 OUTCOME_PLACE: Final = 6
 """Places in a way: the canonical form, the key, and how it ended."""
-MOST_LOOKED_AT = 300
+MOST_FOLLOWED = 300
 """URLs of a site by which it is seen whether rules undo each other."""
 
 
@@ -345,7 +345,7 @@ def without_cycles(rules: RuleSet, urls: Sequence[str], given: Container[str] = 
     A URL that comes back is changed no further, so that two rules of which one is the other turned round put
     all others out of effect. Of those in a cycle the last one is left out, unless a person gave it.
     """
-    some = urls[:: 1 + len(urls) // MOST_LOOKED_AT]
+    some = urls[:: 1 + len(urls) // MOST_FOLLOWED]
     while True:
         explain, ids = rules.program.explain, rules.ids
         cycles = [_in_cycle(way[1]) for way in map(explain, some) if way[OUTCOME_PLACE] == "cycle"]
