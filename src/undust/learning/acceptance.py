@@ -80,7 +80,9 @@ LEAST_WORST = 1.0
 LEAST_RIGHT = 0.95
 """The share of pages that must be expected to be right; since no ratio exceeds 4, it is 0.982 at most."""
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
-"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+MET |= dict.fromkeys(sorted(PUBLISHED_METHODS), 0.1)
+"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched. Where
+a part is never missing, the value of one page is no better than any other: such a part is hidden instead."""
 
 DEFAULTS = 3
 """Lists that identify the default of a number."""
