@@ -81,25 +81,26 @@ def test_slashes_go_where_the_site_sends_others(says: str, bare: str, preferred:
     assert canonical("http://a.test/f/99.png") == "http://a.test/f/99.png"
 
 
-@pytest.mark.parametrize(
-    "template", ["/feed/{id}?zq={time}", "/{word},{id},a.html", "/go/{id}?via={word}", "/t?c={id}&z={time}"]
-)
+@pytest.mark.parametrize("template", ["/feed/{id}?zq={code}", "/go/{id}?via={word}", "/t?c={id}&z={number}"])
 def test_what_is_never_missing_is_hidden_and_no_page_lends_its_own(template: str) -> None:
     """A value that one page has is no better than any other: no rule writes it into all URLs."""
     words = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "ivory", "jade")
     rows = [
         (
             "http://a.test"
-            + template.format(id=1000 + 37 * n, time=1_700_000_000 + 7919 * (3 * n + k), word=word),
+            + template.format(id=1000 + 37 * n, number=chance.randrange(10**6), code=code, word=word),
             f"page {n}",
             200,
         )
         for n in range(100)
         for k in range(3)
-        for word in ["-".join(Random(3 * n + k).choices(words, k=3))]
+        for chance in [Random(3 * n + k)]
+        for word, code in [
+            ("-".join(chance.choices(words, k=chance.randint(1, 4))), chance.randbytes(4).hex())
+        ]
     ]
     rules = undust.learn(crawl(*rows))
     urls = [url for url, _, _ in rows]
     keys = rules.compile().batch(urls, keys=True).to_pylist()
     assert len(set(keys)) == 100
-    assert rules.compile().batch(urls).to_pylist() == urls
+    assert all(":any}" in (rule.target or "") for rule in rules), rules

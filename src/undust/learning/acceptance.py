@@ -82,7 +82,7 @@ LEAST_RIGHT = 0.95
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
 MET |= dict.fromkeys(sorted(PUBLISHED_METHODS), 0.1)
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched. Where
-a part is never missing, the value of one page is no better than any other: such a part is hidden instead."""
+a part is never missing, no value of it is better than the others: keys hide such a part instead."""
 
 DEFAULTS = 3
 """Lists that identify the default of a number."""
