@@ -104,3 +104,13 @@ def test_what_is_never_missing_is_hidden_and_no_page_lends_its_own(template: str
     keys = rules.compile().batch(urls, keys=True).to_pylist()
     assert len(set(keys)) == 100
     assert all(":any}" in (rule.target or "") for rule in rules), rules
+
+
+def test_a_default_says_nothing_of_other_values() -> None:
+    """Three parameters that were seen with one value each are removed with that value, not with any."""
+    forms = ("", "&page=1", "&sort=asc", "&view=grid", "&page=1&sort=asc")
+    rows = [(f"http://a.test/l?c={n}{form}", f"list {n}", 200) for n in range(60) for form in forms]
+    canonical = undust.learn(crawl(*rows)).compile()
+    assert canonical.key("http://a.test/l?c=99&view=grid&page=1") == "http://a.test/l?c=99"
+    for other in ("page=2", "sort=desc", "view=list"):
+        assert canonical.key(f"http://a.test/l?c=99&{other}") == f"http://a.test/l?c=99&{other}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -146,3 +147,25 @@ def test_a_guard_that_explains_the_failures_is_no_luck() -> None:
     canonical = RuleSet(learn_site(found).rules).compile()
     assert canonical.key("http://s.test/shop/99?z=5") == canonical.key("http://s.test/shop/99?z=67")
     assert canonical.key("http://s.test/news/99?z=5") != canonical.key("http://s.test/news/99?z=67")
+
+
+@pytest.mark.parametrize("folders", [("u",), ("u", "v")])
+def test_one_persons_folders_say_nothing_of_capitals_elsewhere(folders: tuple[str, ...]) -> None:
+    """Links of letters in both cases stay two pages, whatever other folders show."""
+    pages = {
+        f"http://s.test/{folder}/{name}{n}/{n}": f"{folder} {n}"
+        for n in range(9)
+        for folder in folders
+        for name in ("eve", "Eve", "EVE")
+    }
+    links = {f"{chr(97 + n % 26)}{chr(65 + n % 23)}x{n}": f"link {n}" for n in range(300)}
+    pages |= {
+        f"http://s.test/{'abcdefgh'[n % 8]}/{link}/{n}": page for n, (link, page) in enumerate(links.items())
+    }
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    (found,) = undust.find_duplicates(table).sites
+    for rules in (undust.learn(table), RuleSet(learn_site(found).rules)):
+        key = rules.compile().key
+        assert key("http://s.test/u/Eve5/7") == key("http://s.test/u/eve5/7")
+        for left, right in (("aBx", "abx"), ("h/aBx/7", "h/abx/7"), ("about/Us/1", "about/us/1")):
+            assert key(f"http://s.test/{left}") != key(f"http://s.test/{right}")

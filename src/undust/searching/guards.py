@@ -11,7 +11,7 @@ import numpy as np
 
 from undust.edits import Guard, ShapeCapture, ShapeParameter
 from undust.proposing import parts_of
-from undust.searching.classes import GuardIndex, context_of, fitted
+from undust.searching.classes import GuardIndex, context_of, fitted, one_of, summing
 from undust.searching.removed_texts import Excused, is_numbered
 from undust.statistics import misses_by_luck
 
@@ -221,7 +221,7 @@ class Guards:
         return edit if is_known else self._at_home(state, edit, effect.moved, homes)
 
     def _at_home(self, state: KeyState, edit: Edit, moved: Ints, homes: set[Guard]) -> Edit:
-        """Return an edit that stays in the only folder where it was seen to hold, or out of others."""
+        """Return an edit that stays in the folders where it was seen to hold, or out of a few others."""
         if not edit.is_open or any(guard.path for guard in edit.when):
             return edit
         if len(homes) == 1:
@@ -229,6 +229,8 @@ class Guards:
             return edit.guarded(when=[home]) if self._share(state, home) < ELSEWHERE else edit
         abroad = Counter(context_of(state.image_texts[image]) for image in moved.tolist())
         unseen = sorted((-count, str(home), home) for home, count in abroad.items() if home not in homes)
+        if len(unseen) > EXCEPTIONS and (listed := one_of(homes)):
+            return edit.guarded(when=[listed])
         return edit.guarded(unless=[home for _, _, home in unseen[:EXCEPTIONS]])
 
     def _silent(self, state: KeyState, effect: EditEffect, chosen: list[int]) -> GuardsMet:
@@ -280,7 +282,7 @@ class Guards:
             return ()
         votes = [(self._counted(each.good), self._counted(each.bad)) for each in sides]
         classes = self._index.classes(len(self._index.guards))
-        summed = _summing(classes)
+        summed = summing(classes)
         columns = np.zeros((4, len(classes)), np.int64)
         for counts in votes:
             holds, fails = map(summed, counts)
@@ -305,7 +307,7 @@ class Guards:
     def _fail_together(self, sides: Sequence[_Sides]) -> bool:
         """Return whether enough edits fail, and often enough, in any one class of pages."""
         classes = self._index.classes(len(self._index.guards))
-        summed = _summing(classes)
+        summed = summing(classes)
         fails, edits = np.zeros((2, len(classes)), np.int64)
         for each in sides:
             counts = summed(self._counted(each.bad))
@@ -334,18 +336,6 @@ class Guards:
                 return
             yield best
             good, bad = (some.only(~some.meets(best)) for some in (good, bad))
-
-
-def _summing(classes: Sequence[tuple[int, ...]]) -> Callable[[Ints], Ints]:
-    """Return what adds up the URLs in each class of guards, from the number of those that meet each guard."""
-    flat = np.array([number for each in classes for number in each], np.int64)
-    owner = np.repeat(np.arange(len(classes)), [len(each) for each in classes])
-
-    def summed(counts: Ints) -> Ints:
-        padded = np.pad(counts, (0, max(0, len(classes) - len(counts))))
-        return np.bincount(owner, padded[flat], len(classes)).astype(np.int64)
-
-    return summed
 
 
 class _Sides:
