@@ -210,7 +210,7 @@ def context_of(url: str) -> Guard:
 
 
 def one_of(homes: Iterable[Guard]) -> Guard | None:
-    """Return one guard for a few folders; None where there are more, or one is no folder.
+    """Return one guard for a few folders; None where there are more, or one is a page.
 
     >>> print(one_of(context_of(f"http://a.test/{folder}/x") for folder in ("eve", "u")))
     /{*:eve|u}/{**}
