@@ -38,7 +38,7 @@ TWO_PLACES = "the two places differ elsewhere"
 SHORT_LISTS = "any number does nothing on these pages, and not on others"
 
 
-LOST_FOR_SAVED = 10
+WEIGHT_OF_LOST = 10
 """A page that is lost weighs as much as this many URLs that are removed."""
 _KEEPS, _TRIED = 3, 8
 """Classes of URLs that are left alone by a finished set, at most, and classes that are tried for each."""
@@ -130,7 +130,7 @@ def left_alone(state: KeyState) -> KeyState:
 
 
 def _kept_value(state: KeyState) -> int:
-    return -len(state.keys) - LOST_FOR_SAVED * lost_in(state)
+    return -len(state.keys) - WEIGHT_OF_LOST * lost_in(state)
 
 
 def _keeps(state: KeyState) -> Iterator[Keep]:
@@ -149,7 +149,7 @@ def _keeps(state: KeyState) -> Iterator[Keep]:
         for some in (sides[effect.ratios < 0], sides[effect.ratios > 0], np.arange(len(bare.images)))
     )
     fails, holds, has = (some.counted(len(index.guards)) for some in (bad, good, every))
-    worth = LOST_FOR_SAVED * fails - holds
+    worth = WEIGHT_OF_LOST * fails - holds
     may = np.flatnonzero((fails > 0) & (worth > 0) & (has <= _PART * len(bare.images)))
     ranked = sorted((-int(worth[at]), -int(has[at]), str(index.guards[at]), at) for at in may.tolist())
     keeps = (Keep(when=(index.guards[at],)) for _, _, _, at in ranked)
