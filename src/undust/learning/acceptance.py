@@ -171,7 +171,10 @@ class Acceptance:
             least = max(least, requirements.literal_support)
         if renumbers(rule):
             least = max(least, requirements.number_support)
-        return max(least, requirements.published_support) if rule.learned_by in PUBLISHED_METHODS else least
+        if rule.learned_by not in PUBLISHED_METHODS:
+            return least
+        is_blind = self.pages.is_blind
+        return max(least, requirements.number_support if is_blind else requirements.published_support)
 
     def _loses_little(self, state: State, effect: Effect, rule: Rule) -> bool:
         if rule.learned_by in PUBLISHED_METHODS and effect.lost:

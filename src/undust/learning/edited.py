@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from undust.edits import KEEP, Given
 from undust.judging import KeyState, Site
 from undust.judging.checked import CheckedPages, checked_pages
-from undust.judging.effect import SUPPORTS, transition
+from undust.judging.effect import SUPPORTS, lost_in, transition
 from undust.judging.site import WithoutUnstable
 from undust.learning.bounds import HeldPairs
 from undust.learning.loop import Learning
@@ -35,6 +35,7 @@ from undust.learning.rule_evidence import COUNTED, Record, SeenUrls, counted, pa
 from undust.learning.site_pages import Requirements
 from undust.rules.verdict import first_of_each_reason
 from undust.searching import Objective, Risk, learn_site
+from undust.searching.doubts import left_alone
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
 
     """
     asked = requirements or Requirements()
-    site = Site.of(found, seed=asked.seed, most_urls=asked.most_urls, most_bytes=asked.most_bytes)
+    site = seen = Site.of(found, seed=asked.seed, most_urls=asked.most_urls, most_bytes=asked.most_bytes)
     unstable = _unstable(found, asked) if unstable is None else unstable
     if len(unstable):
         site = replace(site, evidence=WithoutUnstable(site.evidence, np.isin(site.page, unstable)))
@@ -87,17 +88,21 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
     off = Unwanted(unwanted, found.node_urls).done_by if unwanted else None
     objective = replace(_objective(asked, priors), has_versions=found.evidence_of_pairs.has_blocks)
     learned = learn_site(site, objective, given=given, is_unwanted=off, held=held)
-    measured = {rule.id: rule for rule in _measured(found, learned.state, held)}
-    pairs = _held_pairs(learned.state, held)
+    state = learned.state
+    if not found.evidence_of_pairs.has_blocks:
+        # Pages that change between fetches said nothing of the edits; here they are lost like any other.
+        state = KeyState(site, left_alone(KeyState(seen, state.edits)).edits)
+    measured = {rule.id: rule for rule in _measured(found, state, held)}
+    pairs = _held_pairs(state, held)
     return SiteRules(
         site.name,
-        tuple(measured.get(rule.id, rule) for rule in learned.rules),
+        tuple(measured.get(rule.id, rule) for rule in state.rules),
         learned.candidates,
         dict(sorted(Counter(each.reason for each in learned.refused).items())),
         urls=learned.urls,
-        left=learned.left,
+        left=len(state.keys),
         pages=learned.pages,
-        lost=learned.lost,
+        lost=lost_in(state),
         sampled=len(site.urls) if site.is_sample else 0,
         refused=tuple(_refused_rules(learned.refused, site.name)),
         held_pairs=pairs.pairs,
@@ -126,11 +131,14 @@ def combined_rules(
     taken = tuple(dict.fromkeys((*given, *first.rules)))
     more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.restless)
     known = {rule.id for rule in taken}
+    new = sorted((rule for rule in more.rules if rule.id not in known), key=lambda rule: rule.kind != "keep")
+    keeps = sum(rule.kind == "keep" for rule in new)
     both = sorted((*more.refused, *first.refused), key=lambda each: (-each.pages, -each.lost))
     refused = {str(each.rule): each for each in reversed(both)}
     return replace(
         more,
-        rules=(*first.rules, *(rule for rule in more.rules if rule.id not in known)),
+        # What is kept was judged to be so by all rules but those from before.
+        rules=(*first.rules[: len(given)], *new[:keeps], *first.rules[len(given) :], *new[keeps:]),
         candidates=first.candidates + more.candidates,
         rejected=dict(sorted((Counter(first.rejected) + Counter(more.rejected)).items())),
         refused=weightiest(refused.values()),
