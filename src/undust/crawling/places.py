@@ -287,7 +287,7 @@ def until_one(mine: list[Step], its: list[Step]) -> list[Step]:
 def all_steps(way: Way, ids: Sequence[str]) -> list[Step]:
     """Return the steps of a URL to its key, by rules with these ids."""
     before = way[0]
-    found = []
+    found: list[Step] = []
     for steps in (way[1], way[3], way[4]):
         for rule, after in steps:
             found.append((ids[rule], before, after))

@@ -22,7 +22,12 @@ from undust.crawling.places import MOST_TRAP_PLACES, RuleUse, changed, place_of
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from undust.crawling.places import Step
+
+    Question = tuple[str, str, str]
+    """The id of a rule, the URL that is known, and a text that the rule leaves out."""
 
 
 EXPLORE = 0.1
@@ -166,7 +171,7 @@ class RuleTests:
     ceiling: float = 0.0
     """The largest chance of any rule where nothing is new."""
     _usual: dict[str, float] = field(default_factory=dict)
-    _asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    _asked: Counter[Question] = field(default_factory=Counter)
     """How often each question was asked; one that was answered has no fetch left."""
     _passed: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each rule was right in each place."""
@@ -193,19 +198,27 @@ class RuleTests:
             (self.unsettled.discard if test.is_settled else self.unsettled.add)(id_)
         self.ceiling = max(self._usual.values(), default=0.0)
 
-    def may_ask(self, lot: float, cover: str, steps: Iterable[tuple[str, str, str]]) -> bool:
-        """Return whether a URL with this number may be fetched to test rules: a quick answer for most.
+    def may_ask(self, url: str, cover: str, steps: Iterable[Step]) -> bool:
+        """Return whether a URL may be fetched to test rules: a quick answer for most.
 
         Args:
-            lot: The number of the URL.
+            url: The URL.
             cover: The URL that is known.
             steps: All that rules do to both, what they have in common included.
 
         """
-        if lot < self.ceiling or self.lot(cover) < self.explore:
+        if self.lot(url) < self.ceiling:
             return True
-        unsettled = self.unsettled
-        return any(id_ in unsettled and self.of[id_].is_new(before, after) for id_, before, after in steps)
+        lot = self.lot(cover)
+        # No place of a rule takes more pages than this share.
+        is_drawn = lot < self.explore
+        unsettled, of = self.unsettled, self.of
+        for id_, before, after in steps:
+            if id_ in unsettled and of[id_].is_new(before, after):
+                return True
+            if is_drawn and self._is_tested_in(id_, after, lot):
+                return True
+        return False
 
     def lot(self, url: str) -> float:
         """Return a number from 0 to 1 that depends on the seed and the URL alone."""
@@ -213,41 +226,50 @@ class RuleTests:
         number = crc32(url.encode("utf-8", "surrogatepass"), self.seed & _MOST) * _SPREADING
         return (number >> 32 & _MOST) / _MOST
 
-    def chance(self, steps: Iterable[tuple[str, str, str]], cover: str) -> float:
+    def chance(self, steps: Iterable[Step], questions: Mapping[str, Question], cover: str) -> float:
         """Return the chance that a URL is fetched to test what rules do to it and to the URL that is known.
 
         Args:
-            steps: The id of a rule, the URL before it, and after; those of the URL first.
+            steps: What rules do to both until they are one; those of the URL first.
+            questions: What each of them asks.
             cover: The URL that is known.
 
         """
-        most, seen = 0.0, set()
+        most, seen, lot = 0.0, set(), self.lot(cover)
         for id_, before, after in steps:
             if id_ in seen:
                 continue
             seen.add(id_)
             test = self.of[id_]
-            if self._asked and self._asked[self._question(id_, cover, before, after)] >= MOST_OF_A_PAGE:
+            if self._asked.get(questions[id_], 0) >= MOST_OF_A_PAGE:
                 if test.recent:
                     most = max(most, SUSPECTED)
                 continue
             if id_ in self.unsettled and test.is_new(before, after):
                 return 1.0
-            if self._is_tested_in(id_, after, cover):
+            if self._is_tested_in(id_, after, lot):
                 return 1.0
             most = max(most, self._usual[id_])
         return most
 
-    def _is_tested_in(self, id_: str, after: str, cover: str) -> bool:
+    def _is_tested_in(self, id_: str, after: str, lot: float) -> bool:
         """Return whether duplicates of a page test a rule because of the place: it may fail only here.
 
         The page is drawn, not the URL: an endless site has as many URLs of a page as one looks at.
         """
-        passed = self._passed[id_, place_of(after)]
+        passed = self._passed.get((id_, place_of(after)), 0)
         is_counted = passed or len(self._passed) < MOST_QUESTIONS
-        return bool(is_counted) and self.lot(cover) < self.explore * upper_bound(0, passed) ** 2
+        return bool(is_counted) and lot < self.explore * upper_bound(0, passed) ** 2
 
-    def _question(self, id_: str, cover: str, before: str, after: str) -> tuple[str, str, str]:
+    def questions(self, steps: Iterable[Step], cover: str) -> dict[str, Question]:
+        """Return what the first step of each rule asks."""
+        found: dict[str, Question] = {}
+        for id_, before, after in steps:
+            if id_ not in found and id_ in self.of:
+                found[id_] = self._question(id_, cover, before, after)
+        return found
+
+    def _question(self, id_: str, cover: str, before: str, after: str) -> Question:
         """Return what a test would answer: for one page, and for one text while that may matter.
 
         A text that looks random may be another one at every visit; all of them ask the same. So do texts
@@ -260,16 +282,13 @@ class RuleTests:
         is_known = _RANDOM.search(text) or (test.is_proven and text in test.values)
         return id_, cover, "" if is_known else text
 
-    def note_asked(
-        self, steps: Iterable[tuple[str, str, str]], cover: str, *, is_answered: bool = False
-    ) -> None:
+    def note_asked(self, questions: Mapping[str, Question], *, is_answered: bool = False) -> None:
         """Note that a duplicate is fetched to test rules, or that it showed the same page.
 
         An endless site asks the same again and again, and a dead page never answers.
         """
-        for id_, before, after in {step[0]: step for step in reversed([*steps])}.values():
-            if id_ in self.of and len(self._asked) < MOST_QUESTIONS:
-                question = self._question(id_, cover, before, after)
+        for question in questions.values():
+            if len(self._asked) < MOST_QUESTIONS:
                 self._asked[question] += MOST_OF_A_PAGE if is_answered else 1
 
     def note_unclear(self, uses: Iterable[RuleUse], *, is_blind: bool) -> list[str]:

@@ -146,14 +146,14 @@ class SiteCrawl:
             return False
         if self.unstable.doubts(way[FORM_PLACE]):
             return True
-        lot, ids = self.tests.lot(url), self.rules.ids
-        mine, its = all_steps(way, ids), self._steps_of(cover, way[KEY_PLACE])
-        if not self.tests.may_ask(lot, cover, [*mine, *its]):
+        mine, its = all_steps(way, self.rules.ids), self._steps_of(cover, way[KEY_PLACE])
+        if not self.tests.may_ask(url, cover, mine + its):
             return False
         steps = until_one(mine, its)
-        if lot >= self.tests.chance(steps, cover):
+        questions = self.tests.questions(steps, cover)
+        if self.tests.lot(url) >= self.tests.chance(steps, questions, cover):
             return False
-        self.tests.note_asked(steps, cover)
+        self.tests.note_asked(questions)
         return True
 
     def _steps_of(self, url: str, key: str) -> list[Step]:
@@ -276,7 +276,7 @@ class SiteCrawl:
         verdict = self.fetched.compare(url, cover)
         is_good = verdict == "same"
         if is_good:
-            self.tests.note_asked(steps, cover, is_answered=True)
+            self.tests.note_asked(self.tests.questions(steps, cover), is_answered=True)
         form = self.canonical(url)
         if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
             return False
