@@ -107,9 +107,11 @@ class SiteCrawl:
         """Return what to do with a URL, and whether it is skipped for the first time."""
         way = self.explain(url)
         canonical, key = way[FORM_PLACE], way[KEY_PLACE]
-        if url in self.fetched.records:
-            return Decision(url, "skip", key, canonical, WAS_FETCHED), False
         cover = self.covers.get(key)
+        if url in self.fetched.records:
+            # Of a page that another URL has shown no error needs to be tried again.
+            is_found = cover != url and cover in self.fetched.records
+            return Decision(url, "skip", key, canonical, COVERED_KEY if is_found else WAS_FETCHED), False
         if cover is None and (page := self.canonicals.page_for(key)) is not None:
             return self._decide_named(url, way, page)
         if cover is None or cover == url:
