@@ -248,7 +248,7 @@ class ManySites(Outcome):
         return self.together.counted
 
     @cached_property
-    def rules(self) -> RuleSet:  # type: ignore[override]  # going through all sites takes its time
+    def rules(self) -> RuleSet:  # going through all sites takes its time
         """All rules, in the order of any outcome."""
         rules = self.before.with_very_many(self._all_rules())
         return rules.with_check(self.checked.as_json() if self.checked.pages else None)
