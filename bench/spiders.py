@@ -39,15 +39,22 @@ def run_spider(
     spider: Path, served: Served, settings: Mapping[str, Any], arguments: Mapping[str, str] | None = None
 ) -> Ended:
     """Run the spider of a file, with the add-on of undust, on a site that is served meanwhile."""
-    words = [sys.executable, "-m", "scrapy", "runspider", str(spider)]
+    words = ["runspider", str(spider)]
     for name, value in (arguments or {}).items():
         words += ["-a", f"{name}={value}"]
     for name, value in ({"ADDONS": ADDON, "LOG_LEVEL": "INFO"} | QUICK | dict(settings)).items():
         words += ["-s", f"{name}={json.dumps(value) if isinstance(value, dict) else value}"]
     with serving(served) as server:
         proxy = {"http_proxy": f"http://{LOOPBACK}:{server.port}", "no_proxy": ""}
-        done = subprocess.run(
-            words, env=os.environ | proxy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-        )
+        code, log = in_process(words, proxy)
         requests = [request for request in server.requests if not request.url.endswith("/robots.txt")]
-    return Ended(done.returncode, done.stdout.decode(), requests)
+    return Ended(code, log.decode(), requests)
+
+
+def in_process(words: list[str], environment: dict[str, str]) -> tuple[int, bytes]:
+    """Return how `scrapy` ended, run with these words, and what it printed."""
+    command = [sys.executable, "-m", "scrapy", *words]
+    done = subprocess.run(
+        command, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return done.returncode, done.stdout

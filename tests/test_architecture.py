@@ -175,13 +175,22 @@ def test_the_house_stays_small(repository: Path) -> None:
 
 
 def test_tests_mirror_the_package(repository: Path) -> None:
-    """The tests of a folder lie in the folder of the same path, and test something of it."""
+    """The tests of a folder lie in the folder of the same path, and those of a file bear its name there."""
     tests, package = repository / "tests", repository / "src" / "undust"
+    homes: dict[str, set[Path]] = {}
+    for path in package.rglob("*.py"):
+        is_folder = path.stem == "__init__"
+        homes.setdefault(path.parent.name if is_folder else path.stem, set()).add(path.parent)
     wrong = []
     for path in sorted(tests.rglob("test_*.py")):
-        inner = path.parent.relative_to(tests)
-        if inner.parts and inner.parts[0] not in NOT_OF_THE_PACKAGE and not (package / inner).is_dir():
+        inner, name = path.parent.relative_to(tests), path.stem.removeprefix("test_")
+        if not inner.parts or inner.parts[0] in NOT_OF_THE_PACKAGE:
+            continue
+        if not (package / inner).is_dir():
             wrong.append(f"{path.relative_to(repository)}: there is no src/undust/{inner}")
+        elif not {package / inner, package / inner / name} & homes.get(name, {package / inner}):
+            there = ", ".join(sorted(str(home.relative_to(repository)) for home in homes[name]))
+            wrong.append(f"{path.relative_to(repository)}: the file of this name is in {there}")
     assert wrong == []
 
 

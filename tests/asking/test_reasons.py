@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import undust
-from tests.asking.test_live import (
+from tests.asking.test_live_judge import (
     BROKEN,
     DROP,
     GONE,

@@ -28,6 +28,8 @@ FRESH = {"review", "serve"}
 """Commands that go on until somebody ends them."""
 FRESH_WORDS = ("--memory", "spark")
 """Arguments of runs that are about the memory of a process, or that start Spark."""
+IS_FRESH = {"UNDUST_FRESH", "PYTHONHASHSEED", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"}
+"""Variables of the environment with which every run is a process of its own."""
 WARM = WarmCommand()
 
 # Linux counts the memory of the parent before exec into what it says of a child (getrusage), so the
@@ -76,10 +78,9 @@ def _ended(code: int, out: bytes | None, err: bytes) -> Ended:
 
 def _may_be_warm(arguments: tuple[str | Path, ...]) -> bool:
     """Whether a fork of the process that waits shows what a fresh process would."""
-    names = {"UNDUST_FRESH", "PYTHONHASHSEED", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"}
     is_brief = arguments[:1] and str(arguments[0]) in ENTRIES.keys() - FRESH
     is_plain = not any(str(each).startswith(FRESH_WORDS) for each in arguments)
-    return bool(is_brief and is_plain) and not names & os.environ.keys() and WARM.fits()
+    return bool(is_brief and is_plain) and not IS_FRESH & os.environ.keys() and WARM.fits()
 
 
 def _warm(arguments: list[str], data: bytes, stdout: int | IO[bytes]) -> Ended:

@@ -19,7 +19,7 @@ from bench.sites.server import LOOPBACK, serving
 from bench.spiders import run_spider
 from tests.integrations.small_site import HOME, SmallSite, moved, page
 from undust.errors import RefusedStart
-from undust.integrations.scrapy.addon import Addon
+from undust.integrations.scrapy import Addon
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 import undust
-from tests.pages.test_evidence import row, shop, text_of
+from tests.pages.test_pages import row, shop, text_of
 from undust.edits import making
 from undust.judging import KeyState, Site, effects
 from undust.judging.site import BlockEvidence

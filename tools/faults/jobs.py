@@ -29,7 +29,7 @@ READ_ONLY = {
 OTHER_OUTPUTS = ("--report", "--update", "--csv")
 APPENDING = {
     "serve": (
-        "tests/crawling/test_state.py",
+        "tests/crawling/test_journal.py",
         ("test_a_crawl_that_is_killed_again_and_again", "test_a_full_disk_is_one_sentence"),
     ),
 }

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 PARTS = ("rules", "proposing/papers/selection", "pages", "measuring", "judging", "asking")
 """The folders of `src/undust` whose faults are tried; the tests of each lie in the folder of its name."""
 BY_COMMAND = {
-    "rules": ("test_rules_command", "test_explain"),
+    "rules": ("test_rules", "test_explain"),
     "pages": ("test_cluster",),
-    "asking": ("test_validate_command",),
+    "asking": ("test_validate",),
 }
 """Which tests of the command show what a part of the code prints."""
 CORE_TESTS = ("tests/rules/", "tests/urls/", "tests/oracles/", "tests/laws/")

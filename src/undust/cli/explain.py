@@ -17,7 +17,7 @@ from undust.jobs.application import Application
 from undust.jobs.mapping import Added
 from undust.jobs.rule_files import files_of_rules, rules_of
 from undust.jobs.urls_input import UrlsInput, is_url_text, named_files
-from undust.showing.drawn import Text
+from undust.showing.listing import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

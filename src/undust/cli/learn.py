@@ -162,10 +162,10 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust learn big/*.parquet --memory 4GB -o rules.json
       undust learn big/*.parquet --memory 4GB -o rules.json --resume
     """  # noqa: D301 -- click keeps the lines after a \b
-    from undust.jobs.learn import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
-    from undust.jobs.learn import require_methods  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.learn_files import LearnPlan  # noqa: PLC0415
     from undust.jobs.learn_result import Stages  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.proposals import COMBINED as JOB_COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.proposals import require_methods  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.report import report as report_job  # noqa: PLC0415 -- slow to load, and not for --help
     from undust.jobs.rule_files import RuleSet  # noqa: PLC0415 -- slow to load, and not for --help
 
@@ -259,7 +259,7 @@ def _end(found: LearnedRules, kept: str | None, *, is_silent: bool) -> None:
 
 def _require_priors(priors: str | None, methods: tuple[str, ...]) -> None:
     """Raise if priors are given that the methods do not use."""
-    from undust.jobs.learn import COMBINED, EDITS  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.proposals import COMBINED, EDITS  # noqa: PLC0415 -- slow to load, and not for --help
 
     if priors is not None and methods not in {(COMBINED,), (EDITS,)}:
         message = "--priors is not used by single learners; leave --method out"
@@ -270,7 +270,7 @@ def _require_update(
     update: str | None, methods: tuple[str, ...], *, today: datetime | None, yes: bool
 ) -> None:
     """Raise if an option is not used, or if a method cannot do this."""
-    from undust.jobs.learn import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
+    from undust.jobs.proposals import COMBINED  # noqa: PLC0415 -- slow to load, and not for --help
 
     if update is not None and methods != (COMBINED,):
         message = "--update needs all methods together; leave --method out"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from undust.display import harmless, printable
+from undust.display import harmless, plain_lines, printable
 from undust.errors import UndustError, WrongUsage
 from undust.jobs import STANDARD, open_output, peak_memory_bytes
 from undust.jobs import require_folder as require_result_folder
@@ -315,8 +315,6 @@ def _coloured(pieces: Iterable[RenderableType], *, is_terminal: bool, wrap: bool
 
 
 def _plain(pieces: Iterable[object], width: int, *, wrap: bool) -> str:
-    from undust.showing.drawn import plain_lines  # noqa: PLC0415 -- only where rich is missing
-
     lines = (line for piece in pieces for line in plain_lines(piece, width if wrap else None))
     return "".join(f"{printable(line)}\n" for line in lines)
 

@@ -1,9 +1,8 @@
 """Typed edits: what is done to a URL, as values that learners propose, judge and search among.
 
-Edits are read from rules, too: shapes from the patterns that the core writes, and a rule from before as it
-is. A rule that gives one place the name of another may hold by chance: `/manual/de/mod/{a}` → `/docs/mod/{a}`
-because one folder was not translated yet. Where the two places differ in others, they are two places.
-`whole_places` returns the rule for all of both.
+Edits are read from rules, too, and a rule from before stays as it is. A rule that gives one place the name of
+another may hold by chance: `/manual/de/mod/{a}` → `/docs/mod/{a}` because one folder was not translated yet.
+Where the two places differ in others, they are two places. `whole_places` returns the rule for all of both.
 """
 
 from __future__ import annotations
@@ -29,14 +28,12 @@ from undust.edits.edit import (
     Swap,
     is_somebodys,
 )
-from undust.edits.shapes import EDIT_ANY, Guard, Named, Shape, ShapeCapture, ShapeParameter
+from undust.edits.shapes import EDIT_ANY, Guard, Named, Shape, ShapeCapture, ShapeParameter, shape_from
 from undust.errors import UndustError
 from undust.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from undust.edits.shapes import Piece, QueryPart, Run
 
 
 _FORM = re.compile(r"(\{\w+(?:\*\*)?):(\w+)\}")
@@ -60,56 +57,6 @@ def rewrite_from(rule: Rule) -> Rewrite:
 def forms_of(rule: Rule) -> frozenset[str]:
     """Return the forms in which a rewrite rule writes what it captures."""
     return frozenset(form for _, form in _FORM.findall(rule.target or ""))
-
-
-def shape_from(text: str) -> Shape:
-    """Return the shape that a pattern says.
-
-    >>> str(shape_from("{s}://{h}/{*}?id={a:int}&{rest**}"))
-    '{s}://{h}/{*}?id={a:int}&{rest**}'
-    """
-    scheme, _, rest = text.partition("://")
-    host, _, rest = rest.partition("/")
-    path, has_query, query = rest.partition("?")
-    parts = tuple(map(_parameter, query.split("&"))) if has_query and query else ()
-    (first,) = run_from(scheme)
-    labels = tuple(map(run_from, host.split("."))) if "{" in host else ((host,),)
-    return Shape(first, labels, tuple(map(run_from, path.split("/"))), parts)
-
-
-def run_from(text: str) -> Run:
-    """Return the literals and captures of a stretch.
-
-    >>> run_from("story_{id:int}.html")
-    ('story_', ShapeCapture(name='id', kind='int', is_many=False, form=''), '.html')
-    """
-    return tuple(_pieces(text)) or ("",)
-
-
-def _pieces(text: str) -> Iterator[Piece]:
-    while text:
-        literal, brace, rest = text.partition("{")
-        if literal:
-            yield literal
-        if brace:
-            said, _, text = rest.partition("}")
-            yield _capture(said)
-        else:
-            text = ""
-
-
-def _capture(said: str) -> ShapeCapture:
-    name, _, kind = said.partition(":")
-    is_many = name.endswith("**")
-    return ShapeCapture(name.rstrip("*"), kind, is_many)
-
-
-def _parameter(text: str) -> QueryPart:
-    if text.startswith("{"):
-        capture = _capture(text[1:-1])
-        return Named(tuple(capture.kind.split("|")), capture.name) if capture.kind else capture
-    name, equals, value = text.partition("=")
-    return ShapeParameter(name, run_from(value) if equals else None)
 
 
 @dataclass(frozen=True)
@@ -216,4 +163,5 @@ __all__ = [
     "ShapeParameter",
     "Swap",
     "is_somebodys",
+    "shape_from",
 ]

@@ -16,6 +16,8 @@ from undust.edits.shapes import (
     ShapeCapture,
     ShapeParameter,
     filled,
+    is_shorter,
+    labels_of,
     places_of,
 )
 from undust.errors import UndustError
@@ -175,13 +177,14 @@ class Rewrite(Edit):
             return MOVE
         if self.makes_up:
             return WRITE
-        return DROP if _is_shorter(self.source, self.target) else RESPELL
+        return DROP if is_shorter(self.source, self.target) else RESPELL
 
     @cached_property
     def forgets(self) -> tuple[str, ...]:
         """Captures and lists of the left that the right does not write, or only to the key."""
         kept = {capture.name for capture in self.target.captures() if capture.form != EDIT_ANY}
-        return tuple(_label(self.source, place) for place, name in _taken(self.source) if name not in kept)
+        called = zip(labels_of(self.source), self.source.captures(), strict=True)
+        return tuple(label for label, capture in called if capture.name not in kept)
 
     @cached_property
     def makes_up(self) -> tuple[str, ...]:
@@ -373,31 +376,3 @@ class Several(Edit):
 def is_somebodys(text: str) -> bool:
     """Return whether a text holds what looks like one visitor's own."""
     return names_a_person(text) or any(map(is_random, _WORD.findall(text)))
-
-
-def _is_shorter(source: Shape, target: Shape) -> bool:
-    """Return whether the right side has fewer words than the left one."""
-    return len(list(target.runs())) < len(list(source.runs())) or len(_flat(target)) < len(_flat(source))
-
-
-def _flat(shape: Shape) -> list[str | ShapeCapture]:
-    return [piece for run in shape.runs() for piece in run]
-
-
-def _taken(shape: Shape) -> list[tuple[int, str]]:
-    return [(place, capture.name) for place, capture in enumerate(shape.captures())]
-
-
-def _label(shape: Shape, place: int) -> str:
-    """Return what a capture is called: its own name, or that of the parameter around it."""
-    labels: list[str] = []
-    for run in (*((shape.scheme,),), *shape.host, *shape.path):
-        labels += [piece.name or "segment" for piece in run if isinstance(piece, ShapeCapture)]
-    for part in shape.query:
-        if isinstance(part, ShapeParameter):
-            labels += [part.name for piece in part.value or () if isinstance(piece, ShapeCapture)]
-        elif isinstance(part, Named):
-            labels.append("|".join(part.names))
-        else:
-            labels.append(part.name or "rest")
-    return labels[place]

@@ -1,6 +1,7 @@
 """The parts of a URL pattern as values: literals, captures, runs of both, parameters, whole shapes.
 
-A shape is printed in the rule language. Learners work with the values, and never with the text of a rule.
+A shape is printed in the rule language, and read from the patterns that the core writes. Learners work with
+the values, and never with the text of a rule.
 """
 
 from __future__ import annotations
@@ -223,3 +224,77 @@ def filled(shape: Shape, captures: dict[str, ShapeCapture]) -> Shape:
         tuple(tuple(map(one, run)) for run in shape.path),
         tuple(map(part, shape.query)),
     )
+
+
+def shape_from(text: str) -> Shape:
+    """Return the shape that a pattern says.
+
+    >>> str(shape_from("{s}://{h}/{*}?id={a:int}&{rest**}"))
+    '{s}://{h}/{*}?id={a:int}&{rest**}'
+    """
+    scheme, _, rest = text.partition("://")
+    host, _, rest = rest.partition("/")
+    path, has_query, query = rest.partition("?")
+    parts = tuple(map(_parameter, query.split("&"))) if has_query and query else ()
+    (first,) = run_from(scheme)
+    labels = tuple(map(run_from, host.split("."))) if "{" in host else ((host,),)
+    return Shape(first, labels, tuple(map(run_from, path.split("/"))), parts)
+
+
+def run_from(text: str) -> Run:
+    """Return the literals and captures of a stretch.
+
+    >>> run_from("story_{id:int}.html")
+    ('story_', ShapeCapture(name='id', kind='int', is_many=False, form=''), '.html')
+    """
+    return tuple(_pieces(text)) or ("",)
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    while text:
+        literal, brace, rest = text.partition("{")
+        if literal:
+            yield literal
+        if brace:
+            said, _, text = rest.partition("}")
+            yield _capture(said)
+        else:
+            text = ""
+
+
+def _capture(said: str) -> ShapeCapture:
+    name, _, kind = said.partition(":")
+    is_many = name.endswith("**")
+    return ShapeCapture(name.rstrip("*"), kind, is_many)
+
+
+def _parameter(text: str) -> QueryPart:
+    if text.startswith("{"):
+        capture = _capture(text[1:-1])
+        return Named(tuple(capture.kind.split("|")), capture.name) if capture.kind else capture
+    name, equals, value = text.partition("=")
+    return ShapeParameter(name, run_from(value) if equals else None)
+
+
+def is_shorter(source: Shape, target: Shape) -> bool:
+    """Return whether the right side has fewer words than the left one."""
+    return len(list(target.runs())) < len(list(source.runs())) or len(_flat(target)) < len(_flat(source))
+
+
+def _flat(shape: Shape) -> list[str | ShapeCapture]:
+    return [piece for run in shape.runs() for piece in run]
+
+
+def labels_of(shape: Shape) -> list[str]:
+    """Return what each capture is called: its own name, or that of the parameter around it."""
+    labels: list[str] = []
+    for run in (*((shape.scheme,),), *shape.host, *shape.path):
+        labels += [piece.name or "segment" for piece in run if isinstance(piece, ShapeCapture)]
+    for part in shape.query:
+        if isinstance(part, ShapeParameter):
+            labels += [part.name for piece in part.value or () if isinstance(piece, ShapeCapture)]
+        elif isinstance(part, Named):
+            labels.append("|".join(part.names))
+        else:
+            labels.append(part.name or "rest")
+    return labels

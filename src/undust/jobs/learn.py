@@ -20,13 +20,12 @@ from undust.jobs.learn_result import (
     result_of_methods,
     result_of_outcome,
 )
-from undust.jobs.proposals import proposed_by
+from undust.jobs.proposals import COMBINED, EDITS, proposed_by, require_methods
 from undust.judging.held_out import prove_site
 from undust.judging.verdict import VerdictLimits, limits_from
 from undust.learning import RefusedRule, Requirements, masked, requirements_from
 from undust.learning.single_methods import HELD_OUT, Job, learn_sites
 from undust.pages.clustering import Duplicates
-from undust.proposing.papers import LEARNERS, learner_named
 from undust.proposing.papers import propose as propose_for_site
 from undust.rules import RuleSet
 
@@ -39,11 +38,6 @@ if TYPE_CHECKING:
     from undust.judging.verdict import Proposal, Verdict
     from undust.learning import Outcome
     from undust.learning.single_methods import MethodOutcome
-
-COMBINED = "undust"
-"""The method that is all others together."""
-EDITS = "edits"
-"""The search among typed edits, which is to take its place."""
 
 
 def propose(
@@ -241,22 +235,6 @@ def failed_sites(failed: Mapping[str, str]) -> str:
     others = f" and {len(failed) - 1:,} more" if len(failed) > 1 else ""
     mend = "" if ";" in reason else "; leave it out of the input, or report this"
     return f"{site}{others}: {reason}{mend}"
-
-
-def require_methods(names: Iterable[str]) -> None:
-    """Raise unless these are methods to learn with, before any work is done."""
-    chosen = tuple(names)
-    if not chosen:
-        known = ", ".join(learner.name for learner in LEARNERS)
-        message = f"no method is named; leave methods out, or name '{COMBINED}' alone or some of {known}"
-        raise UndustError(message)
-    for alone, what in ((COMBINED, "is all methods together"), (EDITS, "works by itself")):
-        if alone in chosen and len(chosen) > 1:
-            message = f"'{alone}' {what}; name it alone, or name others"
-            raise UndustError(message)
-    for name in chosen:
-        if name not in {COMBINED, EDITS}:
-            learner_named(name)
 
 
 def learn_with(  # noqa: PLR0913 -- one for each thing that a person may say

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from undust.engines.spool import site_rows
 from undust.errors import UndustError
 from undust.jobs.combined import learn_combined
-from undust.jobs.learn import COMBINED, EDITS, failed_sites, learn_with
+from undust.jobs.learn import failed_sites, learn_with
 from undust.jobs.learn_result import ACROSS, LEARNING
+from undust.jobs.proposals import COMBINED, EDITS
 from undust.judging.verdict import limits_from
 from undust.learning import Outcome, masked, requirements_from
 from undust.rules import RuleSet

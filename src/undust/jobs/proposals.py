@@ -1,13 +1,14 @@
-"""Likely rules as rules of a file: proposed, with the evidence for each."""
+"""Methods by their names, and likely rules as rules of a file: proposed, with the evidence for each."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from undust.errors import UndustError
 from undust.learning import is_off
 from undust.learning.outcome import Unwanted
-from undust.proposing.papers import propose
+from undust.proposing.papers import LEARNERS, learner_named, propose
 from undust.rules.language import LIKELY
 from undust.searching.likely import LEAST_URLS, forgotten_by, likely_of, likely_rules, of_visits
 from undust.searching.sized_site import clusters_by_size, has_raw_digests
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from undust.rules import Rule
     from undust.searching.likely import LikelyRule
 
+COMBINED = "undust"
+"""The method that is all others together."""
+EDITS = "edits"
+"""The search among typed edits, which is to take its place."""
 LIKELY_BY = "likely"
 BY_THEMSELVES = ("substring",)
 """Learners that look at sizes themselves."""
@@ -30,6 +35,22 @@ GUESSING: dict[str, dict[str, object]] = {
 size, so that more pairs seem false than are; what is proposed is judged by sizes once more. The bound is the
 strictest of those with most true rules on generated sites of the seeds 3 and 5 (`bench.asking_guesses`). Few
 URLs of a log have one size, so that the tree's proposals may rest on a page each."""
+
+
+def require_methods(names: Iterable[str]) -> None:
+    """Raise unless these are methods to learn with, before any work is done."""
+    chosen = tuple(names)
+    if not chosen:
+        known = ", ".join(learner.name for learner in LEARNERS)
+        message = f"no method is named; leave methods out, or name '{COMBINED}' alone or some of {known}"
+        raise UndustError(message)
+    for alone, what in ((COMBINED, "is all methods together"), (EDITS, "works by itself")):
+        if alone in chosen and len(chosen) > 1:
+            message = f"'{alone}' {what}; name it alone, or name others"
+            raise UndustError(message)
+    for name in chosen:
+        if name not in {COMBINED, EDITS}:
+            learner_named(name)
 
 
 def proposed_rules(  # noqa: PLR0913 -- one for each thing that is known beforehand

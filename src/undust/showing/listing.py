@@ -1,6 +1,7 @@
 """A rule set as a table for people: each rule with the URLs it removed, the pages it lost, and its risk.
 
-The rules of a file are also listed by how much they need a person, as a table and as CSV.
+The rules of a file are also listed by how much they need a person, as a table and as CSV. Tables are those of
+rich if it is installed, else the same without colour.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from undust.display import how_many
+from undust.display import PlainGroup, PlainTable, PlainText, how_many
 from undust.rules.language import SHORTEST_ID, short_ids
 from undust.rules.verdict import (
     LEVELS,
@@ -22,15 +23,42 @@ from undust.rules.verdict import (
     verdict,
     verdicts,
 )
-from undust.showing.drawn import Group, Table, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rich.console import Group, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
     from undust.rules.language import Rule
     from undust.rules.reasoning.check import Difference, Finding
     from undust.rules.ruleset import RuleSet
-    from undust.showing.drawn import RenderableType
+else:
+    try:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+    except ModuleNotFoundError:
+        Group, Table, Text = PlainGroup, PlainTable, PlainText
+
+__all__ = [
+    "RISK_HEAD",
+    "Text",
+    "as_csv",
+    "as_text",
+    "described",
+    "difference_table",
+    "findings_table",
+    "judged_rules",
+    "listed",
+    "lost_pages",
+    "rate_of",
+    "sheet",
+    "site_name",
+    "summary",
+    "verdict_lines",
+]
 
 _WIDTH = 100
 """Columns of a table that goes nowhere in particular, such as a string or a pipe."""
