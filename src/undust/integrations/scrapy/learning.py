@@ -118,7 +118,7 @@ class LearningMiddleware:
         if not self._is_asked_about(request):
             return
         decision = self._learner.decide(request.url)
-        # That a URL gave an error is no reason to leave out what Scrapy tries again.
+        # Scrapy tries a URL again after an error; the first attempt taught nothing.
         is_again = bool(request.meta.get("retry_times")) and decision.reason == WAS_FETCHED
         if decision.is_fetch or is_again:
             self._shared.skipped.pop(request.url, None)
