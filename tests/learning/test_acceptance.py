@@ -11,7 +11,10 @@ import pytest
 
 import undust
 from bench.raw.changes import KINDS, SITE, changing_site, judged, numbers, page_row, words
-from undust.learning.acceptance import are_convincing, share_right, worst
+from undust.learning.acceptance import Acceptance, are_convincing, share_right, worst
+from undust.learning.site_pages import Requirements, SitePages
+from undust.learning.state import State
+from undust.rules import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,3 +86,32 @@ def test_a_number_is_removed_if_it_was_seen_not_to_matter(
     key = undust.learn(pa.Table.from_pylist(wiki(numbers_of))).compile().key
     urls = f"{SITE}/some_other_page?state=77", f"{SITE}/some_other_page"
     assert (key(urls[0]) == key(urls[1])) == is_removed
+
+
+@pytest.mark.parametrize(("before", "lists"), [("", 12), ("order=owner", 12), ("order=owner", 30)])
+def test_a_parameter_has_one_default(before: str, lists: int) -> None:
+    """A second value that does nothing on a few lists is as doubtful as any: short lists have one order."""
+    pages = {
+        f"http://a.test/q?list={n}{order}": f"list {n}"
+        for n in range(lists)
+        for order in ("", "&order=owner", "&order=id")
+    }
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    site_pages = SitePages(undust.find_duplicates(table).sites[0], Requirements())
+
+    def drops(value: str) -> Rule:
+        text = f"rewrite {{s}}://{{h}}/{{p**}}?{value}&{{rest**}} → {{s}}://{{h}}/{{p}}?{{rest}}"
+        return Rule.parse(text, site="a.test")
+
+    state = State(site_pages, [drops(before)] if before else [])
+    rule = drops("order=id")
+    is_accepted = Acceptance(Requirements(), site_pages).are_met(state, state.effect(rule), rule)
+    assert is_accepted == (not before or lists == 30)
+
+
+def test_one_value_for_another_needs_many_pages() -> None:
+    """`order=priority` is `order=owner` on lists with one entry; fewer than 25 pages do not decide."""
+    text = "rewrite {s}://{h}/q?order=a&{rest**} → {s}://{h}/q?order=b&{rest}"
+    table = pa.table({"url": ["http://a.test/q?order=a", "http://a.test/q?order=b"], "cluster": ["1", "1"]})
+    site_pages = SitePages(undust.find_duplicates(table).sites[0], Requirements())
+    assert Acceptance(Requirements(), site_pages).least_pages(Rule.parse(text, site="a.test")) == 25

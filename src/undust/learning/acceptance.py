@@ -31,7 +31,7 @@ from undust.judging.verdict import LEAST_RISK
 from undust.learning.bounds import PUBLISHED_METHODS, Beliefs
 from undust.learning.failing_pages import CALM, UnstablePages
 from undust.learning.outcome import MADE_UP_URLS, MERGED
-from undust.learning.texts import adds_a_value, makes_up, pieces_of, renames, renumbers
+from undust.learning.texts import adds_a_value, changes_a_value, makes_up, pieces_of, renames, renumbers
 from undust.pages import EVIDENCE_MOST
 from undust.privacy import is_random
 from undust.rules import RuleSet, program_of
@@ -136,8 +136,13 @@ class Acceptance:
         return effect.lost <= self.requirements.max_fpr * (effect.lost + effect.pages)
 
     def _is_default(self, state: State, effect: Effect, rule: Rule) -> bool:
-        """Return whether the numbers that a rule removes are defaults, and lists are not merely short."""
+        """Return whether the values that a rule removes are defaults, and lists are not merely short."""
+        others_of = dict(item for each in state.rules for item in Given(rule=each).defaults.items())
         for name, value in Given(rule=rule).defaults.items():
+            # A parameter has one default: another value is as doubtful as any.
+            is_second = others_of.get(name, value) != value
+            if is_second and effect.pages < self.requirements.number_support:
+                return False
             if not value.isdigit():
                 continue
             others = other_numbers(zip(state.texts, state.page_of_image.tolist(), strict=True), name, value)
@@ -169,7 +174,7 @@ class Acceptance:
             least = max(least, requirements.narrowed_support) * conditions
         if adds_a_value(rule) or renames(rule):
             least = max(least, requirements.literal_support)
-        if renumbers(rule):
+        if renumbers(rule) or changes_a_value(rule):
             least = max(least, requirements.number_support)
         if rule.learned_by not in PUBLISHED_METHODS:
             return least

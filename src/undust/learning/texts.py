@@ -93,6 +93,21 @@ def adds_a_value(rule: Rule) -> bool:
     return any("=" in each and "{" not in each and each.partition("=")[0] not in read for each in right)
 
 
+def changes_a_value(rule: Rule) -> bool:
+    """Return whether a rule writes a value of a parameter where it read another value of it.
+
+    >>> from undust import Rule
+    >>> changes_a_value(Rule.parse("rewrite {s}://{h}/q?by=a&{rest**} → {s}://{h}/q?by=b&{rest}", site="a.test"))
+    True
+    """
+    left, right = (set((side or "").partition("?")[2].split("&")) for side in (rule.source, rule.target))
+    read, written = (
+        {each.partition("=")[0] for each in some if "=" in each and "{" not in each}
+        for some in (left - right, right - left)
+    )
+    return bool(read & written)
+
+
 def makes_up(rule: Rule) -> bool:
     """Return whether a rule writes a parameter of which it read nothing, or a slash behind a path without.
 
