@@ -131,6 +131,12 @@ def _defaults(page: int, _: Random) -> list[str]:
     ]
 
 
+def _facets(page: int, chance: Random) -> str:
+    drawn = Random(f"facets {page}")
+    some = [f"color-{drawn.choice(VOCABULARY)}", f"size-{drawn.choice('sml')}", f"brand-{page}"]
+    return f"/f/{'/'.join(chance.sample(some, 3))}"
+
+
 FAMILIES: dict[str, Written] = {
     "title_dp": _varied(lambda page, c: f"/{words(c)}/dp/{_id(page)}"),
     "slug_slug_id": _varied(lambda page, c: f"/{words(c)}/{words(c)}/{_id(page)}"),
@@ -182,6 +188,7 @@ FAMILIES: dict[str, Written] = {
         f"/vol-{page + 1:04}/x",
         f"/vol-{page + 1:06}/x",
     ],
+    "facets": _varied(_facets),
     "some_of_six": _varied(_some_of_six),
     "home_page": _home,
     "defaults": _defaults,
