@@ -181,6 +181,7 @@ FAMILIES: dict[str, Written] = {
     ],
     "title_code": _varied(lambda page, c: f"/t/{_title(page)}~{code(c, 8)}"),
     "code_title": _varied(lambda page, c: f"/t/{code(c, 8)}_{_title(page)}.html"),
+    "title_matrix": _varied(lambda page, c: f"/shop/{_title(page)};s={code(c)}/view"),
     "title_sid": _varied(lambda page, c: f"/t/{_title(page)}-s{code(c, 6)}"),
     "title_in_value": _varied(lambda page, c: f"/show?x={_title(page)}:{code(c, 8)}"),
     "padding_inside": lambda page, _: [

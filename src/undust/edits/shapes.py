@@ -5,6 +5,7 @@ A shape is printed in the rule language. Learners work with the values, and neve
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -223,3 +224,17 @@ def filled(shape: Shape, captures: dict[str, ShapeCapture]) -> Shape:
         tuple(tuple(map(one, run)) for run in shape.path),
         tuple(map(part, shape.query)),
     )
+
+
+_HEX = re.compile(r"[0-9a-fA-F]{4,}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def narrowest_class(texts: set[str]) -> str:
+    """Return the narrowest class that holds some texts; empty for any."""
+    if all(text.isdigit() and text.isascii() for text in texts):
+        return "int"
+    if all(map(_UUID.fullmatch, texts)):
+        return "uuid"
+    is_hex = all(map(_HEX.fullmatch, texts)) and any(not text.isalpha() for text in texts)
+    return "hex" if is_hex else ""

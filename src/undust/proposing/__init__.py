@@ -179,7 +179,7 @@ def _is_scheme(context: str) -> bool:
     return not context.isalnum()
 
 
-_FACET = re.compile(r"([A-Za-z_]+[-:=,~])[^;&]+")
+_FACET = re.compile(r"([A-Za-z]+[-_:=,~])[^;&]+")
 _MOST_FACETS = 4
 """Names of segments that are put in order: the rules for it grow with their square."""
 
