@@ -131,6 +131,12 @@ def _defaults(page: int, _: Random) -> list[str]:
     ]
 
 
+def _facets(page: int, chance: Random) -> str:
+    drawn = Random(f"facets {page}")
+    some = [f"color-{drawn.choice(VOCABULARY)}", f"size-{drawn.choice('sml')}", f"brand-{page}"]
+    return f"/f/{'/'.join(chance.sample(some, 3))}"
+
+
 FAMILIES: dict[str, Written] = {
     "title_dp": _varied(lambda page, c: f"/{words(c)}/dp/{_id(page)}"),
     "slug_slug_id": _varied(lambda page, c: f"/{words(c)}/{words(c)}/{_id(page)}"),
@@ -175,6 +181,7 @@ FAMILIES: dict[str, Written] = {
     ],
     "title_code": _varied(lambda page, c: f"/t/{_title(page)}~{code(c, 8)}"),
     "code_title": _varied(lambda page, c: f"/t/{code(c, 8)}_{_title(page)}.html"),
+    "title_matrix": _varied(lambda page, c: f"/shop/{_title(page)};s={code(c)}/view"),
     "title_sid": _varied(lambda page, c: f"/t/{_title(page)}-s{code(c, 6)}"),
     "title_in_value": _varied(lambda page, c: f"/show?x={_title(page)}:{code(c, 8)}"),
     "padding_inside": lambda page, _: [
@@ -182,6 +189,7 @@ FAMILIES: dict[str, Written] = {
         f"/vol-{page + 1:04}/x",
         f"/vol-{page + 1:06}/x",
     ],
+    "facets": _varied(_facets),
     "some_of_six": _varied(_some_of_six),
     "home_page": _home,
     "defaults": _defaults,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from random import Random
 
 import pyarrow as pa
@@ -114,3 +115,17 @@ def test_a_default_says_nothing_of_other_values() -> None:
     assert canonical.key("http://a.test/l?c=99&view=grid&page=1") == "http://a.test/l?c=99"
     for other in ("page=2", "sort=desc", "view=list"):
         assert canonical.key(f"http://a.test/l?c=99&{other}") == f"http://a.test/l?c=99&{other}"
+
+
+def test_named_segments_are_put_in_order() -> None:
+    """Three named segments in six orders become one URL, in the order of their names."""
+    rows = [
+        ("http://a.test/f/" + "/".join(some), f"page {n}", 200)
+        for n in range(60)
+        for parts in [[f"color-{n % 7}", f"size-{n % 3}", f"brand-{n}"]]
+        for some in Random(n).sample(list(permutations(parts)), 3)
+    ]
+    canonical = undust.learn(crawl(*rows)).compile()
+    for some in permutations(("color-2", "size-1", "brand-99")):
+        url = f"http://a.test/f/{'/'.join(some)}"
+        assert canonical(url) == "http://a.test/f/brand-99/color-2/size-1"

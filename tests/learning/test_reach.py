@@ -323,3 +323,22 @@ def test_learning_ends_with_one_rule() -> None:
     """Three values are too few to be forgotten from the start; the three rules are one all the same."""
     rules = list(undust.learn(shop(KINDS[:3])))
     assert [rule.source for rule in rules] == ["{s}://{h}/c-{*:books|games|music}/{a}?{rest**}"]
+
+
+@pytest.mark.parametrize(
+    ("proved", "elsewhere"),
+    [
+        (("http://a.test/q/{n}", "http://a.test/q/{n}/all"), "http://a.test/album/{n}/all"),
+        (("http://a.test/?id={n}", "http://a.test/index.php?id={n}"), "http://a.test/blog/index.php?id={n}"),
+    ],
+)
+def test_a_last_segment_is_removed_where_it_was_seen_to_do_nothing(
+    proved: tuple[str, str], elsewhere: str
+) -> None:
+    """What it does in a folder where no page was seen without it is not known."""
+    rows = [(url.format(n=n), f"page {n}") for n in range(60) for url in proved]
+    rows += [(elsewhere.format(n=n), f"other {n}") for n in range(100)]
+    seen = pa.table({"url": [url for url, _ in rows], "cluster": [page for _, page in rows]})
+    canonical = undust.learn(seen).compile()
+    assert canonical(proved[1].format(n=99)) == proved[0].format(n=99)
+    assert canonical.key(elsewhere.format(n=99)) == elsewhere.format(n=99)

@@ -240,6 +240,34 @@ def swapped_inside(name: str, joint: str) -> Rewrite:
     return Rewrite(source=source, target=target)
 
 
+def facets_sorted(names: Sequence[str], longest: int, behind: Sequence[str]) -> Several:
+    """Return that segments which begin with names stand in the order of the names.
+
+    Args:
+        names: With the sign behind each, in order.
+        longest: The number of such segments in one URL.
+        behind: The segments behind them: `*`, or nothing.
+
+    >>> facets_sorted(["color-", "size-"], 2, [""]).text
+    'rewrite {s}://{h}/{p**}/size-{a}/color-{b}/?{rest**} → {s}://{h}/{p}/color-{b}/size-{a}/?{rest}'
+
+    """
+    a, b = ShapeCapture("a"), ShapeCapture("b")
+    parts: list[Rewrite] = []
+    for more in range(longest - 1):
+        open_segments = ["*"] * more + [*behind]
+        rest = tuple(
+            (ShapeCapture(name),) if each else ("",)
+            for name, each in zip(_NAMES[2:], open_segments, strict=False)
+        )
+        for at, first in enumerate(names):
+            for second in names[at + 1 :]:
+                source = Shape(path=((PATH,), (second, a), (first, b), *rest))
+                target = Shape(path=((PATH,), (first, b), (second, a), *rest))
+                parts.append(Rewrite(source=source, target=target.written()))
+    return Several(parts=tuple(parts))
+
+
 def separated_by_ampersands(*then: Rewrite) -> Several:
     """Return that `;` separates parameters as `&` does, so that another edit can meet them."""
     return Several(parts=(respelled("amp"), *then))
@@ -266,6 +294,7 @@ __all__ = [
     "dropped_together",
     "dropped_value",
     "ending_dropped",
+    "facets_sorted",
     "first_segment_dropped",
     "hidden",
     "host_to",

@@ -6,6 +6,7 @@ the values, and never with the text of a rule.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -298,3 +299,17 @@ def labels_of(shape: Shape) -> list[str]:
         else:
             labels.append(part.name or "rest")
     return labels
+
+
+_HEX = re.compile(r"[0-9a-fA-F]{4,}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def narrowest_class(texts: set[str]) -> str:
+    """Return the narrowest class that holds some texts; empty for any."""
+    if all(text.isdigit() and text.isascii() for text in texts):
+        return "int"
+    if all(map(_UUID.fullmatch, texts)):
+        return "uuid"
+    is_hex = all(map(_HEX.fullmatch, texts)) and any(not text.isalpha() for text in texts)
+    return "hex" if is_hex else ""

@@ -71,7 +71,8 @@ IDLE_NUMBERS, IDLE_SHARE = 3, 0.15
 """URLs, and share of the URLs that lose a number, which must show that the number does not matter."""
 LOSING_SHARE = 0.5
 """Share of the changed URLs that must lose a number before the rule is one about numbers."""
-_LOWER = re.compile(r"\{(?:p|rest):lower\}")
+_OF_SOME_FOLDERS = re.compile(r"\{(?:p|rest):lower\}|\{p(?:\*\*)?\}/[^{}/?]+(?=\?)")
+"""Capitals, and a last segment: what may mean nothing in one folder, and much in another."""
 _NUMBER = re.compile(r"(?<![^\W_])\d{1,9}(?![^\W_])")
 """Longer numbers are times and tokens."""
 WORST = 0.1
@@ -225,11 +226,11 @@ def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> 
 
 
 def holds_in_all_folders(state: State, effect: Effect, rule: Rule) -> bool:
-    """Return whether a rule that takes capitals away was right in nearly all folders where it would do so.
+    """Return whether a rule about capitals or a last segment was right in nearly all folders where it acts.
 
     In one folder names are written with and without capitals, and in another they distinguish two links.
     """
-    if not _LOWER.search(rule.target or ""):
+    if not any(map(_OF_SOME_FOLDERS.search, (rule.source, rule.target or ""))):
         return True
     proved = set(map(_home, _proofs(state, effect)))
     homes = list(map(_home, state.some_texts(effect.sources)))
@@ -307,11 +308,9 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
             group.append(image)
     proofs: Counter[str] = Counter()
     values: defaultdict[str, set[str]] = defaultdict(set)
-    for group in together.values():
-        apart = _differing(group, kept)
-        proofs.update(apart.keys())
-        for name, some in apart.items():
-            values[name] |= some
+    for name, some in (item for group in together.values() for item in _differing(group, kept).items()):
+        proofs[name] += 1
+        values[name] |= some
     idle = {name for name, count in proofs.items() if count >= PROOFS and len(values[name]) > 1}
     idle -= {name for name in _page_names(urls) if proofs[name] < least_numbers}
     if len(idle) < _NAMES:

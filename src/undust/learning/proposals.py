@@ -30,7 +30,8 @@ from undust.learning.failing_pages import VALUE_PREFIX
 from undust.learning.texts import OPEN, REST_OF_URL, replacing, rewriting
 from undust.pages.clustering import find_in_site
 from undust.privacy import looks_secret
-from undust.proposing.idle_parts import frequent, is_plain
+from undust.proposing import facets_of
+from undust.proposing.idle_parts import frequent, is_plain, parts_of
 from undust.proposing.papers import LEARNERS, propose
 
 if TYPE_CHECKING:
@@ -108,6 +109,22 @@ def equivalences(forms: UrlForms) -> Iterator[Rule | None]:
     yield from _authorities(forms)
     yield from _capitals(forms)
     yield from _last_segments(forms)
+    yield from _facets(forms)
+
+
+def _facets(forms: UrlForms) -> Iterator[Rule | None]:
+    """Yield that two named segments stand in the order of their names."""
+    parts = [parts_of(url) for url in forms.urls]
+    pairs = (
+        (left, right, page)
+        for page, rows in forms.of_page.items()
+        if len(parts[rows[0]].segments) > 1
+        for left, right in _pairs_of_page(rows)
+        if left < right
+    )
+    for edit in facets_of(parts, pairs):
+        for rule in edit.rules(forms.site) or ():
+            yield rewriting(forms.site, _EQUIVALENCES, rule.source, rule.target or "")
 
 
 def _capitals(forms: UrlForms) -> Iterator[Rule | None]:

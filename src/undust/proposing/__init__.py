@@ -32,9 +32,9 @@ from undust.proposing.idle_parts import (
 from undust.proposing.places import places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from undust.edits import Edit
+    from undust.edits import Edit, Several
     from undust.edits.shapes import Piece, QueryPart
 
 
@@ -179,10 +179,54 @@ def _is_scheme(context: str) -> bool:
     return not context.isalnum()
 
 
+_FACET = re.compile(r"([A-Za-z]+[-_:=,~])[^;&]+")
+_MOST_FACETS = 4
+"""Names of segments that are put in order: the rules for it grow with their square."""
+
+
+def facets(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that named segments (`color-red/size-m`) may stand in any order: that of their names is taken."""
+    yield from facets_of(seen.parts, seen.pairs)
+
+
+def facets_of(parts: Sequence[SeenParts], pairs: Iterable[tuple[int, int, int]]) -> Iterator[Several]:
+    """Yield the same from the parts of URLs, and from pairs of them with their page."""
+    names: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    pages: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+    longest: defaultdict[tuple[str, ...], int] = defaultdict(int)
+    for left, right, page in pairs:
+        run, behind = _reordered(parts[left], parts[right])
+        if run:
+            names[behind].update(run)
+            pages[behind].add(page)
+            longest[behind] = max(longest[behind], len(run))
+    for behind, some in sorted(pages.items()):
+        if len(some) >= LEAST_PAGES and len(names[behind]) <= _MOST_FACETS:
+            yield making.facets_sorted(sorted(names[behind]), longest[behind], behind)
+
+
+def _reordered(left: SeenParts, right: SeenParts) -> tuple[list[str], tuple[str, ...]]:
+    """Return the names of the segments that stand in another order, and what is behind: `*`, or nothing.
+
+    >>> left, right = map(parts_of, ("http://a.test/f/size-m/color-red/", "http://a.test/f/color-red/size-m/"))
+    >>> _reordered(left, right)
+    (['size-', 'color-'], ('',))
+    """
+    ours, theirs = left.segments, right.segments
+    if ours == theirs or sorted(ours) != sorted(theirs) or left[::3] != right[::3] or left.host != right.host:
+        return [], ()
+    apart = [at for at, pair in enumerate(zip(ours, theirs, strict=True)) if pair[0] != pair[1]]
+    found = [_FACET.fullmatch(segment) for segment in ours[apart[0] : apart[-1] + 1]]
+    names = [match[1] for match in found if match]
+    is_named = len(names) == len(found) == len(set(names))
+    return (names, tuple("*" if each else "" for each in ours[apart[-1] + 1 :])) if is_named else ([], ())
+
+
 PROPOSERS = (
     spellings,
     drops,
     defaults,
+    facets,
     labels,
     places,
     lone_parameters,
@@ -197,4 +241,4 @@ PROPOSERS = (
 WEIGHED_TOGETHER = ((spellings,), (drops,), (defaults,), PROPOSERS[3:])
 """Those whose edits are weighed against each other; what came before was accepted."""
 
-__all__ = ["PROPOSERS", "WEIGHED_TOGETHER", "SeenParts", "SeenSite", "parts_of"]
+__all__ = ["PROPOSERS", "WEIGHED_TOGETHER", "SeenParts", "SeenSite", "facets_of", "parts_of"]

@@ -14,7 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, making
-from undust.edits.shapes import EDIT_HOST, PATH, REST
+from undust.edits.shapes import EDIT_HOST, PATH, REST, narrowest_class
 from undust.proposing.idle_parts import is_plain, parts_of
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ _TOKEN = re.compile(r"[0-9]+(?=T[0-9]{2})|T(?=[0-9]{2})|[A-Za-z0-9]+|%[0-9A-F]{2
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _JOINT = re.compile(r"[+,|~_-]|%2C|%20|%7C")
 _CODE = re.compile(r"[0-9a-fA-F]+")
-_HEX = re.compile(r"[0-9a-fA-F]{4,}")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NUMBER, _WORDS = ShapeCapture(kind="int"), ShapeCapture()
 
 
@@ -107,8 +105,21 @@ def places(seen: SeenSite) -> Iterator[Edit]:
     yield from (edit for edit, pages in sorted(respelled.items(), key=_rank) if len(pages) >= LEAST_PAGES)
     several = [item for item in groups.items() if len(item[1].pages) >= LEAST_PAGES]
     several.sort(key=lambda item: (-len(item[1].pages), str(item[0])))
+    said = {_extent(cuts, group) for (*_, cuts), group in several if not _is_opened(cuts)}
     for (_, segments, is_empty, cuts), group in several[:_MOST]:
+        if _is_opened(cuts) and _extent(cuts, group) in said:
+            continue  # all that it was seen to do can be said with the words that stay
         yield from _forgetting(segments, cuts, group, is_empty=is_empty)
+
+
+def _is_opened(cuts: Cuts) -> bool:
+    return any(_WORDS in (*cut.before, *cut.behind) for _, cut in cuts)
+
+
+def _extent(cuts: Cuts, group: Group) -> tuple[object, ...]:
+    """Return where something stays before and after the differences, and on which pages this was seen."""
+    sides = tuple((place, bool(cut.before), bool(cut.behind)) for place, cut in cuts)
+    return sides, frozenset(group.pages)
 
 
 class _Compared(NamedTuple):
@@ -195,11 +206,14 @@ def _options(left: str, right: str) -> list[tuple[Cut, tuple[str, str]]]:
 
 
 def _opened(tokens: list[str]) -> Run:
-    """Return what stays on one side of a difference, the sign next to the difference last, with it alone.
+    """Return what stays on one side of a difference: any words, and the sign next to the difference.
 
     >>> _opened(["red", "-", "cup", "~"])
     (ShapeCapture(name='', kind='', is_many=False, form=''), '~')
     """
+    if ";" in tokens[1:]:  # no capture holds one, and what follows is a name
+        at = len(tokens) - 1 - tokens[::-1].index(";")
+        return (_WORDS, *_typed(tokens[at:])) if ";" not in tokens[:at] else _typed(tokens)
     if len(tokens) > 1 and not tokens[-1].isalnum():
         return (_WORDS, tokens[-1])
     return _typed(tokens)
@@ -264,7 +278,7 @@ class _Builder:
         texts = self.group.context[place]
         if len(texts) == 1:
             return (next(iter(texts)),)
-        return (ShapeCapture(next(self._names), _class(texts)),)
+        return (ShapeCapture(next(self._names), narrowest_class(texts)),)
 
     def _cut(self, place: UrlPlace, cut: Cut) -> Run:
         texts = {text for text in self.group.forgotten(self._number[place]) if text}
@@ -273,7 +287,7 @@ class _Builder:
         inner = {text[len(head) : len(text) - len(tail)] for text in texts}
         if not self.is_empty and len(inner) >= _KEPT:
             head, inner = _without_word(inner)
-        capture = ShapeCapture(next(self._names), _class(inner) if len(inner) >= _KEPT else "")
+        capture = ShapeCapture(next(self._names), narrowest_class(inner) if len(inner) >= _KEPT else "")
         self.hidden.append(capture.name)
         return _joined([*self._open(cut.before), head, capture, tail, *self._open(cut.behind)])
 
@@ -334,21 +348,11 @@ def _without_word(texts: set[str]) -> tuple[str, set[str]]:
     return (word, rest) if is_word else ("", texts)
 
 
-def _class(texts: set[str]) -> str:
-    """Return the narrowest class that holds some texts; empty for any."""
-    if all(text.isdigit() and text.isascii() for text in texts):
-        return "int"
-    if all(map(_UUID.fullmatch, texts)):
-        return "uuid"
-    is_hex = all(map(_HEX.fullmatch, texts)) and any(not text.isalpha() for text in texts)
-    return "hex" if is_hex else ""
-
-
 def respellings(parts: SeenParts, found: dict[UrlPlace, tuple[str, str]]) -> Iterator[Edit]:
     """Yield that zeros before a number, or the order inside a value, do not matter."""
-    if len(found) > 1:
+    ((place, (left, right)), *others) = found.items()
+    if others or place.part == "host":
         return
-    ((place, (left, right)),) = found.items()
     for run in dict.fromkeys(_numbered(_TOKEN.findall(left), _TOKEN.findall(right))):
         yield _without_zeros(place, parts, run)
     if place.part == "query" and sorted(_TOKEN.findall(left)) == sorted(_TOKEN.findall(right)):
@@ -360,10 +364,9 @@ def respellings(parts: SeenParts, found: dict[UrlPlace, tuple[str, str]]) -> Ite
 def _numbered(ours: list[str], theirs: list[str]) -> Iterator[Run]:
     """Yield the texts of a place in which one number, called `n`, has more zeros before it in one of two."""
     apart = [at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]]
-    if len(ours) != len(theirs) or len(apart) != 1:
-        return
-    (at,) = apart
-    if not (ours[at].isdigit() and theirs[at].isdigit()) or ours[at].lstrip("0") != theirs[at].lstrip("0"):
+    at = apart[0] if len(ours) == len(theirs) and len(apart) == 1 else -1
+    left, right = (ours[at], theirs[at]) if at >= 0 else ("", "")
+    if not (left.isdigit() and right.isdigit()) or left.lstrip("0") != right.lstrip("0"):
         return
     head, tail = ours[:at], ours[at + 1 :]
     for before, behind in ((_typed(head), _typed(tail)), (_opened(head), _opened(tail[::-1])[::-1])):
@@ -380,16 +383,14 @@ def _numbered(ours: list[str], theirs: list[str]) -> Iterator[Run]:
 def _without_zeros(place: UrlPlace, parts: SeenParts, number: Run) -> Edit:
     if place.part == "query":
         return making.unpadded(Shape(query=(ShapeParameter(str(place.at), number), REST)))
-    if place.part == "host":
-        return Rewrite()
-    others = iter("tuvwxyz")
-    before = [(segment,) for segment in parts.segments[: int(place.at)] if not segment.isdigit()]
-    is_last = place.at == len(parts.segments) - 1
-    if not is_last:
-        path = tuple(
-            number if at == place.at else (ShapeCapture(next(others)) if segment else "",)
-            for at, segment in enumerate(parts.segments)
-        )
-        return making.unpadded(Shape(path=path))
-    path = (*before, number) if len(number) == 1 and len(before) == place.at else ((PATH,), number)
-    return making.unpadded(Shape(path=path))
+    at, path = int(place.at), parts.segments
+    if at == len(path) - 1:
+        is_plain_path = len(number) == 1 and not any(map(str.isdigit, path[:at]))
+        before = tuple((segment,) for segment in path[:at]) if is_plain_path else ((PATH,),)
+        return making.unpadded(Shape(path=(*before, number)))
+    names = iter("tuvwxyz" * len(path))
+    runs = (
+        number if place == at else (ShapeCapture(next(names)) if text else "",)
+        for place, text in enumerate(path)
+    )
+    return making.unpadded(Shape(path=tuple(runs)))
