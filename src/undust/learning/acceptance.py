@@ -110,6 +110,8 @@ class Acceptance:
             return False
         if self.pages.has_blocks and not self._are_one(state, effect, rule):
             return False
+        if not removes_parameters(state, effect, rule, self.least_pages(rule)):
+            return False
         loses_little = (
             effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
         )
@@ -212,6 +214,26 @@ def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> 
     if match := _KEEP_ONLY.fullmatch(rule.source):
         return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")), least_numbers)
     return True
+
+
+def removes_parameters(state: State, effect: Effect, rule: Rule, least: int) -> bool:
+    """Return whether enough proofs are without the parameters that a rule removes.
+
+    Of a URL that has a parameter twice it removes one, and the other still says which page is meant.
+    """
+    read, written = (
+        {name for name in map(_name, _query(side or "")) if "{" not in name}
+        for side in (rule.source, rule.target)
+    )
+    removed = read - written if rule.kind == "rewrite" else set()
+    if not removed:
+        return True
+    names = (Counter(map(_name, _query(url))) for url in _proofs(state, effect))
+    return sum(all(counts[name] < 2 for name in removed) for counts in names) >= least  # noqa: PLR2004 -- twice
+
+
+def _name(parameter: str) -> str:
+    return parameter.partition("=")[0]
 
 
 def _has_several_values(state: State, effect: Effect, name: str, least_numbers: int) -> bool:
