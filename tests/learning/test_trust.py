@@ -179,6 +179,24 @@ def test_published_learners_need_more_pages_where_changes_look_like_pages(column
     assert Learning(found, Requirements()).demands.least_pages(rule) == least
 
 
+def test_a_parameter_that_is_there_twice_does_not_show_that_it_does_nothing() -> None:
+    """Without the first of both, the other still says from when on the changes are."""
+    days = [f"http://a.test/changes?from={n}" for n in range(40)]
+    rows = [(url, url) for url in days]
+    rows += [(f"{url}&exact=1&{url.partition('?')[2]}", url) for url in days]
+    rule = Rule.parse("rewrite {s}://{h}/{p**}?from={**}&exact=1&{rest**} → {s}://{h}/{p}?{rest}", site=SITE)
+    (found,) = undust.find_duplicates(table_of(rows)).sites
+    learning = Learning(found, Requirements())
+    effect = learning.state.effect(rule)
+    assert (effect.pages, effect.lost) == (40, 0)
+    assert not learning.demands.are_met(learning.state, effect, rule)
+    exact = Rule.parse("rewrite {s}://{h}/{p**}?exact=1&{rest**} → {s}://{h}/{p}?{rest}", site=SITE)
+    rows += [(f"{url}&exact=1", url) for url in days]
+    (found,) = undust.find_duplicates(table_of(rows)).sites
+    learning = Learning(found, Requirements())
+    assert learning.demands.are_met(learning.state, learning.state.effect(exact), exact)
+
+
 def test_no_condition_holds_a_value_of_one_visitor() -> None:
     """A rule that holds under the session of the crawl says nothing of other visitors."""
     session = "?sid=d0c360b407a2acaf4d44af60886d6196"

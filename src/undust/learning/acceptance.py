@@ -116,6 +116,8 @@ class Acceptance:
             return False
         if not holds_in_all_folders(state, effect, rule):
             return False
+        if not removes_parameters(state, effect, rule, self.least_pages(rule)):
+            return False
         loses_little = (
             effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
         )
@@ -241,6 +243,26 @@ def _home(url: str) -> tuple[str, str]:
     """Return the first folder of a URL and the names of its parameters, all in small letters."""
     pieces = pieces_of(url.lower())
     return pieces.segments[0] if len(pieces.segments) > 1 else "", "&".join(sorted(pieces.names))
+
+
+def removes_parameters(state: State, effect: Effect, rule: Rule, least: int) -> bool:
+    """Return whether enough proofs are without the parameters that a rule removes.
+
+    Of a URL that has a parameter twice it removes one, and the other still says which page is meant.
+    """
+    read, written = (
+        {name for name in map(_name, _query(side or "")) if "{" not in name}
+        for side in (rule.source, rule.target)
+    )
+    removed = read - written if rule.kind == "rewrite" else set()
+    if not removed:
+        return True
+    names = (Counter(map(_name, _query(url))) for url in _proofs(state, effect))
+    return sum(all(counts[name] < 2 for name in removed) for counts in names) >= least  # noqa: PLR2004 -- twice
+
+
+def _name(parameter: str) -> str:
+    return parameter.partition("=")[0]
 
 
 def _has_several_values(state: State, effect: Effect, name: str, least_numbers: int) -> bool:

@@ -108,7 +108,7 @@ class SitePages:
         """Pages that are another one at every fetch; nothing is lost with them."""
         self.has_sketches = bool((site.sketch_row[nodes] >= 0).any())
         self.is_blind = not self.has_sketches and not bool((site.label[nodes] >= 0).any())
-        """Whether nothing distinguishes a page that changed between two fetches from another page."""
+        """Whether a page that changed between two fetches looks like another page."""
         self.sketch = np.full(self.count, -1, np.int64)
         rows = np.flatnonzero(site.sketch_row[nodes] >= 0)[::-1]
         self.sketch[self.of_url[rows]] = site.sketch_row[nodes[rows]]
