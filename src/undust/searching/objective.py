@@ -136,7 +136,7 @@ class AcceptedEdits:
     """What passing all tests adds to the odds that an edit is true, as a logarithm."""
     fewer: float = 1.0
     """The bound also holds for counts on at least this share of the number of its own pages, …"""
-    least: int = 50
+    least: float = 50.0
     """… or of this number, if that is larger."""
 
 
@@ -183,7 +183,7 @@ class Risk:
                 many there are.
 
         """
-        least = max(self.accepted.least, ceil(wrong))
+        least = ceil(max(self.accepted.least, wrong))
         counted = 1.0
         for trials in _steps(least, round(right + wrong)):
             parts = self.mixture(kind, bits, min(right, trials - wrong), wrong, beside)
