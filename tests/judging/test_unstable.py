@@ -82,6 +82,16 @@ def test_pages_that_change_are_expected_among_those_that_seem_lost() -> None:
     assert (said["seen"], said["changing"], said["expected"]) == (found.seen, found.changing, found.expected)
 
 
+def test_each_url_of_a_page_that_changes_is_drawn_by_itself() -> None:
+    """Of four URLs that one rule merges one or more are checked far more often than one of two."""
+    pages = seen(changes)
+    for n in range(PAGES, 2 * PAGES):
+        pages |= {f"http://a.test/p/{n}?sid={v}": f"{n} {v}" if changes(n) else f"{n}" for v in range(4)}
+    found = stated(pages, 0.3)
+    assert found.groups > 60
+    assert 0.6 * found.groups < found.expected < 1.2 * found.groups
+
+
 @pytest.mark.parametrize("share", [0.005, 0.01, 0.03])
 def test_what_a_wrong_rule_loses_beside_them_is_stated(share: float) -> None:
     """The rule is wrong for some of the pages, and others change."""

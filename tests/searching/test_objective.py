@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.searching.test_search import shop
@@ -39,6 +39,15 @@ def test_many_pages_outweigh_what_was_known_before(kind: str, right: int, wrong:
 def test_more_failures_never_lower_the_risk(kind: str, right: int, wrong: int) -> None:
     """One more page that is wrong makes an edit no safer."""
     assert RISK.rate(kind, EDIT, right, wrong + 1) >= RISK.rate(kind, EDIT, right, wrong) - 1e-9
+
+
+@example("drop visit", 10, 20, 0)
+@given(KINDS, st.integers(0, 400), st.integers(1, 100), st.integers(0, 4))
+def test_more_clean_pages_never_raise_what_is_stated(kind: str, right: int, more: int, wrong: int) -> None:
+    """What ten clean pages prove, thirty prove, though one wrong page of thirty is much."""
+    few, many = (RISK.upper(kind, 20.0, pages, wrong) for pages in (right, right + more))
+    assert many <= few + 1e-9
+    assert RISK.upper(kind, 20.0, right, wrong + 1) >= few - 1e-9
 
 
 @given(st.sampled_from(SEARCH_KINDS), st.integers(1, 30))

@@ -49,7 +49,7 @@ def test_a_rule_that_others_rely_on_is_not_switched_off_unseen(tmp_path: Path, o
     gathered = ReportInput(undust.load(path), seen, keep_values=True)
     with serving(path, gathered) as server, opened(server.address) as page:
         assert first_rules(page, 1) == ["118e4d31"]
-        assert "24 pages of this input would not be lost without it" in verdict(page, "118e4d31")
+        assert "24 pages of this input are lost because of it" in verdict(page, "118e4d31")
         assert "alone it loses 40 pages" in verdict(page, "ec44ef9f")
         assert "Other rules rely on it: without it 40 more pages" in verdict(page, "24e30dc2")
         page.locator("[id^=rule-24e30dc2] input[role=switch]").click()
@@ -90,7 +90,7 @@ def test_a_rule_that_leads_to_another_language_is_named(tmp_path: Path, opened: 
     undust.report(rules, seen, tmp_path / "page.html")
     with opened(tmp_path / "page.html") as page:
         assert first_rules(page, 1) == ["728a1aa4"]
-        assert "12 pages of this input would not be lost without it" in verdict(page, "728a1aa4")
+        assert "12 pages of this input are lost because of it" in verdict(page, "728a1aa4")
         page.locator("[id^=rule-728a1aa4] .opener").click()
         shown = page.locator("[id^=rule-728a1aa4].detail").inner_text()
         assert "12 of a different page" in shown
@@ -110,6 +110,7 @@ def test_a_rule_towards_the_printers_form_is_for_comparing(tmp_path: Path, opene
         assert shown.startswith("look")
         assert "it leads to a printer's, mobile or feed form of a page" in shown
         assert "compare-only: 33% seen to work, 67% unseen" in shown
+        expect(page.locator("#not-redirects")).to_contain_text("1 of them leads to URLs")
         expect(page.locator("#not-redirects")).to_contain_text("do not redirect or fetch by them")
 
 

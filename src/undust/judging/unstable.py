@@ -142,9 +142,20 @@ class MergedUrls:
         # The distribution of which the lower limits of Clopper and Pearson are the quantiles.
         rate = apart / (len(least) + 1)
         deviation = (rate * (1 - rate) / (len(least) + 2)) ** 0.5
-        page = self._state.page_of_key
-        unseen = sum(bool(checked[page[each.key]]) for each in groups if each.blamed and not each.would_show)
+        unseen = self._expected_to_be_checked(
+            [group for group in groups if group.blamed and not group.would_show], checked
+        )
         return ChangingPages(len(seen), changing, unseen * rate, unseen * deviation)
+
+    def _expected_to_be_checked(self, groups: list[_UrlGroup], checked: Bools) -> float:
+        """Return under how many keys a checked page would be lost if the pages of all of them changed.
+
+        Each URL of a page that changes looks like a page of its own, and is drawn by itself. One of them is
+        not lost: the one that the others lie under.
+        """
+        keys = np.array([group.key for group in groups], np.int64)
+        share = float(checked[self._state.page_of_key[keys]].mean()) if len(keys) else 0.0
+        return sum(1.0 - (1.0 - share) ** (group.urls - 1) for group in groups)
 
     def _rows(self, key: int) -> Ints:
         end = int(self._ends[key])

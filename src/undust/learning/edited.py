@@ -251,7 +251,7 @@ SETS_ASIDE = 20_000
 """URLs of a site from which on pages are set aside, which costs no time."""
 ASIDE, ENOUGH = 0.2, 20_000
 """The share of the pages of a large site that are set aside, and the number beyond which no more are."""
-LEARNED_FROM, MOST_ASIDE = 10_000, 0.5
+LEARNED_FROM, MOST_ASIDE = 15_000, 0.5
 """Of a site with more pages than the first, all others are set aside, up to this share of its pages: where
 pages change between fetches, it takes many to see what is lost. Nor are they more than this share of the URLs
 that are looked at at once."""
@@ -381,7 +381,7 @@ def share_aside(pages: int, urls: int, most_urls: int) -> float:
     """Return the share of the pages of a large site that are set aside.
 
     >>> [round(share_aside(pages, 3 * pages, 60_000), 2) for pages in (10_000, 15_000, 30_000, 100_000)]
-    [0.2, 0.33, 0.33, 0.1]
+    [0.2, 0.2, 0.33, 0.1]
     """
     beyond = min(1.0 - LEARNED_FROM / pages, MOST_ASIDE)
     return min(max(ASIDE, beyond), ENOUGH / pages, MOST_ASIDE * most_urls / urls)

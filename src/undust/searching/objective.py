@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from math import exp, inf, log
+from math import ceil, exp, inf, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -30,7 +30,7 @@ from undust.searching.removed_texts import (
 from undust.statistics import log_beta, most_of_mixture, upper_of_mixture
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from undust.edits import Edit
     from undust.judging import EditEffect
@@ -115,6 +115,10 @@ def _shipped() -> dict[str, KindPrior]:
 PRIORS = _shipped()
 
 
+_STEP = 1.1
+"""A bound is looked for on as many pages as a rule has, or on so many times fewer, and fewer again."""
+
+
 @dataclass(frozen=True)
 class AcceptedEdits:
     """How edits that were accepted fare on pages that nothing was learned from, beside what is known of all.
@@ -130,8 +134,10 @@ class AcceptedEdits:
     """How many times more often a true edit seems wrong on other pages than before it was chosen."""
     odds: float = 3.0
     """What passing all tests adds to the odds that an edit is true, as a logarithm."""
-    fewer: float = 0.9
-    """The bound also holds for counts on at least this share of the number of its own pages."""
+    fewer: float = 1.0
+    """The bound also holds for counts on at least this share of the number of its own pages, …"""
+    least: float = 50.0
+    """… or of this number, if that is larger."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,8 @@ class Risk:
         """Return what the share of pages that an accepted edit merges wrongly does not exceed.
 
         That is with 95 % probability. It holds for the rate in the long run, and for what is counted on
-        other pages, if there are nearly as many.
+        other pages, if there are nearly as many. What a part of the right pages proves, all of them prove:
+        more of them never raise the bound, although whole pages are counted.
 
         Args:
             kind: Of the edit.
@@ -176,9 +183,12 @@ class Risk:
                 many there are.
 
         """
+        least = ceil(max(self.accepted.least, wrong))
+        counted = 1.0
+        for trials in _steps(least, round(right + wrong)):
+            parts = self.mixture(kind, bits, min(right, trials - wrong), wrong, beside)
+            counted = min(counted, most_of_mixture(parts, trials) / (self.accepted.fewer * trials))
         parts = self.mixture(kind, bits, right, wrong, beside)
-        trials = round(right + wrong)
-        counted = most_of_mixture(parts, trials) / max(1.0, self.accepted.fewer * trials)
         return min(1.0, max(upper_of_mixture(parts), counted))
 
     def mixture(
@@ -212,6 +222,17 @@ class Risk:
         true = _beta_binomial(right, wrong, noise, clean)
         false = _beta_binomial(right, wrong, prior.wrong, prior.right)
         return 1.0 / (1.0 + exp(min(500.0, odds + true - false)))
+
+
+def _steps(least: int, most: int) -> Iterator[int]:
+    """Yield numbers up to one, each some larger; the first is always there.
+
+    >>> list(_steps(50, 65)), list(_steps(50, 20))
+    ([50, 56, 62], [50])
+    """
+    yield least
+    while (least := ceil(_STEP * least)) <= most:
+        yield least
 
 
 def _beta_binomial(right: float, wrong: float, a: float, b: float) -> float:

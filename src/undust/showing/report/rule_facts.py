@@ -64,7 +64,8 @@ class RuleTrials:
         own = self.alone.get(rule.id)
         if (fewer := -self.without.get(rule.id, 0)) > 0:
             is_much = own is None or fewer > _MOST_LOST * own.saved
-            reason = f"{how_many(fewer, 'page')} of this input would not be lost without it"
+            many = "is" if fewer == 1 else "are"
+            reason = f"{how_many(fewer, 'page')} of this input {many} lost because of it"
             return RuleVerdict("risky" if is_much else "look", reason)
         if own is not None and own.lost > 0:
             return RuleVerdict(

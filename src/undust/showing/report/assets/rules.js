@@ -62,7 +62,7 @@ function rulesSection(facts) {
     ["Risk ≤", "The share of the pages it touches that the rule loses at most, with 95 % probability, from its own pages and from what is known of such rules; few pages give a wide bound."],
   ];
   return section("rules", "Rules", intro,
-    unsafe ? el("p", { class: "note", id: "not-redirects" }, `${count(unsafe)} of them lead to URLs that were not all seen to work: compare by their keys, and do not redirect or fetch by them.`) : null,
+    unsafe ? el("p", { class: "note", id: "not-redirects" }, `${count(unsafe)} of them ${unsafe === 1 ? "leads" : "lead"} to URLs that were not all seen to work: compare by their keys, and do not redirect or fetch by them.`) : null,
     el("details", { class: "columns" }, el("summary", {}, "What the columns say"), el("dl", { class: "facts" }, columns.map(([name, text]) => fact(name, text)))),
     el("table", { class: "stack", id: "rule-table" }, el("caption", { class: "unseen" }, "Rules with the duplicates that each one removes, the pages it loses, and the bound of its risk"), el("thead", {}, el("tr", {}, heads, FACTS.served && el("th", { scope: "col" }, "On"))), body));
 }
