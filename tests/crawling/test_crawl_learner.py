@@ -107,6 +107,18 @@ def test_an_error_gives_another_url_its_turn() -> None:
     assert asked == urls[:4]
 
 
+def test_whether_an_error_is_worth_another_try() -> None:
+    """A page that gave an error is not known yet; it is when another URL of it was fetched meanwhile."""
+    learner = undust.CrawlLearner()
+    one, other = f"{HOST}/a", "HTTP://SHOP.test:80/a"
+    assert learner.decide(one).is_fetch
+    learner.observe({"url": one, "status": 503})
+    assert learner.decide(one).reason == "it was fetched"
+    assert learner.decide(other).is_fetch
+    learner.observe(row_of(other, "a"))
+    assert learner.decide(one).reason == "a URL with the same key is fetched"
+
+
 def test_the_target_of_a_redirect_is_fetched_though_its_key_is_known() -> None:
     """A URL that redirects to its own canonical form does not hide the page."""
     learner = undust.CrawlLearner(rules=one_rule(DROP_SID), explore=0)

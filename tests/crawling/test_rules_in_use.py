@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.crawling.crawled_site import HOST, row_of
 from undust.crawling.fetched import Fetched, PageRecord, shown
+from undust.crawling.places import RuleUse
+from undust.crawling.rule_tests import RuleTests
 from undust.crawling.rules_in_use import CrawledUrls, PriorRules, RulesInUse, best_of, without_cycles
 from undust.rules import Rule, RuleSet
 
@@ -89,3 +91,31 @@ def test_rules_that_undo_each_other_are_not_used_together() -> None:
     given = without_cycles(rules, urls, {back.id})
     assert [rule.id for rule in given] == [back.id, drop("sid").id]
     assert without_cycles(rules, urls, {there.id, back.id}) is rules
+
+
+def test_rules_that_keep_pages_that_change_outlive_the_crawl() -> None:
+    """What the crawl saw change is left alone by its rules, first of all; what it did not is not."""
+    keep = Rule.parse("keep {s}://{h}/{p**}?{rest**} when ?board={**}", site=SITE)
+    rules = used(proved := drop("sid"))
+    rules.keeping = [keep]
+    tests = RuleTests(0)
+    tests.begin([(proved.id, 9)])
+    changing, other = f"{HOST}/x?board=1", f"{HOST}/x?topic=1"
+    assert [raw["id"] for raw in rules.believed(tests, [changing, other])] == [keep.id, proved.id]
+    assert [raw["id"] for raw in rules.believed(tests, [other])] == [proved.id]
+    again = used()
+    again.use(again.restored([proved, keep], {}, []))
+    assert again.ids == (proved.id,)
+    assert [raw["id"] for raw in again.believed(tests, [changing])] == [keep.id, proved.id]
+
+
+def test_only_what_held_is_believed() -> None:
+    """A learned rule that rests on too few pages is tested when used, and final once it has held."""
+    rules = used(young := drop("sid"), proved := drop("lang"))
+    tests = RuleTests(0)
+    tests.begin([(young.id, 1), (proved.id, 3)])
+    assert [raw["id"] for raw in rules.believed(tests, [])] == [proved.id]
+    use = RuleUse.between(young.id, f"{HOST}/x?sid=1", f"{HOST}/x")
+    for cover in "abc":
+        tests.note([use], cover, is_good=True)
+    assert {raw["id"] for raw in rules.believed(tests, [])} == {young.id, proved.id}

@@ -283,7 +283,8 @@ class CrawlLearner:
             self._waiting[site.site] = None
         site.is_changed = False
         facts = [site.learned_at, site.rules.withdrawn, site.rules.shared(), site.tests.needed]
-        self._write([RULES_EVENT, site.site, site.rules.of_site(), facts])
+        own = [*site.rules.of_site(), *(rule.to_json() for rule in site.rules.keeping)]
+        self._write([RULES_EVENT, site.site, own, facts])
 
     def _on_template(self, site: str, text: str) -> None:
         self._write([TEMPLATE_EVENT, site, text])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -177,10 +177,6 @@ class SiteCrawl:
         self.pending[url] = None
         self.skipped.pop(url, None)
 
-    def deciding(self, one: str, other: str) -> list[RuleUse]:
-        """Return what rules do to two URLs until they have become one."""
-        return uses_in(self._steps(self.explain(one), other))
-
     # What a crawler reports
 
     def observe(self, url: str, record: PageRecord) -> bool:
@@ -325,6 +321,7 @@ class SiteCrawl:
     def believe(self, learned: Sequence[Rule], rows: int) -> None:
         """Use rules that were learned from this many observations, except those that failed in this crawl."""
         own = [rule for rule in learned if self.rules.may_use(rule)]
+        self.rules.keeping = [rule for rule in learned if rule.kind == "keep"]
         self.learned_at, self.is_due_early, self.is_unexplained = rows, False, False
         known = CrawledUrls(self.fetched, list(self.pending), list(self.skipped))
         rules = best_of(own, self.rules, known)
@@ -362,7 +359,7 @@ class SiteCrawl:
         for row in sorted(wanted):
             url, cover = pairs[row]
             if self.fetched.compare(url, cover) == "same":
-                for use in self.deciding(url, cover):
+                for use in uses_in(self._steps(self.explain(url), cover)):
                     if use.id in new:
                         self.tests.of[use.id].holds(use)
 
@@ -379,6 +376,11 @@ class SiteCrawl:
             self.covers.setdefault(key, url)
             self.skipped.pop(url, None)
             self.returned.append(url)
+
+    def believed(self) -> list[dict[str, Any]]:
+        """Return the rules of this site that are believed now."""
+        changing = [url for url in self.fetched.records if self.unstable.holds(self.canonical(url))]
+        return self.rules.believed(self.tests, changing)
 
     def restore_rules(self, own: list[Rule], withdrawn: dict[str, int], shared: list[str]) -> None:
         """Use rules of the past again."""

@@ -65,7 +65,7 @@ class CrawledSites:
 
     def believed(self) -> RuleSet:
         """Return the rules of all sites that are believed now, and what was given for others."""
-        own = [raw for site in self.in_order() for raw in site.rules.believed(site.tests)]
+        own = [raw for site in self.in_order() for raw in site.believed()]
         unseen = sorted(self._bases.keys() - self._sites.keys() - {ANY_SITE})
         given = [rule.to_json() for site in unseen for rule in self._bases[site]]
         return RuleSet([*own, *given, *self._for_all.raw])
