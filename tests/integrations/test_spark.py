@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -85,7 +85,8 @@ def test_what_is_no_column_of_urls_is_told(frame: DataFrame) -> None:
 def test_rules_travel_where_there_is_no_broadcast(frame: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with Spark Connect: the rules are in the plan, packed; too many are refused in a sentence."""
     travelling = in_spark.travelling
-    monkeypatch.setattr(in_spark, "travelling", lambda _, digest, data: travelling(object(), digest, data))
+    connected: Any = object()
+    monkeypatch.setattr(in_spark, "travelling", lambda _, digest, data: travelling(connected, digest, data))
     assert sorted_rows(in_spark.key(frame, RULES))["key"] == KEYS
     monkeypatch.setattr(in_spark, "MOST_TRAVELLING", 8)
     with pytest.raises(UndustError, match="bytes of packed rules are too many for Spark Connect"):

@@ -20,7 +20,8 @@ from undust.extras import require
 
 require("pyspark", "4.1", extra="spark")
 
-from pyspark.sql.functions import ArrowUDFType, arrow_udf  # noqa: E402 -- known to be there
+import pyarrow as pa  # noqa: E402 -- it comes with the extra
+from pyspark.sql import functions as sql  # noqa: E402 -- known to be there
 from pyspark.sql.types import StringType, StructField, StructType  # noqa: E402
 
 from undust.errors import UndustError  # noqa: E402
@@ -29,8 +30,7 @@ from undust.rules import RuleSet, canonicalizer  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import pyarrow as pa
-    from pyspark import Broadcast
+    from pyspark import Broadcast, SparkContext
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql._typing import UserDefinedFunctionLike
 
@@ -80,8 +80,10 @@ def as_udf(rules: Rules, spark: SparkSession, *, keys: bool = False) -> UserDefi
         keys: Give keys, to compare by, instead of canonical forms, to fetch.
 
     """
-    done = arrow_udf(_column_function(_packed(rules, spark), keys=keys), StringType(), ArrowUDFType.SCALAR)
-    return cast("UserDefinedFunctionLike", done)
+    made = sql.arrow_udf(  # type: ignore[attr-defined]  # Spark's stubs lack it
+        _column_function(_packed(rules, spark), keys=keys), StringType()
+    )
+    return cast("UserDefinedFunctionLike", made)
 
 
 def _column_function(packed: PackedForAll, *, keys: bool) -> Callable[[pa.Array], pa.Array]:
@@ -89,7 +91,8 @@ def _column_function(packed: PackedForAll, *, keys: bool) -> Callable[[pa.Array]
     def applied(urls: pa.Array) -> pa.Array:
         return _compiled(Packed(*packed.value)).batch(urls, keys=keys).cast(urls.type)
 
-    applied.__annotations__.clear()
+    # From these Spark knows what kind of function it is.
+    applied.__annotations__ = {"urls": pa.Array, "return": pa.Array}
     return applied
 
 
@@ -120,7 +123,7 @@ PackedForAll: TypeAlias = "Broadcast[tuple[bytes, bytes]] | TravellingRules"
 
 def travelling(spark: SparkSession, digest: bytes, data: bytes) -> PackedForAll:
     """Return packed rules in a form that reaches every executor."""
-    context = getattr(spark, "sparkContext", None)
+    context: SparkContext | None = getattr(spark, "sparkContext", None)
     if context is not None:
         return context.broadcast((digest, data))
     if len(data) > MOST_TRAVELLING:
