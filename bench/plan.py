@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 ON_DRIVER = ("across sites", "writing")
 """Stages that one process does; all others are spread over the cluster."""
+OF_DUPLICATES = ("clustering", "learning", "giant sites")
+"""Stages that sites without duplicates never reach."""
 EFFICIENCY = 0.6
 """Of the processor time of a cluster that is our work: the rest is Java's, the network's, and waiting."""
 ROW_BYTES = 180
@@ -107,24 +109,48 @@ def exponents(runs: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def plan(  # noqa: PLR0913 -- one for each thing that a person may say
-    crawl: Crawl, found: dict[str, Cost], *, hours: float, price: float, site_bytes: float, ruled: float = 1.0
+    crawl: Crawl,
+    found: dict[str, Cost],
+    *,
+    hours: float,
+    price: float,
+    site_bytes: float,
+    ruled: float = 1.0,
+    measured_ruled: float = 1.0,
 ) -> dict[str, Any]:
-    """Return the cluster, the time and the money for a crawl."""
-    spread = {stage: cost.hours(crawl) for stage, cost in found.items() if stage not in ON_DRIVER}
+    """Return the cluster, the time and the money for a crawl.
+
+    Args:
+        crawl: What to plan for.
+        found: The costs of stages.
+        hours: How long the cluster may work.
+        price: Of a core and an hour.
+        site_bytes: What a site sends to the driver.
+        ruled: The share of its sites that have rules …
+        measured_ruled: … and of the sites that were measured.
+
+    """
+    learned = ruled / measured_ruled if measured_ruled else 1.0
+    spread = {
+        stage: cost.hours(crawl) * (learned if stage in OF_DUPLICATES else 1.0)
+        for stage, cost in found.items()
+        if stage not in ON_DRIVER
+    }
+    alone = learned * sum(found[stage].hours(crawl) for stage in ON_DRIVER)
     core_hours = sum(spread.values()) / EFFICIENCY
     cores = math.ceil(core_hours / hours)
     return {
         "crawl": crawl.name,
         "core_hours": core_hours,
         "cores": cores,
-        "hours": hours + sum(found[stage].hours(crawl) for stage in ON_DRIVER),
+        "hours": hours + alone,
         "money": core_hours * price,
         "bottleneck": max(spread, key=spread.__getitem__),
-        "bottleneck_share": max(spread.values()) / sum(spread.values()),
+        "bottleneck_share": max(spread.values()) / (sum(spread.values()) or 1.0),
         "shuffle_tb": crawl.urls * ROW_BYTES / 1e12,
         "driver_gb": (DRIVER_BYTES + crawl.sites * ruled * RULE_BYTES) / 1e9,
         "driver_disk_gb": 2 * crawl.sites * ruled * site_bytes / 1e9,
-        "driver_hours": sum(found[stage].hours(crawl) for stage in ON_DRIVER),
+        "driver_hours": alone,
     }
 
 
@@ -208,8 +234,10 @@ def main() -> None:
     found = costs(runs)
     growth = exponents(runs)
     site_bytes = options.site_bytes or bytes_of_a_site()
-    ruled = share_with_rules(runs[0]) if options.ruled is None else options.ruled
+    measured_ruled = share_with_rules(runs[0])
+    ruled = measured_ruled if options.ruled is None else options.ruled
     bounds = {"hours": options.hours, "price": options.price, "site_bytes": site_bytes, "ruled": ruled}
+    bounds |= {"measured_ruled": measured_ruled}
     plans = [plan(crawl, found, **bounds) for crawl in CRAWLS]
     if options.json:
         by_stage = {stage: cost._asdict() for stage, cost in found.items()}

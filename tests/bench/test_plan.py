@@ -42,4 +42,6 @@ def test_the_driver_holds_sums_and_packed_rules() -> None:
     )
     assert few["driver_gb"] < 1
     assert many["driver_gb"] - few["driver_gb"] == pytest.approx(0.1 * CRAWLS[-1].sites * RULE_BYTES / 1e9)
+    assert few["core_hours"] == 0
+    assert many["core_hours"] == pytest.approx(0.1 * found["learning"].hours(CRAWLS[-1]) / 0.6)
     assert (few["driver_disk_gb"], many["driver_disk_gb"]) == (0, pytest.approx(160))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -66,10 +67,11 @@ def test_a_column_may_be_written_over(frame: DataFrame, tmp_path: Path) -> None:
 
 def test_rules_are_compiled_once_in_a_process() -> None:
     """Whichever broadcast they came in; other rules are others."""
-    data = RULES.dumps()
+    data = zlib.compress(RULES.dumps())
     first, again = in_spark.Packed(b"1", data), in_spark.Packed(b"1", bytes(bytearray(data)))
     assert in_spark._compiled(first) is in_spark._compiled(again)  # noqa: SLF001 -- what a task calls
-    assert in_spark._compiled(in_spark.Packed(b"2", RuleSet().dumps())) is not in_spark._compiled(first)  # noqa: SLF001
+    other = in_spark.Packed(b"2", zlib.compress(RuleSet().dumps()))
+    assert in_spark._compiled(other) is not in_spark._compiled(first)  # noqa: SLF001
 
 
 def test_what_is_no_column_of_urls_is_told(frame: DataFrame) -> None:
@@ -83,8 +85,18 @@ def test_what_is_no_column_of_urls_is_told(frame: DataFrame) -> None:
 def test_rules_travel_where_there_is_no_broadcast(frame: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with Spark Connect: the rules are in the plan, packed; too many are refused in a sentence."""
     travelling = in_spark.travelling
-    monkeypatch.setattr(in_spark, "travelling", lambda _, digest, data: travelling(object(), digest, data))
+    connected: Any = object()
+    monkeypatch.setattr(in_spark, "travelling", lambda _, digest, data: travelling(connected, digest, data))
     assert sorted_rows(in_spark.key(frame, RULES))["key"] == KEYS
     monkeypatch.setattr(in_spark, "MOST_TRAVELLING", 8)
     with pytest.raises(UndustError, match="bytes of packed rules are too many for Spark Connect"):
         in_spark.key(frame, RULES)
+
+
+def test_rules_are_a_function_of_columns_and_of_sql(frame: DataFrame, spark: SparkSession) -> None:
+    """In an expression, and in a query once it is registered; what is null stays null."""
+    form = in_spark.as_udf(RULES, spark)
+    spark.udf.register("undust_key", in_spark.as_udf(RULES, spark, keys=True))
+    frame.withColumn("canonical", form("url")).createOrReplaceTempView("seen")
+    found = spark.sql("SELECT number, canonical, undust_key(url) AS key FROM seen")
+    assert sorted_rows(found) == {"number": [*range(len(URLS))], "canonical": FORMS, "key": KEYS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,9 @@ def test_sites_without_rules_leave_no_row(monkeypatch: pytest.MonkeyPatch) -> No
         counts.pop(name), alone.pop(name)
     assert counts == alone
     assert together.site_counts == one_by_one.site_counts
+    # A report counts all sites itself.
+    reported = replace(together, totals=one_by_one.totals, is_by_all=True)
+    assert reported.all_totals == one_by_one.all_totals
 
 
 @pytest.mark.parametrize("keeps_values", [False, True])

@@ -14,23 +14,25 @@ from __future__ import annotations
 import hashlib
 import zlib
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from undust.extras import require
 
 require("pyspark", "4.1", extra="spark")
 
-from pyspark.sql.types import StringType, StructField, StructType  # noqa: E402 -- known to be there
+import pyarrow as pa  # noqa: E402 -- it comes with the extra
+from pyspark.sql import functions as sql  # noqa: E402 -- known to be there
+from pyspark.sql.types import StringType, StructField, StructType  # noqa: E402
 
 from undust.errors import UndustError  # noqa: E402
 from undust.rules import RuleSet, canonicalizer  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    import pyarrow as pa
-    from pyspark import Broadcast
+    from pyspark import Broadcast, SparkContext
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql._typing import UserDefinedFunctionLike
 
     from undust.rules import Canonicalizer, Rules
 
@@ -66,11 +68,43 @@ def key(frame: DataFrame, rules: Rules, column: str = "url", into: str = "key") 
     return _mapped(frame, rules, column, into, keys=True)
 
 
+def as_udf(rules: Rules, spark: SparkSession, *, keys: bool = False) -> UserDefinedFunctionLike:
+    """Return the rules as a function on columns, for expressions and, once registered, for SQL.
+
+    `spark.udf.register("undust_key", as_udf("rules.json", spark, keys=True))` makes it known to queries.
+    Only the column of URLs goes to Python, in Arrow batches; all others stay in Java.
+
+    Args:
+        rules: The path of a rule file that this program can read, a `RuleSet` or a `Canonicalizer`.
+        spark: The session in which it is used.
+        keys: Give keys, to compare by, instead of canonical forms, to fetch.
+
+    """
+    made = sql.arrow_udf(  # type: ignore[attr-defined]  # Spark's stubs lack it
+        _column_function(_packed(rules, spark), keys=keys), StringType()
+    )
+    return cast("UserDefinedFunctionLike", made)
+
+
+def _column_function(packed: PackedForAll, *, keys: bool) -> Callable[[pa.Array], pa.Array]:
+    # Spark looks at how many arguments it has, which those of a partial function would be among.
+    def applied(urls: pa.Array) -> pa.Array:
+        return _compiled(Packed(*packed.value)).batch(urls, keys=keys).cast(urls.type)
+
+    # From these Spark knows what kind of function it is.
+    applied.__annotations__ = {"urls": pa.Array, "return": pa.Array}
+    return applied
+
+
+def _packed(rules: Rules, spark: SparkSession) -> PackedForAll:
+    data = canonicalizer(rules).rules.dumps()
+    return travelling(spark, hashlib.sha256(data).digest(), zlib.compress(data))
+
+
 def _mapped(frame: DataFrame, rules: Rules, column: str, into: str, *, keys: bool) -> DataFrame:
     fields = frame.schema.fields
     _require_texts(fields, column)
-    data = canonicalizer(rules).rules.dumps()
-    packed = travelling(frame.sparkSession, hashlib.sha256(data).digest(), zlib.compress(data))
+    packed = _packed(rules, frame.sparkSession)
     written = StructField(into, StringType())
     place = next((place for place, field in enumerate(fields) if field.name == into), len(fields))
     schema = StructType([*fields[:place], written, *fields[place + 1 :]])
@@ -84,11 +118,12 @@ class TravellingRules(NamedTuple):
     value: tuple[bytes, bytes]
 
 
-def travelling(
-    spark: SparkSession, digest: bytes, data: bytes
-) -> Broadcast[tuple[bytes, bytes]] | TravellingRules:
+PackedForAll: TypeAlias = "Broadcast[tuple[bytes, bytes]] | TravellingRules"
+
+
+def travelling(spark: SparkSession, digest: bytes, data: bytes) -> PackedForAll:
     """Return packed rules in a form that reaches every executor."""
-    context = getattr(spark, "sparkContext", None)
+    context: SparkContext | None = getattr(spark, "sparkContext", None)
     if context is not None:
         return context.broadcast((digest, data))
     if len(data) > MOST_TRAVELLING:
@@ -113,7 +148,7 @@ def _require_texts(fields: list[StructField], column: str) -> None:
 
 def _with_column(
     batches: Iterator[pa.RecordBatch],
-    packed: Broadcast[tuple[bytes, bytes]] | TravellingRules,
+    packed: PackedForAll,
     column: str,
     into: str,
     *,

@@ -22,6 +22,7 @@ from undust.learning import Outcome
 from undust.learning.bounds import HeldPairs
 from undust.learning.rule_evidence import without_secrets
 from undust.privacy.masking import Masks, forgotten_names
+from undust.rules.ruleset import with_very_many
 from undust.statistics import Totals
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ class ManySites(Outcome):
     @cached_property
     def rules(self) -> RuleSet:  # going through all sites takes its time
         """All rules, in the order of any outcome."""
-        rules = self.before.with_very_many(self._all_rules())
+        rules = with_very_many(self.before, self._all_rules())
         return rules.with_check(self.checked.as_json() if self.checked.pages else None)
 
     def _all_rules(self) -> Iterator[Rule]:

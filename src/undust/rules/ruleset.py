@@ -239,11 +239,6 @@ class RuleSet(Sequence[Rule]):
         files.require_unique(raw)
         return self._like(raw)
 
-    def with_very_many(self, rules: Iterable[Rule]) -> Self:
-        """Return the same for rules that differ, and are too many to be held as objects."""
-        raw = packed_rules(self._header, (rule.to_json() for rule in rules))
-        return self._like(PackedRules(memoryview(raw), self.name))
-
     def with_check(self, found: Mapping[str, Any] | None) -> Self:
         """Return the set with what was found on pages that nothing was learned from; None removes it.
 
@@ -373,6 +368,12 @@ class RuleSet(Sequence[Rule]):
 def load(path: str | PathLike[str], sites: Iterable[str] | None = None) -> RuleSet:
     """Return the rules of a file, or of a folder with rules in parts; all, or those of some sites."""
     return RuleSet.load(path, sites)
+
+
+def with_very_many(before: RuleSet, rules: Iterable[Rule]) -> RuleSet:
+    """Return what `with_rules` does, of rules that differ and are too many to be held as objects."""
+    raw = packed_rules(files.EMPTY_HEADER, (rule.to_json() for rule in rules))
+    return before._like(PackedRules(memoryview(raw), before.name))  # noqa: SLF001 -- as a method would
 
 
 def _place_of_site(rule: Mapping[str, Any]) -> tuple[bool, str]:
