@@ -52,13 +52,17 @@ void Scratch::start(const Lane& of) {
   masks.clear();
 }
 
+// Makes the signs of the URL in the view known.
+void Program::sign(Lane& lane) {
+  if (lane.view.has_signs) return;
+  lane.view.signs = signs_of(lane.view, needs_of(lane.rules));
+  lane.view.has_signs = true;
+}
+
 // f, or for comparing g, of the URL in lane.view: the rule that changed it, with the result in `out`. Where f is known
 // to change nothing (kComparingSettled), only the rules that g has besides those of f are tried.
 Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::string& out) const {
-  if (!lane.view.has_signs) {
-    lane.view.signs = signs_of(lane.view, needs_of(lane.rules));
-    lane.view.has_signs = true;
-  }
+  sign(lane);
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     if (!lane.has_candidates) find_rules(*block, lane);
@@ -76,6 +80,8 @@ Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::stri
       if (effect == Effect::kKept) out = lane.view.url;
       if (effect == Effect::kKept || out != lane.view.url) {
         prepare_next(head, lane);
+        lane.is_authority_kept = scratch.has_kept_authority;
+        lane.is_cut = lane.is_authority_kept && lane.view.may_be_cut() && lane.view.url.starts_with(out);
         return {head.number, effect};
       }
       if (head.stays_quiet && head.drops_only && head.keeps_front) lane.quiet.add(i, head.stays_quiet_anywhere);
@@ -104,9 +110,15 @@ void Program::read_next(std::string_view next, Lane& lane) const {
     lane.is_front_kept = false;
     return;
   }
+  if (lane.is_cut) {
+    lane.view.read_beginning(next);
+    return;
+  }
   const auto asks = [](const Block& block) { return block && block.index().site->token_filter != 0; };
   const bool asks_for_marks = (needs_of(lane.rules) & ~sign::kEvents) != 0;
-  lane.view.read(next, asks_for_marks || asks(lane.rules.own) || asks(shared_));
+  lane.view.masks.read(next, false, asks_for_marks || asks(lane.rules.own) || asks(shared_));
+  lane.is_authority_kept ? lane.view.read_same_authority(next) : lane.view.read_authority(next);
+  lane.view.read_rest();
 }
 
 // The orbit of its first text, which is in the view; orbit.result becomes the place of the chosen one.
@@ -156,7 +168,7 @@ void Program::resume(std::string_view text, bool is_settled, Lane& lane) const {
   if (!is_settled) {
     lane.view.read(text);
     lane.quiet.clear();
-    lane.is_front_kept = false;
+    lane.is_front_kept = lane.is_authority_kept = lane.is_cut = false;
   }
   lane.has_candidates = is_settled && lane.rules.own && !shared_;
 }
@@ -166,14 +178,16 @@ std::size_t Program::mask(Lane& lane, Scratch& scratch, bool is_settled) const {
   Texts& texts = scratch.compared.texts;
   std::size_t masked = scratch.compared.result;
   resume(texts[masked], is_settled, lane);
+  sign(lane);
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     if (!lane.has_candidates) find_rules(*block, lane);
     lane.has_candidates = false;
     for (std::size_t i = 0; i < lane.candidates.size(); ++i) {
       const std::uint32_t place = lane.candidates[i];
+      const RuleHead& head = block->head(place);
+      if (!(head.is_mask || head.is_keep) || !has_needed(lane.view.signs, head.needs)) continue;
       const StoredRule rule = rule_at(*block, place);
-      if (!rule->is_mask && rule->kind != RuleKind::kKeep) continue;
       std::string& next = texts.add();
       const Effect effect = apply(rule, lane, scratch, next);
       if (effect == Effect::kKept) return masked;
@@ -185,9 +199,10 @@ std::size_t Program::mask(Lane& lane, Scratch& scratch, bool is_settled) const {
       }
       lane.view.read(next);
       lane.view.is_scheme_masked = is_masked;
+      sign(lane);
       if (is_masked) texts.add().assign(1, '*').append(next, next.find(':'));
       masked = texts.size() - 1;
-      scratch.masks.push_back({rule.head().number, masked});
+      scratch.masks.push_back({head.number, masked});
       // Other rules may match the new text; those up to this one had their turn.
       find_rules(*block, lane);
       const auto after = std::upper_bound(lane.candidates.begin(), lane.candidates.end(), place);

@@ -124,6 +124,7 @@ struct Scratch {
   Lane apart;  // of the same URL on its way under one rule
   Match match, condition;
   bool has_missed = false;  // the rule that was tried last did not match, or a `when` of it did not
+  bool has_kept_authority = false;  // its result has the authority of the URL
   WriteScratch write;
   std::string written, first;
   // Of the last call: from n(u) to c(u), then from c(u) to k(u), then the masks, whose texts stand
@@ -193,6 +194,7 @@ class Program {
   [[nodiscard]] StoredRule rule_at(const Block& block, std::uint32_t place) const {
     return {block.address(place), shapes_};
   }
+  static void sign(Lane& lane);
   void prepare_next(const RuleHead& head, Lane& lane) const;
   void read_next(std::string_view next, Lane& lane) const;
   enum class For { kFetching, kComparing, kComparingSettled };

@@ -61,6 +61,7 @@ Program::Effect Program::apply_replace(const StoredRule& rule, const Lane& lane,
     result.append(replacement.to);
     result.append(url, place + replacement.from.size());
     if (reach != Reach::kLittle && (!settle(lane, scratch, out) || out == url)) return true;
+    scratch.has_kept_authority = reach == Reach::kLittle;
     const bool is_in_path = reach == Reach::kLittle && url.data() + place < lane.view.path.data() + lane.view.path.size();
     effect = is_in_path ? changed_by(rule, lane) : Effect::kChanged;
     return false;
@@ -69,7 +70,7 @@ Program::Effect Program::apply_replace(const StoredRule& rule, const Lane& lane,
 }
 
 Program::Effect Program::apply(const StoredRule& rule, const Lane& lane, Scratch& scratch, std::string& out) const {
-  scratch.has_missed = false;
+  scratch.has_missed = scratch.has_kept_authority = false;
   if (const std::uint32_t exceptions = rule.head().exceptions) {
     const auto& sites = except_sites_[exceptions - 1];
     if (std::binary_search(sites.begin(), sites.end(), lane.rules.site)) return Effect::kNone;
@@ -92,6 +93,7 @@ Program::Effect Program::apply(const StoredRule& rule, const Lane& lane, Scratch
     scratch.written.swap(out);
     return settle(lane, scratch, out) ? Effect::kChanged : Effect::kNone;
   }
+  scratch.has_kept_authority = true;
   return changed_by(rule, lane);
 }
 

@@ -42,7 +42,8 @@ struct RuleHead {
   bool stays_quiet : 1 = false;
   bool stays_quiet_anywhere : 1 = false;
   bool is_mask : 1 = false;
-  std::uint8_t spare : 6 = 0;  // no bit of a rule is left to chance
+  bool is_keep : 1 = false;
+  std::uint8_t spare : 5 = 0;  // no bit of a rule is left to chance
 };
 
 // A rule, wherever it lies.

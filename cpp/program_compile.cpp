@@ -108,6 +108,7 @@ class SiteCompiler {
     // A rule that is switched off was checked all the same, and keeps its number.
     if (!rule.is_active || does_nothing(parsed)) return;
     head.is_mask = parsed.is_mask;
+    head.is_keep = parsed.kind == RuleKind::kKeep;
     head.is_compared = !rule.is_fetched && !parsed.is_mask;
     head.keeps_normal = parsed.kind == RuleKind::kRewrite && parsed.to.scheme_form == Form::kNone &&
                         !moves_host(parsed.to, pieces_.view());

@@ -87,6 +87,8 @@ struct Lane {
   bool has_candidates = false;            // whether they are known yet
   QuietRules quiet;
   bool is_front_kept = false;  // the next URL has the same candidates, and begins like this one up to the query
+  bool is_authority_kept = false;  // the next URL has the authority of this one
+  bool is_cut = false;  // the next URL is the beginning of this one, which has no "?"
 
   // What the look of the text promises, before it is normalized.
   std::string_view host;

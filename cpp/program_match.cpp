@@ -24,6 +24,16 @@ void take(const Piece& run, std::string_view text, Match& match) {
   if (run.slot != kForgotten) match.texts[run.slot] = text;
 }
 
+// The last place of a text that begins at `most` or before it. Most bytes differ from its first one.
+std::size_t find_last(std::string_view text, std::string_view wanted, std::size_t most) {
+  if (wanted.size() > text.size()) return std::string_view::npos;
+  std::size_t place = std::min(most, text.size() - wanted.size()) + 1;
+  while (place-- > 0) {
+    if (text[place] == wanted[0] && text.substr(place).starts_with(wanted)) return place;
+  }
+  return std::string_view::npos;
+}
+
 // Whether two runs with a literal between them are all of a text, if a few places of the literal tell. The first run
 // takes as much as it can, so the last place comes first.
 std::optional<bool> match_around(const Piece* left, const Cursor& cursor, std::string_view text, Match& match) {
@@ -31,7 +41,7 @@ std::optional<bool> match_around(const Piece* left, const Cursor& cursor, std::s
   const Piece* const between = after(left);
   const std::string_view literal = cursor.text_of(*between);
   if (literal.size() > kShort) return std::nullopt;
-  std::size_t place = text.rfind(literal);
+  std::size_t place = find_last(text, literal, text.size());
   if (place == std::string_view::npos) return false;
   if (text.find('%') != std::string_view::npos) return std::nullopt;  // no run starts or ends inside a triplet
   const Piece* const right = after(between);
@@ -43,7 +53,7 @@ std::optional<bool> match_around(const Piece* left, const Cursor& cursor, std::s
       return true;
     }
     if (place == 0) return false;
-    place = text.rfind(literal, place - 1);
+    place = find_last(text, literal, place - 1);
     if (place == std::string_view::npos) return false;
   }
   return std::nullopt;
@@ -274,6 +284,28 @@ void UrlView::read_authority(std::string_view normal) {
   port = port_number(authority.substr(colon + 1));
 }
 
+void UrlView::read_same_authority(std::string_view normal) {
+  const std::size_t start = normal[4] == 's' ? 8 : 7, host_size = host.size();
+  const std::int32_t old_port = port;
+  read_host(normal, start, start + authority.size());
+  host = host.substr(0, host_size);
+  port = old_port;
+}
+
+void UrlView::read_beginning(std::string_view normal) {
+  const char* const before = url.data();
+  const auto move = [&](std::string_view part) {
+    const auto start = static_cast<std::size_t>(part.data() - before);
+    return normal.substr(start, part.size());
+  };
+  url = normal;
+  has_signs = false;
+  masks.cut(normal.size());
+  for (std::string_view* part : {&authority, &host, &path}) *part = move(*part);
+  while (segments.back().data() > before + normal.size()) segments.pop_back();
+  for (std::string_view& segment : segments) segment = move(segment);
+}
+
 void UrlView::read_rest() {
   const auto part = [this](std::size_t start, std::size_t end) { return std::string_view(url.data() + start, end - start); };
   const auto path_at = static_cast<std::size_t>(path.data() - url.data());
@@ -307,6 +339,7 @@ void UrlView::read_behind_path(std::string_view normal) {
   const char* before = url.data();
   const auto move = [&](std::string_view& part) { part = {normal.data() + (part.data() - before), part.size()}; };
   url = normal;
+  masks.clear();
   for (std::string_view* part : {&authority, &host, &path}) move(*part);
   for (std::string_view& segment : segments) move(segment);
 

@@ -39,10 +39,16 @@ struct UrlView {
 
   // Of a text in normal form, which outlives the view: scheme, host and port.
   void read_authority(std::string_view normal);
+  // The same for a text that has the authority of this view; its masks are known.
+  void read_same_authority(std::string_view normal);
   // The same where the masks are known, and that nothing but the host stands before the path.
   void read_host(std::string_view normal, std::size_t host_at, std::size_t path_at);
   // Segments and parameters of the same URL, which has no userinfo.
   void read_rest();
+  // Of a text with which the URL of this view begins, up to its path at least. There is no "?" in that URL, and its
+  // masks are known.
+  void read_beginning(std::string_view normal);
+  [[nodiscard]] bool may_be_cut() const { return masks.size() == url.size() && path.data() + path.size() == url.data() + url.size(); }
   // Of a text that is the URL of this view up to the end of the path and then has no parameter that this one has not,
   // so it has no other signs. There are no masks of it.
   void read_behind_path(std::string_view normal);

@@ -160,20 +160,19 @@ Signs needs_of_replace(const ParsedRule& rule, const PieceView& pieces) {
 // Of the bytes that are no words, from one place on to another one.
 Signs marks_between(const UrlView& url, std::size_t start, std::size_t end) {
   Signs marks = 0, pairs = 0;
-  std::size_t behind = 0;  // the place behind the last mark that counts in pairs
+  std::uint64_t before = 0;  // whether a mark stands before the chunk
   for (std::size_t chunk = start / kMaskBytes; chunk * kMaskBytes < end; ++chunk) {
     const std::size_t first = chunk * kMaskBytes;
     std::uint64_t others = ~url.masks[chunk].words;
     if (first < start) others = others >> (start - first) << (start - first);
     if (end - first < kMaskBytes) others &= (std::uint64_t{1} << (end - first)) - 1;
-    for (; others; others &= others - 1) {
-      const std::size_t place = first + static_cast<std::size_t>(std::countr_zero(others));
-      const char c = url.url[place];
-      marks |= mark_of(c);
-      if (mark_of(c) & kPlainMarks) continue;
-      if (place == behind) pairs |= pair_of(c);
-      behind = place + 1;
+    const char* const text = url.url.data() + first;
+    for (std::uint64_t beside = others & (others << 1 | before); beside; beside &= beside - 1) {
+      const char* const second = text + std::countr_zero(beside);
+      if (!((mark_of(second[-1]) | mark_of(*second)) & kPlainMarks)) pairs |= pair_of(*second);
     }
+    before = others >> 63;
+    for (; others; others &= others - 1) marks |= mark_of(text[std::countr_zero(others)]);
   }
   return (marks & kMarks) | pairs;
 }

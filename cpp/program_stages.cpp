@@ -62,7 +62,7 @@ void Program::fetch(Lane& lane) const {
 void Program::read(Lane& lane, HostMemo* memo) const {
   const std::size_t path_at = lane.host_at + lane.host.size();
   const bool is_host_normal = lane.is_known || (!lane.host.empty() && is_plain_name(lane.host));
-  lane.has_candidates = lane.is_front_kept = false;
+  lane.has_candidates = lane.is_front_kept = lane.is_authority_kept = lane.is_cut = false;
   lane.quiet.clear();
   if (is_host_normal && is_normal_from(lane.text, lane.view.masks, path_at)) {
     lane.normal = lane.text;

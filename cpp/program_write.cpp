@@ -16,14 +16,17 @@ constexpr ByteSet kPlainInPath = bytes_of("!$&'()*+,=:@");
 constexpr ByteSet kPlainInName = bytes_of("!$'()*,:@/?");
 constexpr ByteSet kPlainInValue = kPlainInName | bytes_of("=");
 
-// Characters that would mean something else where the text goes.
+// Whether a text has characters that may mean something else where it goes.
+bool is_escaped(Holds holds, Where where) {
+  return (holds == Holds::kValue && where == Where::kPath) || (holds != Holds::kValue && where == Where::kValue);
+}
+
 void append_escaped(std::string_view text, Holds holds, Where where, std::string& out) {
-  const bool to_path = holds == Holds::kValue && where == Where::kPath;
-  const bool to_value = holds != Holds::kValue && where == Where::kValue;
-  if (!to_path && !to_value) {
+  if (!is_escaped(holds, where)) {
     out.append(text);
     return;
   }
+  const bool to_path = where == Where::kPath;
   for (const char c : text) {
     if (to_path && c == '+') {
       out.append("%20");
@@ -74,25 +77,73 @@ class Writer {
   [[nodiscard]] bool write() {
     out_.clear();
     write_scheme();
-    out_.append("://");
+    put("://");
     if (!write_host() || !write_path()) return false;
     write_query();
+    put_pending();
     return true;
   }
 
   void write_behind_path() {
-    out_.assign(url_.url, 0, static_cast<std::size_t>(url_.path.data() + url_.path.size() - url_.url.data()));
+    out_.clear();
+    put_part({url_.url.data(), static_cast<std::size_t>(url_.path.data() + url_.path.size() - url_.url.data())});
     piece_ += to_.host_pieces + to_.path_pieces;
     write_query();
+    put_pending();
   }
 
  private:
+  // Most of the result stands in the URL as it is, with the literals between its parts. What stands together there is
+  // pending until something else comes, and then written as one text.
+  void put_pending() {
+    out_.append(pending_);
+    pending_ = {};
+  }
+
+  // Of the URL.
+  void put_part(std::string_view part) {
+    if (part.empty()) return;
+    if (part.data() == pending_.data() + pending_.size()) {
+      pending_ = {pending_.data(), pending_.size() + part.size()};
+      return;
+    }
+    put_pending();
+    pending_ = part;
+  }
+
+  // Any other text.
+  void put(std::string_view text) {
+    if (behind_pending().starts_with(text)) {
+      pending_ = {pending_.data(), pending_.size() + text.size()};
+      return;
+    }
+    put_pending();
+    out_.append(text);
+  }
+  void put(char c) {
+    if (behind_pending().starts_with(c)) {
+      pending_ = {pending_.data(), pending_.size() + 1};
+      return;
+    }
+    put_pending();
+    out_.push_back(c);
+  }
+
+  // What follows in the URL; nothing if nothing is pending.
+  [[nodiscard]] std::string_view behind_pending() const {
+    if (pending_.empty()) return {};
+    const char* const next = pending_.data() + pending_.size();
+    return {next, static_cast<std::size_t>(url_.url.data() + url_.url.size() - next)};
+  }
+
+  [[nodiscard]] std::size_t size() const { return out_.size() + pending_.size(); }
+
   // A masked scheme is still written: without it nothing could be normalized.
   void write_scheme() {
     const Form form = to_.scheme_form == Form::kMask ? Form::kNone : to_.scheme_form;
     switch (to_.scheme) {
-      case SchemeShape::kHttp: out_.append("http"); break;
-      case SchemeShape::kHttps: out_.append("https"); break;
+      case SchemeShape::kHttp: put("http"); break;
+      case SchemeShape::kHttps: put("https"); break;
       default: append_formed(match_.texts[to_.scheme_slot], Holds::kScheme, form, Where::kScheme);
     }
   }
@@ -100,16 +151,16 @@ class Writer {
   [[nodiscard]] bool write_host() {
     const Piece* end = piece_ + to_.host_pieces;
     for (bool is_first = true; piece_ != end; is_first = false) {
-      if (!is_first) out_.push_back('.');
+      if (!is_first) put('.');
       if (!write_mixture(Where::kHost)) return false;
     }
-    if (to_.port != kNoPort) out_.push_back(':');
-    if (to_.port >= 0) out_.append(std::to_string(to_.port));
+    if (to_.port != kNoPort) put(':');
+    if (to_.port >= 0) put(std::to_string(to_.port));
     return true;
   }
 
   [[nodiscard]] bool write_path() {
-    const std::size_t start = out_.size();
+    const std::size_t start = size();
     const Piece* end = piece_ + to_.path_pieces;
     bool has_runs = false;
     while (piece_ != end) {
@@ -121,11 +172,13 @@ class Writer {
         continue;
       }
       has_runs |= (is_run && !is_segments) || !piece_->ends;
-      out_.push_back('/');
+      put('/');
       (void)write_mixture(Where::kPath);
     }
-    if (out_.size() == start) out_.push_back('/');
-    return !has_runs || !has_dot_segment(std::string_view(out_).substr(start));
+    if (size() == start) put('/');
+    if (!has_runs) return true;
+    put_pending();
+    return !has_dot_segment(std::string_view(out_).substr(start));
   }
 
   [[nodiscard]] static bool has_dot_segment(std::string_view path) {
@@ -141,7 +194,7 @@ class Writer {
   void write_query() {
     const Piece* end = piece_ + to_.query_pieces;
     if (piece_ == end) return;
-    query_at_ = out_.size();
+    query_at_ = size();
     while (piece_ != end) {
       const Piece& piece = *piece_++;
       if (piece.kind == PieceKind::kRest) {
@@ -149,15 +202,17 @@ class Writer {
         continue;
       }
       begin_parameter();
-      out_.append(pieces_.text_of(piece));
-      if (piece.value != Value::kNoEquals) out_.push_back('=');
+      put(pieces_.text_of(piece));
+      if (piece.value != Value::kNoEquals) put('=');
       if (piece.value == Value::kText) (void)write_mixture(Where::kValue);
     }
-    if (out_.size() == query_at_ + 1) out_.pop_back();  // "?" and nothing
+    if (size() != query_at_ + 1) return;
+    put_pending();  // "?" and nothing
+    out_.pop_back();
   }
 
   void begin_parameter() {
-    out_.push_back(has_parameters_ ? '&' : '?');
+    put(has_parameters_ ? '&' : '?');
     has_parameters_ = true;
   }
 
@@ -167,7 +222,7 @@ class Writer {
       const Piece& piece = *piece_++;
       is_last = piece.ends;
       if (piece.kind == PieceKind::kLiteral) {
-        out_.append(pieces_.text_of(piece));
+        put(pieces_.text_of(piece));
         continue;
       }
       const auto holds = static_cast<Holds>(piece.at);
@@ -179,11 +234,16 @@ class Writer {
   }
 
   void append_formed(std::string_view text, Holds holds, Form form, Where where) {
-    const std::size_t start = out_.size();
     if (form == Form::kMask) {
-      out_.push_back('*');
+      put('*');
       return;
     }
+    if (form == Form::kNone && !is_escaped(holds, where)) {
+      put_part(text);
+      return;
+    }
+    put_pending();
+    const std::size_t start = out_.size();
     append_escaped(text, holds, where, out_);
     if (form == Form::kLower) {
       lower_from(start, out_);
@@ -200,7 +260,7 @@ class Writer {
   void write_parameters(const Piece& piece) {
     if (piece.form == Form::kMask) {
       begin_parameter();
-      out_.push_back('*');
+      put('*');
       return;
     }
     if (piece.form == Form::kNone) {
@@ -231,11 +291,16 @@ class Writer {
       while (i + 1 < count && takers[i + 1] == slot) ++i;
       const std::string_view last = url_.parameters[i].text;
       begin_parameter();
-      out_.append(first, static_cast<std::size_t>(last.data() + last.size() - first));
+      put_part({first, static_cast<std::size_t>(last.data() + last.size() - first)});
     }
   }
 
   void write_parameter(const UrlParameter& parameter, Form form) {
+    if (form != Form::kPlain && form != Form::kLower && form != Form::kAmp) {
+      put_part(parameter.text);
+      return;
+    }
+    put_pending();
     const std::size_t start = out_.size();
     if (form == Form::kPlain) {
       append_plain(parameter.name(), kPlainInName, true, out_);
@@ -282,6 +347,7 @@ class Writer {
   WriteScratch& scratch_;
   std::string& out_;
   const Piece* piece_;
+  std::string_view pending_;  // of the URL, behind what is written
   std::size_t query_at_ = 0;
   bool has_parameters_ = false;
 };

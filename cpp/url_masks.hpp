@@ -15,7 +15,8 @@ namespace undust {
 
 // Of 64 bytes, those of each kind.
 struct UrlKinds {
-  std::uint64_t slashes, questions, ands, equals;
+  std::uint64_t slashes, questions;
+  std::uint64_t ands, equals;  // none where no "?" stands in these bytes or before them
   std::uint64_t words;     // letters and digits outside triplets
   std::uint64_t specials;  // what no path holds but "?", and a dot behind a slash
 };
@@ -24,6 +25,19 @@ class UrlMasks {
  public:
   // `text` outlives the masks. Without `with_specials` or `with_words` those are not looked for.
   void read(std::string_view text, bool with_specials, bool with_words = true);
+
+  // Those of the first `size` bytes.
+  void cut(std::size_t size) {
+    size_ = size;
+    count_ = (size + kMaskBytes - 1) / kMaskBytes;
+    if (const std::size_t used = size % kMaskBytes) {
+      UrlKinds& last = chunks_[count_ - 1];
+      for (std::uint64_t* kind : {&last.slashes, &last.questions, &last.ands, &last.equals, &last.words, &last.specials}) {
+        *kind &= (std::uint64_t{1} << used) - 1;
+      }
+    }
+  }
+  void clear() { count_ = size_ = 0; }
 
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] const UrlKinds& operator[](std::size_t chunk) const { return chunks_[chunk]; }
@@ -72,13 +86,15 @@ inline void UrlMasks::read(std::string_view text, bool with_specials, bool with_
   count_ = (size_ + kMaskBytes - 1) / kMaskBytes;
   if (chunks_.size() < count_) chunks_.resize(count_);
   std::uint64_t digits = 0, slash = 0;  // of a triplet, before a dot, that began in the bytes before
+  bool has_query = false;
   for (std::size_t i = 0; i < count_; ++i) {
     const Chunk chunk(text, i * kMaskBytes);
     UrlKinds& kinds = chunks_[i];
     kinds.slashes = chunk.mask([](Bytes16 c) { return c == '/'; });
     kinds.questions = chunk.mask([](Bytes16 c) { return c == '?'; });
-    kinds.ands = chunk.mask([](Bytes16 c) { return c == '&'; });
-    kinds.equals = chunk.mask([](Bytes16 c) { return c == '='; });
+    has_query = has_query || kinds.questions;
+    kinds.ands = has_query ? chunk.mask([](Bytes16 c) { return c == '&'; }) : 0;
+    kinds.equals = has_query ? chunk.mask([](Bytes16 c) { return c == '='; }) : 0;
     if (!with_specials && !with_words) continue;
     const std::uint64_t words = chunk.mask([](Bytes16 c) { return ((c | 0x20) - 'a' < 26) | (c - '0' < 10); });
     std::uint64_t forbidden = ~std::uint64_t{0};  // a percent sign is too: where nothing is, none is looked for
