@@ -97,7 +97,7 @@ class Acceptance:
     pages: SitePages
     beliefs: Beliefs = field(default_factory=Beliefs)
     """What became of other candidates."""
-    restless: UnstablePages = CALM
+    unstable: UnstablePages = CALM
     """How many pages show another text at every fetch."""
 
     def are_met(self, state: State, effect: Effect, rule: Rule) -> bool:
@@ -173,13 +173,13 @@ class Acceptance:
             return False
         most = self.requirements.max_fpr * (effect.lost + effect.pages)
         if effect.lost > most:
-            return self.restless.excuses(effect.lost, effect.pages) and self._on_calm(state, effect) <= most
+            return self.unstable.excuses(effect.lost, effect.pages) and self._on_calm(state, effect) <= most
         return self.beliefs.risk(rule, effect) <= max(self.requirements.max_fpr, LEAST_RISK)
 
     def _on_calm(self, state: State, effect: Effect) -> int:
         """Return how many images a rule would move wrongly, though other rules show that the page is calm."""
         pages = state.page_of_image[effect.sources[effect.blamed]]
-        return int(np.isin(pages, self.restless.calm).sum())
+        return int(np.isin(pages, self.unstable.calm).sum())
 
     def _leads_somewhere(self, state: State, effect: Effect, rule: Rule) -> bool:
         """Return whether next to nothing is sent to where the site was seen to have no page."""

@@ -102,7 +102,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         refused=tuple(_refused_rules(learned.refused, site.name)),
         held_pairs=pairs.pairs,
         held_false=pairs.false,
-        restless=tuple(unstable),
+        unstable=tuple(unstable),
     )
 
 
@@ -124,7 +124,7 @@ def combined_rules(
     if not found.known.any() and not (found.nodes_of_cluster > 1).any():
         return first
     taken = tuple(dict.fromkeys((*given, *first.rules)))
-    more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.restless)
+    more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.unstable)
     known = {rule.id for rule in taken}
     both = sorted((*more.refused, *first.refused), key=lambda each: (-each.pages, -each.lost))
     refused = {str(each.rule): each for each in reversed(both)}
@@ -140,7 +140,7 @@ def combined_rules(
 def _unstable(found: SiteClusters, asked: Requirements) -> Sequence[int]:
     """Return the pages that change between fetches, by their numbers."""
     learning = Learning(found, asked)
-    return learning.restless().pages.tolist() if learning.pages.has_sketches else ()
+    return learning.unstable().pages.tolist() if learning.pages.has_sketches else ()
 
 
 def _objective(asked: Requirements, priors: Mapping[str, KindPrior] | None) -> Objective:
@@ -325,10 +325,10 @@ class FinalSample:
         if not self.is_large:
             return learned
         source, whole = self._judged(self.source), self._judged(self.site)
-        unstable = source.urls.filter(pa.array(np.isin(source.page, learned.restless)))
+        unstable = source.urls.filter(pa.array(np.isin(source.page, learned.unstable)))
         pages = np.unique(whole.page[np.asarray(pc.is_in(whole.urls, value_set=unstable), np.bool_)])
         urls = int((self.site.cluster_of_node >= 0).sum())
-        return replace(learned, urls=urls, pages=self.site.cluster_count, restless=tuple(pages.tolist()))
+        return replace(learned, urls=urls, pages=self.site.cluster_count, unstable=tuple(pages.tolist()))
 
     def checked(self, learned: SiteRules, learn: Learn, given: Sequence[Rule] = ()) -> CheckedPages:
         """Return what the rules do to pages that they were not learned from.
@@ -343,7 +343,7 @@ class FinalSample:
         if not any(rule.kind != "keep" for rule in learned.rules) or self._may_know(given):
             return CheckedPages()
         site = self._judged(self.site)
-        unstable = np.isin(np.arange(site.count), learned.restless)
+        unstable = np.isin(np.arange(site.count), learned.unstable)
         evidence = None if self.site.evidence_of_pairs.has_blocks else site.evidence
         site = replace(site, evidence=WithoutUnstable(site.evidence, unstable[site.page]))
         return checked_pages(self._trials(site, learned, learn), unstable, evidence)

@@ -117,7 +117,7 @@ class Guards:
         """
         return np.array(
             [
-                bool(guard.query) and guard.query[0].value is not None and guard.query[0].name in edit.forgets
+                bool(guard.query) and guard.query[0].value is not None and guard.query[0].name in edit.removes
                 for guard in self._index.guards
             ],
             np.bool_,
@@ -263,7 +263,7 @@ class Guards:
             self._homes = Counter(map(context_of, state.site.texts))
         return self._homes[home] / len(state.site.texts)
 
-    def restless(self, state: KeyState, judged: Sequence[EditEffect]) -> tuple[Guard, ...]:
+    def unstable(self, state: KeyState, judged: Sequence[EditEffect]) -> tuple[Guard, ...]:
         """Return the class of pages where edits fail that hold elsewhere: pages that change by themselves."""
         sides = [
             _Sides(self._index, state, effect)
