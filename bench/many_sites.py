@@ -6,7 +6,8 @@
 Sizes of sites have the heavy tail of a crawl of the web: half of the sites have one URL, a tenth more than
 ten (a Pareto distribution of exponent 1, cut at 200). Every URL shows a page of its own, but for the share of
 sites that `--duplicates` names: there each page is seen with a session id and without. The sites of
-`--odd` have a redirect: they are learned from, and give no rule. In `--folder`, crawls are kept.
+`--odd` have a redirect: they are learned from, and give no rule. In `--folder`, crawls are kept. More than
+a million sites are a million again and again, each time under other names.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench.common import machine
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 LARGEST = 200
 BATCH_SITES = 20_000
+MADE_SITES = 1_000_000
+"""What more sites are copies of, for making rows takes longer than learning from them."""
 SCHEMA = pa.schema(
     [
         ("url", pa.string()),
@@ -84,9 +88,26 @@ def crawl_in(folder: str, sites: int, share: float, odd: float) -> Path:
     path = Path(folder, f"crawl-{sites}-{share}-{odd}.parquet")
     if not path.exists():
         unfinished = path.with_suffix(".unfinished")
-        write_crawl(unfinished, sites, share, odd)
+        if sites > MADE_SITES:
+            write_copies(unfinished, crawl_in(folder, MADE_SITES, share, odd), sites // MADE_SITES)
+        else:
+            write_crawl(unfinished, sites, share, odd)
         unfinished.rename(path)
     return path
+
+
+def write_copies(path: Path, crawl: Path, copies: int) -> None:
+    """Write a crawl several times, each time with other names of sites."""
+    with pq.ParquetWriter(path, SCHEMA) as writer:
+        for number in range(copies):
+            for batch in pq.ParquetFile(crawl).iter_batches(1 << 17):
+                urls = (
+                    pc.replace_substring(batch[name], "//www.site", f"//www.s{number}-")
+                    for name in ("url", "redirect")
+                )
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                columns |= zip(("url", "redirect"), urls, strict=True)
+                writer.write_batch(pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA))
 
 
 def measured(path: Path, folder: str, memory: str) -> dict[str, float]:

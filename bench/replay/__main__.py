@@ -4,6 +4,8 @@
     python -m bench.replay --sites trac opencart --orders random sorted --contenders none learner
     python -m bench.replay --groups crawls mirrors --json
     python -m bench.replay --plot found.svg
+    python -m bench.replay --contenders periodic command --command OTHER/.venv/bin/undust
+    python -m bench.replay --contenders maybedont            after: pip install maybedont
 
 A duplicate that is never fetched is saved. A page is never seen if none of its URLs, and no near copy of it,
 was fetched; URLs that the learner hands back are fetched at once.
@@ -21,7 +23,7 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 from bench.common import machine
-from bench.replay.crawlers import Learning, Normalized, Periodic
+from bench.replay.crawlers import Learning, MaybeDont, Normalized, Periodic, PeriodicCommand
 from bench.replay.crawls import ORDERS, labelled_crawls
 from bench.replay.plots import drawing
 
@@ -31,10 +33,12 @@ if TYPE_CHECKING:
     from bench.replay.crawlers import Replayed
     from bench.replay.crawls import LabelledCrawl
 
-CONTENDERS: dict[str, Callable[[], Replayed]] = {
-    "none": Normalized,
-    "periodic": Periodic,
-    "learner": Learning,
+CONTENDERS: dict[str, Callable[[LabelledCrawl, argparse.Namespace], Replayed]] = {
+    "none": lambda *_: Normalized(),
+    "periodic": lambda *_: Periodic(),
+    "command": lambda _, options: PeriodicCommand(options.command),
+    "maybedont": lambda crawl, options: MaybeDont(crawl.pages, options.seed),
+    "learner": lambda *_: Learning(),
 }
 REACHED = (0.5, 0.9, 0.99)
 LEAST_SAVED, MOST_LOST_POINTS = 0.65, 0.1
@@ -119,6 +123,7 @@ def main() -> None:
     parser.add_argument("--orders", nargs="*", default=["random"], choices=ORDERS)
     parser.add_argument("--contenders", nargs="*", default=["none", "learner"], choices=CONTENDERS)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--command", default="undust", help="whose `learn` the contender `command` runs")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--plot", type=Path, help="draw pages found against fetches into an SVG file")
     parser.add_argument("--check", action="store_true", help="end with an error if the targets are missed")
@@ -128,7 +133,8 @@ def main() -> None:
     for crawl in labelled_crawls(options.groups, options.sites):
         for order in options.orders:
             for contender in options.contenders:
-                result = replayed(crawl, order, contender, options.seed, CONTENDERS[contender]())
+                who = CONTENDERS[contender](crawl, options)
+                result = replayed(crawl, order, contender, options.seed, who)
                 results.append(result)
                 print(json.dumps(asdict(result)) if options.json else _line(result), flush=True)
     if not options.json:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -66,9 +72,64 @@ class Periodic(Normalized):
         self._rows.append(row)
         if len(self._rows) >= self._next:
             self._next = int(len(self._rows) * PERIOD)
-            rules = undust.learn(table_of_rows(self._rows))
-            self._key = rules.compile().key
+            self._key = self._learned(self._rows).compile().key
             self._keys = {self._key(each["url"]) for each in self._rows}
+
+    def _learned(self, rows: list[Mapping[str, Any]]) -> RuleSet:
+        return undust.learn(table_of_rows(rows))
+
+
+class PeriodicCommand(Periodic):
+    """The same with the `learn` of another installed undust."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__()
+        self._command = command
+
+    def _learned(self, rows: list[Mapping[str, Any]]) -> RuleSet:
+        with tempfile.TemporaryDirectory() as name:
+            seen, rules = Path(name) / "seen.jsonl", Path(name) / "rules.json"
+            seen.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            words = [self._command, "learn", str(seen), "-o", str(rules), "--quiet"]
+            # It ends with other numbers if it finds no rule.
+            subprocess.run(words, check=False, stdout=subprocess.DEVNULL)
+            return undust.load(rules) if rules.exists() else RuleSet()
+
+
+DUPLICATE, EXPLORED = 0.98, 0.05
+"""What MaybeDont's own Scrapy middleware uses."""
+WORDS_OF_A_PAGE = 40
+
+
+class SortedRandom(Random):
+    """Draws from sets, as Python did until 3.10 and MaybeDont 0.1.1 needs, and the same in every run."""
+
+    def sample(self, population: Any, k: int, **_: Any) -> list[Any]:  # noqa: ANN401 -- as in Random
+        """Return some of a collection."""
+        return super().sample(sorted(population), k)
+
+
+class MaybeDont(Normalized):
+    """MaybeDont, with what no crawler knows: exactly which pages are the same."""
+
+    def __init__(self, page_of: Mapping[str, str], seed: int) -> None:
+        super().__init__()
+        import_module("maybedont.predict").random = SortedRandom(seed)  # type: ignore[attr-defined]
+        self._predictor = import_module("maybedont").DupePredictor()
+        self._page_of, self._chance = page_of, Random(seed)
+
+    def wants(self, url: str) -> bool:
+        """Return whether it is no likely duplicate."""
+        if not super().wants(url):
+            return False
+        is_likely = self._predictor.get_dupe_prob(url) > DUPLICATE
+        return not is_likely or self._chance.random() < EXPLORED
+
+    def see(self, row: Mapping[str, Any]) -> None:
+        """Let it learn, from a text that stands for the page."""
+        words = Random(self._page_of[row["url"]])
+        text = " ".join(f"{words.getrandbits(40):x}" for _ in range(WORDS_OF_A_PAGE))
+        self._predictor.update_model(row["url"], text)
 
 
 class Learning:

@@ -2,11 +2,13 @@
 
     python -m bench.replay.endless                             shops of 200 to 1,000 URLs, three seeds
     python -m bench.replay.endless --kinds shop forum --urls 300 --seeds 5 6 --orders last first
+    python -m bench.replay.endless --urls 1000 --seeds 21 22 --orders scrapy
     python -m bench.replay.endless --json
 
 The crawl runs in memory and has several requests on their way at a time, which are answered in a random order
 that depends on the seed alone. Links are followed in the order of Scrapy (`last`: the latest link first) or
 breadth first (`first`). A crawl ends by itself when no link is left that the learner wants.
+`scrapy` is a real crawl by Scrapy on loopback; the order of its answers is another one in each run.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import tempfile
 from collections import deque
 from html import unescape
 from random import Random
@@ -22,8 +25,10 @@ from urllib.parse import urljoin
 
 import undust
 from bench.common import machine
+from bench.crawl import SPIDER
 from bench.sites import site
 from bench.sites.endless import EndlessSite
+from bench.spiders import run_spider
 
 NOT_FOUND = 404
 AT_A_TIME = 16
@@ -51,12 +56,31 @@ class EndlessCrawl(NamedTuple):
         return self.fetches / self.pages
 
 
+def there_in(endless: EndlessSite) -> set[str]:
+    """Return the pages that a crawl can find."""
+    pages = endless.urls_by_page.items()
+    return {page for page, own in pages if endless.site.answer(own[0]).status != NOT_FOUND}
+
+
+def by_scrapy(kind: str, urls: int, seed: int, name: str = "visit") -> EndlessCrawl:
+    """Crawl such a site with Scrapy; whatever does not end by itself counts as nothing found."""
+    endless = EndlessSite(site(kind, urls, seed=seed)).with_name(name)
+    there = there_in(endless)
+    with tempfile.TemporaryDirectory() as state:
+        most = MOST_A_PAGE * len(there)
+        settings = {"UNDUST_LEARN": True, "UNDUST_STATE": state, "CLOSESPIDER_PAGECOUNT": most}
+        ended = run_spider(SPIDER, endless, settings, {"start": endless.start})
+    has_ended = ended.code == 0 and "'finish_reason': 'finished'" in ended.log
+    found = {endless.answer(url).page for url in ended.urls} if has_ended else set()
+    explored = re.search(r"'undust/explored': (\d+)", ended.log)
+    count = int(explored[1]) if explored else 0
+    return EndlessCrawl(kind, urls, seed, "scrapy", len(there), len(found & there), len(ended.urls), count)
+
+
 def crawled(kind: str, urls: int, seed: int, order: str = "last", name: str = "visit") -> EndlessCrawl:
     """Crawl a generated site whose links never end; deterministic."""
     endless = EndlessSite(site(kind, urls, seed=seed)).with_name(name)
-    there = {
-        page for page, own in endless.urls_by_page.items() if endless.site.answer(own[0]).status != NOT_FOUND
-    }
+    there = there_in(endless)
     learner, random = undust.CrawlLearner(), Random(seed)
     links, known = deque([endless.start]), {endless.start}
     on_the_way: list[str] = []
@@ -95,7 +119,7 @@ def main() -> None:
     )
     ask.add_argument("--seeds", nargs="*", type=int, default=[5, 6, 7], help="of the sites [5 6 7]")
     ask.add_argument(
-        "--orders", nargs="*", default=["last"], choices=["last", "first"], help="of links [last]"
+        "--orders", nargs="*", default=["last"], choices=["last", "first", "scrapy"], help="of links [last]"
     )
     ask.add_argument("--json", action="store_true", help="one JSON object a line")
     given = ask.parse_args()
@@ -106,12 +130,14 @@ def main() -> None:
         for urls in given.urls:
             for seed in given.seeds:
                 for order in given.orders:
-                    done = crawled(kind, urls, seed, order)
+                    done = (
+                        by_scrapy(kind, urls, seed) if order == "scrapy" else crawled(kind, urls, seed, order)
+                    )
                     if given.json:
                         print(json.dumps(done._asdict() | {"a_page": done.a_page}), flush=True)
                     else:
                         print(
-                            f"{kind:10} {urls:6} {seed:4} {order:5}  {done.pages:6} {done.found:6}"
+                            f"{kind:10} {urls:6} {seed:4} {order:6} {done.pages:6} {done.found:6}"
                             f" {done.fetches:7}  {done.a_page:6.2f}",
                             flush=True,
                         )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bench.replay.__main__ import Replay
 
 WIDTH, HEIGHT, MARGIN, COLUMNS = 300, 200, 40, 3
-COLOURS = {"none": "#888", "periodic": "#c60", "learner": "#06c"}
+COLOURS = {"none": "#888", "periodic": "#c60", "command": "#a80", "maybedont": "#808", "learner": "#06c"}
 _STYLE = "text{font:11px sans-serif}polyline{fill:none;stroke-width:1.5}rect{fill:none;stroke:#ccc}"
 
 

@@ -110,6 +110,27 @@ def _host_label(page: int, _: Random) -> list[str]:
     return [f"//{user}.SITE/{rest}", f"//SITE/u/{user}/{rest}", f"//www.SITE/u/{user}/{rest}"]
 
 
+def _title(page: int) -> str:
+    return f"{words(Random(f'title {page}'), 2, 4)}-{page}"
+
+
+def _home(page: int, _: Random) -> list[str]:
+    user = f"{Random(f'user {page}').choice(VOCABULARY)}{page}"
+    return [f"//{user}.SITE/", f"//SITE/~{user}/", f"//www.SITE/~{user}/"]
+
+
+def _some_of_six(page: int, chance: Random) -> str:
+    names = chance.sample(("qa", "qb", "qc", "qd", "qe", "qf"), chance.randint(1, 4))
+    return f"/x/{_id(page)}?{'&'.join(f'{name}={code(chance, 5)}' for name in names)}"
+
+
+def _defaults(page: int, _: Random) -> list[str]:
+    return [
+        f"/list?c={_id(page)}{more}"
+        for more in ("", "&page=1", "&sort=asc", "&view=grid", "&page=1&sort=asc")
+    ]
+
+
 FAMILIES: dict[str, Written] = {
     "title_dp": _varied(lambda page, c: f"/{words(c)}/dp/{_id(page)}"),
     "slug_slug_id": _varied(lambda page, c: f"/{words(c)}/{words(c)}/{_id(page)}"),
@@ -152,6 +173,18 @@ FAMILIES: dict[str, Written] = {
         f"/read.php?f={page % 7}&t={_id(page)}",
         f"/read.php?f={page % 7}&amp;t={_id(page)}",
     ],
+    "title_code": _varied(lambda page, c: f"/t/{_title(page)}~{code(c, 8)}"),
+    "code_title": _varied(lambda page, c: f"/t/{code(c, 8)}_{_title(page)}.html"),
+    "title_sid": _varied(lambda page, c: f"/t/{_title(page)}-s{code(c, 6)}"),
+    "title_in_value": _varied(lambda page, c: f"/show?x={_title(page)}:{code(c, 8)}"),
+    "padding_inside": lambda page, _: [
+        f"/vol-{page + 1}/x",
+        f"/vol-{page + 1:04}/x",
+        f"/vol-{page + 1:06}/x",
+    ],
+    "some_of_six": _varied(_some_of_six),
+    "home_page": _home,
+    "defaults": _defaults,
     "trailing_amp": lambda page, _: [f"/read.php?f=3&t={_id(page)}", f"/read.php?f=3&t={_id(page)}&"],
 }
 """Each family by its name: paths and queries; `//` begins one with a host, and SITE is the site's domain."""

@@ -27,7 +27,7 @@ from undust._core import Distinct as DistinctHashes
 from undust.display import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
 
@@ -146,6 +146,33 @@ def most_of_mixture(
         if below >= confidence:
             return hits
     return trials
+
+
+def misses_by_luck(chosen: Sequence[float], every: Sequence[float], choices: int) -> float:
+    """Return how many misses a group hides that was chosen because it has few.
+
+    Of many groups drawn blindly, one has few misses by luck, and as many as the others on the next draw.
+
+    Args:
+        chosen: The hits and the misses of the group.
+        every: Those of all, the group included.
+        choices: How many groups there were to choose from.
+
+    >>> round(misses_by_luck((6, 0), (80, 20), 40), 2), round(misses_by_luck((50, 0), (50, 50), 40), 2)
+    (1.2, 0.0)
+
+    """
+    size, misses = sum(chosen), every[1]
+    whole = sum(every)
+    if not size or not misses or size >= whole:
+        return 0.0
+
+    def ways(of: float, some: float) -> float:
+        return -math.log(of + 1) - log_beta(some + 1, of - some + 1) if 0 <= some <= of else -math.inf
+
+    few = (ways(misses, few) + ways(whole - misses, size - few) for few in range(int(chosen[1]) + 1))
+    luck = min(1.0, choices * sum(math.exp(each - ways(whole, size)) for each in few))
+    return luck * max(0.0, misses * size / whole - chosen[1])
 
 
 def log_beta(a: float, b: float) -> float:

@@ -11,7 +11,7 @@ import undust
 from bench.replay.endless import crawled
 from tests.crawling.crawled_site import HOST, Crawl, page_by_id, row_of, sessions
 from undust.crawling.guesses import needed_tests
-from undust.crawling.places import UnstablePlaces
+from undust.crawling.places import RuleUse, UnstablePlaces, all_steps, changed, until_one
 from undust.crawling.relearning import learn_in_a_crawl
 from undust.crawling.rule_tests import (
     CHOICE_PAGES,
@@ -19,10 +19,7 @@ from undust.crawling.rule_tests import (
     NUMBER_PAGES,
     VISIT_PAGES,
     RuleTest,
-    RuleUse,
-    changed,
 )
-from undust.crawling.rules_in_use import until_one
 from undust.edits import making
 from undust.errors import UndustError
 from undust.rules import Rule, RuleSet, program_of
@@ -489,8 +486,9 @@ def test_a_rule_is_not_proved_by_what_it_does_to_both_urls() -> None:
     """Two URLs with `sort=up` and different ids show that the ids are idle, and nothing of `sort`."""
     rules = [Rule.parse(DROP_SID.replace("sid", name), site="shop.test") for name in ("sort", "sid")]
     program = program_of(rules)
+    ids = [rule.id for rule in rules]
     ways = [
-        program.explain(f"{HOST}/c?{query}")
+        all_steps(program.explain(f"{HOST}/c?{query}"), ids)
         for query in ("sid=1&sort=up", "sid=2&sort=up", "sid=3&sort=down")
     ]
     same, other = (until_one(ways[0], way) for way in ways[1:])

@@ -20,8 +20,9 @@ import pytest
 from click.testing import CliRunner
 
 import undust
-from bench.scale_rows import batches
+from bench.scale_rows import batches, site_name
 from bench.sites import KINDS, site
+from bench.standalone import cluster
 from tests.cli.command import Ended, sentence
 from tests.engines.test_spark import BASE, CRAWLS, in_order, shuffled
 from undust.cli import main
@@ -49,8 +50,8 @@ import os, sys, time
 from pathlib import Path
 from undust.cli import main
 from undust.engines.spark import engine, session
-from undust.jobs import combined, site_journal
-site_journal.JOURNAL_PATIENCE, engine.AT_A_TIME = 0.0, 0
+from undust.jobs import combined
+combined.JOURNAL_PATIENCE, engine.AT_A_TIME = 0.0, 0
 session.QUIET.update(eval(os.environ["SETTINGS"]))
 real, name, once = combined.learn_rows, os.environ["KILLED"], Path(os.environ["ONCE"])
 def parent(process):
@@ -106,6 +107,51 @@ def test_executors_that_are_lost(tmp_path: Path) -> None:
     again = ended(started(*words, "--resume"))
     assert (again.code, again.err) == (0, "")
     assert rules.read_bytes() == expected
+
+
+def test_a_cluster_of_its_own(tmp_path: Path) -> None:
+    """A master and two workers, and half of all rows of one site: the bytes of one machine."""
+    crawl, rules, parts = tmp_path / "crawl.parquet", tmp_path / "rules.json", tmp_path / "parts"
+    seen = pa.Table.from_batches(batches(8000), SCHEMA)
+    giant = sum(f"{site_name(0)}/" in url for url in seen["url"].to_pylist())
+    assert 0.4 < giant / len(seen) < 0.6
+    pq.write_table(seen, crawl, coerce_timestamps="us")
+    expected = undust.learn(undust.read(crawl))
+    with cluster(tmp_path) as address:
+        words = ("--master", address, crawl, "-q", "-o")
+        done = ended(started(*words, rules, PYSPARK_PYTHON=sys.executable))
+        assert (done.code, done.err) == (0, "")
+        again = ended(started(*words, f"{parts}/", PYSPARK_PYTHON=sys.executable))
+        assert (again.code, again.err) == (0, "")
+    assert rules.read_bytes() == expected.dumps()
+    expected.save(f"{tmp_path}/expected/")
+    written, wanted = ({path.name for path in folder.iterdir()} for folder in (parts, tmp_path / "expected"))
+    assert written == wanted
+    # Both machines had a part in it.
+    assert all(list((tmp_path / f"worker{number}").glob("app-*/*")) for number in range(2))
+
+
+CONNECT = """
+import os, sys
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from tests.integrations.tables import KEYS, RULES, URLS
+from undust.integrations.spark import key
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+assert "connect" in type(spark).__module__
+rows = key(spark.createDataFrame(pa.table({"url": URLS, "n": range(len(URLS))})), RULES).toArrow()
+assert rows.sort_by("n")["key"].to_pylist() == KEYS
+spark.stop()
+print("done")
+"""
+
+
+def test_rules_through_spark_connect() -> None:
+    """Where a session has no broadcast, the rules go with the plan."""
+    done = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False)
+    assert done.stdout == "done\n", done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from undust.files.temporary import sorted_lines
+from undust.files import temporary
+from undust.files.temporary import OrderedLines, sorted_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,4 +42,22 @@ def test_a_reader_that_stops_early_leaves_nothing_behind(
     assert next(ordered) == b"a\n"
     assert list(tmp_path.iterdir())
     del ordered
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_are_read_again_and_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By several readers at once; the file has no name, so nothing is to be removed."""
+    monkeypatch.setattr(temporary, "HELD_LINE_BYTES", 64)
+    lines = OrderedLines(str(tmp_path))
+    given = [f"{number * 7919 % 100:02}".encode() for number in range(100)]
+    for line in given[:60]:
+        lines.add(line)
+    one, other = iter(lines), iter(lines)
+    assert [next(one) for _ in range(50)] == sorted(given[:60])[:50]
+    assert list(other) == sorted(given[:60])
+    assert list(one) == sorted(given[:60])[50:]
+    for line in given[60:]:
+        lines.add(line)
+    assert list(lines) == sorted(given)
+    assert len(lines) == 100
     assert list(tmp_path.iterdir()) == []

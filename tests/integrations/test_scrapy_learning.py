@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +15,7 @@ from bench.crawl import SPIDER, crawled
 from bench.sites import site
 from bench.sites.endless import EndlessSite
 from bench.sites.links import LinkedSite
+from bench.sites.server import LOOPBACK, serving
 from bench.spiders import run_spider
 from tests.integrations.small_site import HOME, SmallSite, moved, page
 from undust.errors import RefusedStart
@@ -87,6 +91,100 @@ def test_what_a_wrong_rule_skipped_is_fetched(tmp_path: Path) -> None:
     assert ended.code == 0, ended.log
     assert {url.removeprefix(HOME) for url in ended.urls} == {"/", "/old", *links}
     assert stat(ended.log, "withdrawn") > 0
+
+
+class FailingOnce(SmallSite):
+    """A site on which every URL but the first gives an error when it is asked for the first time."""
+
+    def answer(self, url: str, version: int = 0) -> Answer:
+        """Return the page, or an error."""
+        answer = super().answer(url, version)
+        is_ready = version > 0 or url == f"{HOME}/"
+        return answer if is_ready else answer._replace(status=503, body=b"<p>busy")
+
+
+def items_with_sessions(items: int, *versions: str) -> dict[str, Answer]:
+    """Return a home page and items, each linked with several session ids."""
+    links = {f"/item?id={n}&sid={v}{n * 7919 % 9973:04x}": n for n in range(items) for v in versions}
+    texts = [" ".join(f"word{n * word % 997}" for word in range(1, 60)) for n in range(items)]
+    found = {"/": page("home", *links)}
+    return found | {link: page(f"Item {n}: {texts[n]}") for link, n in links.items()}
+
+
+def paths_of(urls: list[str]) -> set[str]:
+    """Return what was asked for, without the host."""
+    return {url.removeprefix(HOME) for url in urls}
+
+
+def item_of(path: str) -> str:
+    """Return a URL of the small site without its session id."""
+    return path.partition("&sid")[0]
+
+
+def test_pages_that_fail_once_are_tried_again(tmp_path: Path) -> None:
+    """What Scrapy tries again after an error is not taken for something that was fetched."""
+    answers = items_with_sessions(12, "a")
+    settings = {"UNDUST_LEARN": True, "UNDUST_STATE": tmp_path / "state"}
+    ended = run_spider(SPIDER, FailingOnce(answers), settings, {"start": f"{HOME}/"})
+    assert ended.code == 0, ended.log
+    found = [request.url for request in ended.requests if request.status == 200]
+    assert paths_of(found) == set(answers)
+
+
+def test_a_crawl_learns_from_the_cache(tmp_path: Path) -> None:
+    """What HTTPCACHE has is decided and learned from like what the site sends; nothing is fetched again."""
+    answers = items_with_sessions(30, "a", "b", "c")
+    cached = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": tmp_path / "cache"}
+    first = run_spider(SPIDER, SmallSite(answers), cached | {"ADDONS": {}}, {"start": f"{HOME}/"})
+    assert paths_of(first.urls) == set(answers), first.log
+    learning = {"UNDUST_LEARN": True, "UNDUST_STATE": tmp_path / "state"}
+    second = run_spider(SPIDER, SmallSite(answers), cached | learning, {"start": f"{HOME}/"})
+    assert second.code == 0, second.log
+    assert second.urls == []
+    assert stat(second.log, "pages") == 31
+    assert stat(second.log, "skipped") > 10
+
+
+TWO_SPIDERS = """
+import sys
+from scrapy.crawler import CrawlerProcess
+sys.path.insert(0, sys.argv[1])
+from crawl_spider import LinkSpider
+
+process = CrawlerProcess({
+    "ADDONS": {"undust.integrations.scrapy.Addon": 500},
+    "UNDUST_LEARN": True, "UNDUST_STATE": sys.argv[2], "TELNETCONSOLE_ENABLED": False,
+})
+for start in sys.argv[3:]:
+    process.crawl(LinkSpider, start=start)
+process.start()
+"""
+
+
+def test_spiders_of_one_process_share_a_state(tmp_path: Path) -> None:
+    """Two spiders with one state learn from each other and lose no page, and the state is closed once."""
+    answers = items_with_sessions(30, "a", "b", "c")
+    links = [link for link in answers if "sid" in link]
+    answers["/"] = page("home", *(link for link in links if "sid=a" in link))
+    answers["/other"] = page("the other entrance", *(link for link in links if "sid=a" not in link))
+    words = [sys.executable, "-c", TWO_SPIDERS, str(SPIDER.parent), str(tmp_path / "state")]
+    with serving(SmallSite(answers)) as server:
+        proxy = {"http_proxy": f"http://{LOOPBACK}:{server.port}", "no_proxy": ""}
+        ended = subprocess.run(
+            [*words, f"{HOME}/", f"{HOME}/other"],
+            env=os.environ | proxy,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        urls = [request.url for request in server.requests if not request.url.endswith("/robots.txt")]
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("'finish_reason': 'finished'") == 2
+    assert len(urls) == len(set(urls))
+    assert {item_of(path) for path in paths_of(urls)} == {item_of(path) for path in answers}
+    assert len(urls) < len(answers)
+    assert len(undust.load(tmp_path / "state" / "rules.json")) > 0
+    undust.CrawlLearner(tmp_path / "state").close()
 
 
 @pytest.mark.parametrize(

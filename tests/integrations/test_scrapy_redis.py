@@ -119,3 +119,26 @@ def test_a_filter_made_from_theirs_is_warned_of(port: int, tmp_path: Path) -> No
     }
     ended = run_spider(spider, SmallSite(ANSWERS), settings, {"start": f"{HOME}/"})
     assert "no effect: DUPEFILTER_CLASS is mine.Mine" in ended.log
+
+
+def test_a_crawl_with_redis_learns_while_it_runs(server: redis.Redis, port: int, tmp_path: Path) -> None:
+    """Requests wait in Redis, the learner decides about them, and what it hands back goes there again."""
+    links = [f"/item?id={number}&sid={visit}{number}f{visit}" for number in range(25) for visit in "123"]
+    answers = {"/": page("home", *links)}
+    for link in links:
+        number = int(link.partition("id=")[2].partition("&")[0])
+        words = " ".join(f"word{number * word % 997}" for word in range(1, 60))
+        answers[link] = page(f"Item {number}: {words}")
+    settings = {
+        "UNDUST_LEARN": True,
+        "UNDUST_STATE": tmp_path / "state",
+        "SCHEDULER": SCHEDULER,
+        "DUPEFILTER_CLASS": OURS,
+        "REDIS_URL": f"redis://127.0.0.1:{port}",
+    }
+    ended = run_spider(SPIDER, SmallSite(answers), settings, {"start": f"{HOME}/"})
+    assert ended.code == 0, ended.log
+    assert "'finish_reason': 'finished'" in ended.log
+    assert {path.partition("&")[0] for path in paths(ended)} == {link.partition("&")[0] for link in answers}
+    assert len(ended.urls) < len(answers)
+    assert list(server.scan_iter("links:requests")) == []

@@ -78,3 +78,13 @@ def test_what_is_no_column_of_urls_is_told(frame: DataFrame) -> None:
         in_spark.key(frame, RULES, "uri")
     with pytest.raises(UndustError, match="the column 'number' is int; cast it to string first"):
         in_spark.key(frame, RULES, "number")
+
+
+def test_rules_travel_where_there_is_no_broadcast(frame: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with Spark Connect: the rules are in the plan, packed; too many are refused in a sentence."""
+    travelling = in_spark.travelling
+    monkeypatch.setattr(in_spark, "travelling", lambda _, digest, data: travelling(object(), digest, data))
+    assert sorted_rows(in_spark.key(frame, RULES))["key"] == KEYS
+    monkeypatch.setattr(in_spark, "MOST_TRAVELLING", 8)
+    with pytest.raises(UndustError, match="bytes of packed rules are too many for Spark Connect"):
+        in_spark.key(frame, RULES)

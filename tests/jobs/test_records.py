@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from undust.engines import LocalEngine, spool
+from undust.files import temporary
 from undust.jobs import combined
 from undust.jobs.records import SAID, EngineShapes, said_rows
 from undust.learning import Requirements, SiteTally, rules_across
@@ -107,3 +108,39 @@ def test_sites_without_rules_leave_no_row(monkeypatch: pytest.MonkeyPatch) -> No
         counts.pop(name), alone.pop(name)
     assert counts == alone
     assert together.site_counts == one_by_one.site_counts
+
+
+@pytest.mark.parametrize("keeps_values", [False, True])
+def test_sites_with_rules_lie_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, keeps_values: bool
+) -> None:
+    """The rules and the counts are those of sites in memory, whatever order they came in; nothing stays."""
+    log = [
+        {"url": f"http://l{site}.test/{n}?sid={n}{end}"}
+        for site in range(4)
+        for n in range(40)
+        for end in "ab"
+    ]
+    rows = pa.concat_tables([crawl(), table_of(pa.Table.from_pylist(log))])
+    learn = partial(combined.learn_combined, rows, keep_values=keeps_values, keep_refused=False)
+    one_by_one = learn()
+    monkeypatch.setattr(combined, "COUNTED_TOGETHER", 10)
+    monkeypatch.setattr(temporary, "HELD_LINE_BYTES", 4096)
+    with LocalEngine("1GB", 1, str(tmp_path)) as engine:
+        together = learn(engine=engine)
+        assert together.rules.dumps() == one_by_one.rules.dumps()
+    assert list(tmp_path.iterdir()) == []
+    assert len(together.proposed) == len(one_by_one.proposed) > 0
+    by_site = together.by_site()
+    assert by_site == {site: one_by_one.by_site()[site] for site in by_site}
+    assert list(by_site) == sorted(by_site)
+    assert together.sites[-1] == next(site for site in one_by_one.sites if site.site == list(by_site)[-1])
+    for path in (f"{tmp_path}/parts/", f"{tmp_path}/rules.json"):
+        together.rules.save(path)
+        one_by_one.rules.save(path.replace("/parts/", "/expected/").replace("rules.json", "expected.json"))
+    assert (tmp_path / "rules.json").read_bytes() == (tmp_path / "expected.json").read_bytes()
+    parts, expected = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
+        for name in ("parts", "expected")
+    )
+    assert parts == expected

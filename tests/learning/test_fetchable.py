@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pyarrow as pa
 import pytest
 
@@ -77,3 +79,38 @@ def test_slashes_go_where_the_site_sends_others(says: str, bare: str, preferred:
     canonical = undust.learn(pa.Table.from_pylist([*rows, *files])).compile()
     assert canonical(f"http://a.test/p/99{bare}") == f"http://a.test/p/99{preferred}"
     assert canonical("http://a.test/f/99.png") == "http://a.test/f/99.png"
+
+
+@pytest.mark.parametrize("template", ["/feed/{id}?zq={code}", "/go/{id}?via={word}", "/t?c={id}&z={number}"])
+def test_what_is_never_missing_is_hidden_and_no_page_lends_its_own(template: str) -> None:
+    """A value that one page has is no better than any other: no rule writes it into all URLs."""
+    words = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "ivory", "jade")
+    rows = [
+        (
+            "http://a.test"
+            + template.format(id=1000 + 37 * n, number=chance.randrange(10**6), code=code, word=word),
+            f"page {n}",
+            200,
+        )
+        for n in range(100)
+        for k in range(3)
+        for chance in [Random(3 * n + k)]
+        for word, code in [
+            ("-".join(chance.choices(words, k=chance.randint(1, 4))), chance.randbytes(4).hex())
+        ]
+    ]
+    rules = undust.learn(crawl(*rows))
+    urls = [url for url, _, _ in rows]
+    keys = rules.compile().batch(urls, keys=True).to_pylist()
+    assert len(set(keys)) == 100
+    assert all(":any}" in (rule.target or "") for rule in rules), rules
+
+
+def test_a_default_says_nothing_of_other_values() -> None:
+    """Three parameters that were seen with one value each are removed with that value, not with any."""
+    forms = ("", "&page=1", "&sort=asc", "&view=grid", "&page=1&sort=asc")
+    rows = [(f"http://a.test/l?c={n}{form}", f"list {n}", 200) for n in range(60) for form in forms]
+    canonical = undust.learn(crawl(*rows)).compile()
+    assert canonical.key("http://a.test/l?c=99&view=grid&page=1") == "http://a.test/l?c=99"
+    for other in ("page=2", "sort=desc", "view=list"):
+        assert canonical.key(f"http://a.test/l?c=99&{other}") == f"http://a.test/l?c=99&{other}"

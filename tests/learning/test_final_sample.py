@@ -12,6 +12,7 @@ from undust.jobs.one_site import LearningTask, learn_clusters
 from undust.judging.checked import CheckedPages
 from undust.learning import Requirements, edited
 from undust.learning.edited import FinalSample, is_checked_site
+from undust.rules import Rule
 
 if TYPE_CHECKING:
     import pytest
@@ -72,6 +73,31 @@ def test_of_a_large_site_pages_are_set_aside(monkeypatch: pytest.MonkeyPatch) ->
     learned = learn_clusters(found, LearningTask(Requirements())).rules
     assert learned.checked == CheckedPages(aside, 0, 0)
     assert (learned.urls, learned.pages) == (400, 200)
+
+
+def test_of_a_giant_site_all_pages_are_looked_at_that_meet_a_checked_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Though only some of its pages are drawn: what is counted is the same as on the whole site."""
+    monkeypatch.setattr(edited, "SETS_ASIDE", 100)
+    found = site(300, is_false=True)
+    drop = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}", site="a.test")
+    learned = replace(learn_clusters(found, LearningTask(Requirements())).rules, rules=(drop,))
+    some = FinalSample.of(found, Requirements(most_urls=300))
+    whole = replace(some, requirements=Requirements())
+    checked = some.checked(learned, lambda _: learned)
+    assert checked == whole.checked(learned, lambda _: learned)
+    assert checked.pages == int((some.part == 0).sum()) > 60
+    assert checked.lost > 5
+
+
+def test_of_a_large_site_most_pages_are_set_aside_that_learning_can_do_without() -> None:
+    """It needs some ten thousand; never more than half of the pages, or of the URLs that are looked at."""
+    share = edited.share_aside
+    assert share(5_000, 25_000, 60_000) == share(12_000, 30_000, 60_000) == 0.2
+    assert share(20_000, 50_000, 60_000) == 0.5
+    assert share(100_000, 120_000, 60_000) * 100_000 == 20_000
+    assert share(30_000, 300_000, 60_000) * 300_000 == 30_000
 
 
 def test_rules_from_before_that_know_the_pages_leave_nothing_to_check() -> None:

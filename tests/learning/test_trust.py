@@ -18,6 +18,7 @@ from undust.learning import Requirements, SitePages, State
 from undust.learning.acceptance import is_diverse
 from undust.learning.bounds import Beliefs, bounded, held_pairs, shape_of
 from undust.learning.loop import Learning
+from undust.learning.texts import with_conditions
 from undust.rules import Rule
 
 if TYPE_CHECKING:
@@ -166,6 +167,24 @@ def test_one_number_for_another_takes_many_pages() -> None:
         for side in ('&page=1$" → "&page=2$"', '/list/2$" → "/2$"', '/current/" → "/2.4/"')
     )
     assert other == Requirements().number_support > max(same, word)
+
+
+@pytest.mark.parametrize(("column", "least"), [("digest", 25), ("cluster", 12)])
+def test_published_learners_need_more_pages_where_changes_look_like_pages(column: str, least: int) -> None:
+    """A label says that pages are two; a digest that differs may be one page that changed."""
+    urls = [f"http://a.test/{n}" for n in range(3)]
+    seen = pa.table({"url": urls, "status": [200] * 3, column: [f"{n:016x}" for n in range(3)]})
+    (found,) = undust.find_duplicates(seen).sites
+    rule = replace(Rule.parse('replace "/a/" → "/b/"', site=SITE), learned_by="substring")
+    assert Learning(found, Requirements()).demands.least_pages(rule) == least
+
+
+def test_no_condition_holds_a_value_of_one_visitor() -> None:
+    """A rule that holds under the session of the crawl says nothing of other visitors."""
+    session = "?sid=d0c360b407a2acaf4d44af60886d6196"
+    assert with_conditions(drop("p"), when=(session,)) is None
+    assert with_conditions(drop("p"), unless=(session,)) is None
+    assert with_conditions(drop("p"), when=("?sid={**}",)) is not None
 
 
 def test_pairs_of_held_out_pages_are_counted_as_the_judges_count() -> None:

@@ -149,6 +149,11 @@ def test_commands_write_and_read_folders(tmp_path: Path) -> None:
     assert run("apply", folder, urls).out.decode().split() == ["http://s3.test/3", "http://s4.test/4"]
     some = run("apply", folder, urls, "--sites", sites).out.decode().split()
     assert some == ["http://s3.test/3", "http://s4.test/a4"]
+    assert run("apply", folder, urls, "--sites", "s3.test").out.decode().split() == some
+    for site, form in (("s3.test", "http://s3.test/3"), ("s4.test", "http://s3.test/a3")):
+        told = json.loads(run("explain", "--json", folder, "http://s3.test/a3", "--sites", site).out)
+        assert told["canonical"] == form
+    assert "has no rules of a site of this name" in sentence(run("apply", folder, urls, "--sites", "s.txt"))
     for words in (
         ("rules", "list", folder),
         ("explain", folder, "http://s3.test/a3"),

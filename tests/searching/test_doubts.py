@@ -6,8 +6,12 @@ from itertools import permutations
 
 import pytest
 
-from tests.searching.test_search import rules_of
-from undust.searching.doubts import OtherNumbers, other_numbers
+import undust
+from tests.searching.test_search import code, rules_of, shop, table_of
+from undust.edits import Given, making
+from undust.judging import KeyState, Site
+from undust.judging.effect import lost_in
+from undust.searching.doubts import OtherNumbers, left_alone, other_numbers
 
 TAGS = [f"{one}{two}" for one in ("alpha", "beta", "gamma", "delta") for two in "klmnop"]
 
@@ -97,3 +101,53 @@ def test_a_list_seen_with_its_default_alone_says_nothing() -> None:
 def test_enough_lists_must_identify_it(others: OtherNumbers, *, is_default: bool) -> None:
     """Three lists are asked for here, unless no more lists are short than long."""
     assert others.confirm(3) is is_default
+
+
+def finished(pages: dict[str, str]) -> KeyState:
+    """Return a site without its sessions."""
+    (found,) = undust.find_duplicates(table_of(pages)).sites
+    (rule,) = making.dropped("sid").rules("s.test") or ()
+    return KeyState(Site.of(found), (Given(rule=rule),))
+
+
+def clocks(count: int) -> dict[str, str]:
+    """Return pages that every fetch shows in another form."""
+    return {
+        url: url
+        for n in range(count)
+        for url in (f"http://s.test/now/{n}", f"http://s.test/now/{n}?sid={code(n)}")
+    }
+
+
+def test_a_finished_set_leaves_alone_what_it_merges_wrongly() -> None:
+    """Nothing but pages with a clock is under `/now/`: no URL of it needs to be merged."""
+    state = finished(shop() | clocks(2))
+    assert lost_in(state) == 2
+    kept = left_alone(state)
+    assert [str(rule) for rule in kept.rules][:-1] == ["keep {s}://{h}/{p**}?{rest**} when /now/{**}"]
+    assert lost_in(kept) == 0
+    assert len(kept.keys) == len(state.keys) + 2
+
+
+@pytest.mark.parametrize(("right", "is_kept"), [(8, True), (9, False)])
+def test_a_page_lost_weighs_as_much_as_ten_urls_removed(right: int, is_kept: bool) -> None:  # noqa: FBT001
+    """One page with a clock stands among others; its name is too long for a class. It counts as removed."""
+    pages = {f"http://s.test/now/{'now' * 9}/{n}": f"now {n}" for n in range(1, right + 1)}
+    pages |= {f"{url}?sid={code(at)}": page for at, (url, page) in enumerate(pages.items())}
+    clock = f"http://s.test/now/{'clock' * 6}"
+    state = finished(shop() | pages | {clock: "six", f"{clock}?sid={code(99)}": "seven"})
+    assert lost_in(state) == 1
+    assert [str(guard) for edit in left_alone(state).edits for guard in edit.when] == ["/now/{**}"] * is_kept
+
+
+def test_a_set_that_loses_nothing_stays_as_it_is() -> None:
+    """No class is looked for."""
+    state = finished(shop())
+    assert left_alone(state) is state
+
+
+def test_what_is_left_alone_comes_before_all_learned_rules() -> None:
+    """A rule that stands before it would merge the pages all the same."""
+    canonical = undust.learn(table_of(shop(400) | clocks(1))).compile()
+    assert canonical.key(f"http://s.test/a/0?sid={code(0)}") == "http://s.test/a/0"
+    assert canonical.key(f"http://s.test/now/0?sid={code(0)}") != "http://s.test/now/0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,3 +120,52 @@ def test_a_class_where_one_edit_fails_is_known_to_others() -> None:
     assert canonical.key("http://a.test/p70?ref=other") == "http://a.test/p70"
     kept = "http://a.test/p70?do=edit&ref=other"
     assert canonical.key(kept) == kept
+
+
+def test_no_guard_is_chosen_because_it_was_lucky() -> None:
+    """One of many names under which an edit does not happen to fail says nothing of its other pages."""
+    names = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "ivory", "jade")
+    pages: dict[str, str] = {}
+    for n in range(160):
+        name = f"{names[(7 * n + n // 9) % len(names)]}-{n}"
+        pages[f"http://s.test/doc/{name}"] = name
+        # The name does not matter: every fifth page was translated.
+        pages[f"http://s.test/fr/doc/{name}"] = f"{name} in French" if (n * n + n // 3) % 5 == 0 else name
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    (found,) = undust.find_duplicates(table).sites
+    learned = learn_site(found)
+    assert learned.candidates
+    assert [str(rule) for rule in learned.rules] == []
+
+
+def test_a_guard_that_explains_the_failures_is_no_luck() -> None:
+    """A parameter that matters in one of two folders is removed in the other, however few the folders."""
+    pages = {f"http://s.test/shop/{n}?z={n % 3}{k}{n}": f"item {n}" for n in range(24) for k in (1, 2)}
+    pages |= {f"http://s.test/news/{n}?z={n % 3}{k}{n}": f"news {n} {k}" for n in range(12) for k in (1, 2)}
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    (found,) = undust.find_duplicates(table).sites
+    canonical = RuleSet(learn_site(found).rules).compile()
+    assert canonical.key("http://s.test/shop/99?z=5") == canonical.key("http://s.test/shop/99?z=67")
+    assert canonical.key("http://s.test/news/99?z=5") != canonical.key("http://s.test/news/99?z=67")
+
+
+@pytest.mark.parametrize("folders", [("u",), ("u", "v")])
+def test_one_persons_folders_say_nothing_of_capitals_elsewhere(folders: tuple[str, ...]) -> None:
+    """Links of letters in both cases stay two pages, whatever other folders show."""
+    pages = {
+        f"http://s.test/{folder}/{name}{n}/{n}": f"{folder} {n}"
+        for n in range(9)
+        for folder in folders
+        for name in ("eve", "Eve", "EVE")
+    }
+    links = {f"{chr(97 + n % 26)}{chr(65 + n % 23)}x{n}": f"link {n}" for n in range(300)}
+    pages |= {
+        f"http://s.test/{'abcdefgh'[n % 8]}/{link}/{n}": page for n, (link, page) in enumerate(links.items())
+    }
+    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
+    (found,) = undust.find_duplicates(table).sites
+    for rules in (undust.learn(table), RuleSet(learn_site(found).rules)):
+        key = rules.compile().key
+        assert key("http://s.test/u/Eve5/7") == key("http://s.test/u/eve5/7")
+        for left, right in (("aBx", "abx"), ("h/aBx/7", "h/abx/7"), ("about/Us/1", "about/us/1")):
+            assert key(f"http://s.test/{left}") != key(f"http://s.test/{right}")

@@ -62,6 +62,36 @@ def test_the_job_learns_with_the_method_that_was_asked_for() -> None:
     assert {rule.learned_by for rule in rules} == {"edits"}
 
 
+def slashes(known: int, unknown: int) -> pa.Table:
+    """Return pages with and without a slash at the end, some of them without content."""
+    known_urls = [f"http://s.test/tag/{n}{end}" for n in range(known) for end in ("", "/")]
+    unknown_urls = [f"http://s.test/tag/x{n}{end}" for n in range(unknown) for end in ("", "/")]
+    digests = [f"{n // 2:016x}" for n in range(2 * known)]
+    urls = [*known_urls, *unknown_urls]
+    return pa.table({"url": urls, "digest": [*digests, *[None] * (2 * unknown)], "status": [200] * len(urls)})
+
+
+@pytest.mark.parametrize(("known", "unknown", "is_taken"), [(10, 0, True), (10, 8, False), (60, 8, True)])
+def test_pages_with_content_say_little_of_pages_without(known: int, unknown: int, is_taken: bool) -> None:  # noqa: FBT001
+    """Where half of what a rule merges has no content, half of it is unproved."""
+    canonical = undust.learn(slashes(known, unknown), methods="edits").compile()
+    assert (canonical.key("http://s.test/tag/x3/") == canonical.key("http://s.test/tag/x3")) == is_taken
+
+
+def test_a_rule_holds_where_pages_have_content() -> None:
+    """Feeds have content, and lists have none."""
+    name = "http://s.test/{}?owner={}".format
+    feeds = [f"{name('query', n)}&format=rss{end}" for n in range(60) for end in ("", "&x=1", "&x=2", "&x=w")]
+    lists = [f"{name('query', n)}{end}" for n in range(60) for end in ("", "&x=1", "&x=2", "&x=w")]
+    digests = [f"{n // 4:016x}" for n in range(len(feeds))]
+    urls = [*feeds, *lists]
+    seen = pa.table({"url": urls, "digest": [*digests, *[None] * len(lists)], "status": [200] * len(urls)})
+    canonical = undust.learn(seen, methods="edits").compile()
+    feed, one_list = f"{name('query', 7)}&format=rss", name("query", 7)
+    assert canonical.key(f"{feed}&x=2") == canonical.key(feed)
+    assert canonical.key(f"{one_list}&x=2") != canonical.key(one_list)
+
+
 def test_one_folder_speaks_for_itself() -> None:
     """What one user shows under a folder of their own merges no pages of others."""
     pages = {f"http://s.test/shop/list/{n}": f"list {n}" for n in range(400)}

@@ -15,7 +15,7 @@ from undust.cli.rule_options import sites_option
 from undust.jobs import STANDARD, require_readable
 from undust.jobs.application import Application, OutputOptions
 from undust.jobs.mapping import Canonicalizing, Surting
-from undust.jobs.rule_files import readable, rules_of
+from undust.jobs.rule_files import files_of_rules, rules_of
 from undust.jobs.urls_input import UrlsInput, named_files
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     surt: bool,
     only_changed: bool,
     stats: bool,
-    sites_file: str | None,
+    sites: str | None,
     threads: int,
     memory: int | None,
     as_json: bool,
@@ -87,12 +87,10 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust apply rules.json access.log --base https://shop.test
       undust apply rules.json urls.txt --only-changed --output-format csv
     """  # noqa: D301 -- click keeps the lines after a \b
-    _require_sense(
-        rules, (*(files or (STANDARD,)), *([sites_file] if sites_file else [])), output, as_json=as_json
-    )
-    require_readable((readable(rules), *([sites_file] if sites_file else [])))
+    _require_sense(rules, (*(files or (STANDARD,)), sites or ""), output, as_json=as_json)
+    require_readable(files_of_rules(rules, sites))
     paths = named_files(files or (STANDARD,))
-    canonicalizer = rules_of(rules, sites_file).compile()
+    canonicalizer = rules_of(rules, sites).compile()
     job = Application(
         Surting(canonicalizer, threads, stats)
         if surt

@@ -11,10 +11,11 @@ import click
 
 from undust.cli import options
 from undust.cli.options import say, say_json, show
+from undust.cli.rule_options import sites_option
 from undust.jobs import STANDARD, require_readable, text_from_bytes
 from undust.jobs.application import Application
 from undust.jobs.mapping import Added
-from undust.jobs.rule_files import load, readable
+from undust.jobs.rule_files import files_of_rules, rules_of
 from undust.jobs.urls_input import UrlsInput, is_url_text, named_files
 from undust.showing.listing import Text
 
@@ -41,6 +42,7 @@ ENDS = {
 @click.argument("rules", metavar="RULES", type=click.Path(allow_dash=True))
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
 @options.reading_options
+@sites_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per URL, each on a line.")
 def command(  # noqa: PLR0913 -- one argument per option
     rules: str,
@@ -50,6 +52,7 @@ def command(  # noqa: PLR0913 -- one argument per option
     column: str | None,
     base: str | None,
     log_format: str | None,
+    sites: str | None,
     as_json: bool,
 ) -> None:
     """Show each step from URL to its canonical form, with the rule of RULES that made it.
@@ -63,15 +66,15 @@ def command(  # noqa: PLR0913 -- one argument per option
       undust explain --json rules.json http://shop.test/a http://shop.test/b
       undust explain rules.json urls.txt | less
     """  # noqa: D301 -- click keeps the lines after a \b
-    require_readable([readable(rules)])
+    require_readable(files_of_rules(rules, sites))
     files = {url: named_files([url]) for url in urls if _is_file(url)}
-    if (rules, *urls).count(STANDARD) > 1:
-        message = "stdin can be read once, so name a file for the rules or for the URLs"
+    if (rules, *urls, sites).count(STANDARD) > 1:
+        message = "stdin can be read once, so name a file for the rules, for the URLs or for the sites"
         raise click.UsageError(message)
     if column is not None and not files:
         message = "a URL has no columns; leave out --column, or name a file"
         raise click.UsageError(message)
-    explaining = Explaining(load(rules).compile(), as_json=as_json)
+    explaining = Explaining(rules_of(rules, sites).compile(), as_json=as_json)
     job = Application(
         explaining, UrlsInput(input_format, column, base, log_format), tell=partial(say, err=True)
     )

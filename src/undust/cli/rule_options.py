@@ -34,10 +34,9 @@ new_file_option = click.option(
 )
 sites_option = click.option(
     "--sites",
-    "sites_file",
-    metavar="FILE",
+    metavar="FILE|NAME",
     type=click.Path(allow_dash=True),
-    help="Only the rules of the sites in FILE, one a line, and those for all sites.",
+    help="Only the rules of the sites in FILE, one a line, or of the site NAME; and those for all sites.",
 )
 sample_option = click.option(
     "--sample",

@@ -19,7 +19,7 @@ from undust.cli.rule_options import (
     with_sample,
 )
 from undust.jobs import STANDARD, require_readable
-from undust.jobs.rule_files import RuleSet, cost_of, load, out_of_effect, readable, rules_of
+from undust.jobs.rule_files import RuleSet, cost_of, files_of_rules, load, out_of_effect, readable, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -252,7 +252,7 @@ def diff(before: str, after: str, *, as_json: bool) -> None:
 @new_file_option
 @sites_option
 @as_json_option
-def compile_(file: str, output: str, sites_file: str | None, *, as_json: bool) -> None:
+def compile_(file: str, output: str, sites: str | None, *, as_json: bool) -> None:
     """Compile RULES into a file that every command takes instead of them.
 
     A compiled file is mapped into memory: a million rules are ready in milliseconds, and processes on one
@@ -261,11 +261,11 @@ def compile_(file: str, output: str, sites_file: str | None, *, as_json: bool) -
     """
     require_stdout_for_one(output, as_json=as_json)
     options.require_apart(output, file)
-    require_readable([readable(file), *([sites_file] if sites_file else [])])
-    if (file, sites_file).count(STANDARD) > 1:
+    require_readable(files_of_rules(file, sites))
+    if (file, sites).count(STANDARD) > 1:
         message = "stdin can be read once, so name a file for the rules or for the sites"
         raise click.UsageError(message)
-    rules = rules_of(file, sites_file)
+    rules = rules_of(file, sites)
     rules.compile_to(output)
     size = None if output == STANDARD else Path(output).stat().st_size
     if as_json:

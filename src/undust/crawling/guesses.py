@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 
+from undust.crawling.places import RuleUse
 from undust.crawling.rule_tests import (
     CHOICE_PAGES,
     FEW_PAGES,
@@ -24,7 +25,6 @@ from undust.crawling.rule_tests import (
     NUMBER_PAGES,
     VISIT_PAGES,
     RuleTest,
-    RuleUse,
     name_visits,
 )
 from undust.edits import DROP, Guard, ShapeCapture, making

@@ -7,6 +7,8 @@ the latest ones showed a text that was new.
 Other pages change between fetches: histories with their "two minutes ago", counters. A rule that is right
 elsewhere seems to fail there, whichever it is. In such a place a page is fetched a few times before its
 duplicates are skipped, and what happens there says nothing of rules.
+
+What a rule does to a URL is a step: the URL before and after it, the text that it changes, and the place.
 """
 
 from __future__ import annotations
@@ -15,10 +17,16 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Sequence
+
+    Steps = list[tuple[int, str]]
+    Way = tuple[str, Steps, str, Steps, Steps, str, str]
+    """What `Program.explain` says of a URL: its forms on the way to its key, which is the last but one."""
+    Step = tuple[str, str, str]
+    """The id of a rule, and a URL before and after it."""
 
 LEAST_FETCHED = 60
 """URLs that were fetched in a place before it can be a trap."""
@@ -39,6 +47,12 @@ DOUBTFUL_FETCHES = 8
 """Duplicates that are fetched in a place after a first test has failed there."""
 MOST_FETCHES = 3
 """Of one page of such a place beside its first: an endless site has to end even there."""
+FORM_PLACE: Final = 2
+KEY_PLACE: Final = 5
+OUTCOME_PLACE: Final = 6
+"""Places in a way: the canonical form, the key, and how it ended."""
+_BETWEEN = frozenset("?&/;")
+"""Between the parts of a URL that rules leave out."""
 _WORDS = re.compile(r"[?&;]([A-Za-z_]{1,16}=[A-Za-z]{1,12})(?=$|[&;#])")
 
 
@@ -191,3 +205,100 @@ def kind_of(url: str) -> str:
     'wiki.test/page?action&sid action=history'
     """
     return " ".join((place_of(url), *sorted(set(_WORDS.findall(url)))))
+
+
+class RuleUse(NamedTuple):
+    """What a rule does to one URL on the way to its key."""
+
+    id: str
+    value: str
+    """The text that it changes."""
+    place: str
+    """Where on the site."""
+
+    @classmethod
+    def between(cls, id_: str, before: str, after: str) -> RuleUse:
+        """Return what a rule did to a URL.
+
+        >>> RuleUse.between("r", "http://a.test/i?sid=5&id=1", "http://a.test/i?id=1")
+        RuleUse(id='r', value='sid=5', place='a.test/i?id')
+        """
+        return cls(id_, changed(before, after), place_of(after))
+
+
+def changed(before: str, after: str) -> str:
+    """Return the part of a URL that is not in what becomes of it, wherever in the query it was.
+
+    >>> changed("a.test/i?sid=5&id=1", "a.test/i?id=1"), changed("a.test/i?id=1&sid=5", "a.test/i?id=1")
+    ('sid=5', 'sid=5')
+    >>> changed("a.test/i?sort=up&size=1", "a.test/i?size=1")
+    'sort=up'
+    """
+    start, end = _changed_span(before, after)
+    # `?s` is the start of both: the part may as well begin a few letters earlier.
+    while (
+        start and before[start - 1] not in _BETWEEN and start < end and before[start - 1] == before[end - 1]
+    ):
+        start, end = start - 1, end - 1
+    return before[start:end].strip("&?")
+
+
+def _changed_span(before: str, after: str) -> tuple[int, int]:
+    """Return from where to where a text differs from what becomes of it."""
+    least = min(len(before), len(after))
+    if before[:least] == after[:least]:
+        return least, len(before)
+    low, high = 0, least - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[low:middle] == after[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    start, last, its_last = low, len(before), len(after)
+    low, high = 0, least - start
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[last - middle : last - low] == after[its_last - middle : its_last - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return start, last - low
+
+
+def until_one(mine: list[Step], its: list[Step]) -> list[Step]:
+    """Return the steps of two URLs with one key until they are the same.
+
+    A rule that leaves out the same text of both has nothing to do with what they have in common.
+    """
+    if not (mine and its):
+        return mine or its
+    mine, its = mine[:], its[:]
+    while mine and its and mine[-1][1] == its[-1][1]:
+        del mine[-1], its[-1]
+    shared = {step[0] for step in mine} & {step[0] for step in its}
+    if not shared:
+        return mine + its
+    ours, theirs = ({(step[0], changed(*step[1:])) for step in steps} for steps in (mine, its))
+    both = ours & theirs
+    return [step for step in mine + its if step[0] not in shared or (step[0], changed(*step[1:])) not in both]
+
+
+def all_steps(way: Way, ids: Sequence[str]) -> list[Step]:
+    """Return the steps of a URL to its key, by rules with these ids."""
+    before = way[0]
+    found: list[Step] = []
+    for steps in (way[1], way[3], way[4]):
+        for rule, after in steps:
+            found.append((ids[rule], before, after))
+            before = after
+    return found
+
+
+def uses_in(steps: Iterable[Step]) -> list[RuleUse]:
+    """Return what each rule does first in some steps."""
+    found: dict[str, RuleUse] = {}
+    for id_, before, after in steps:
+        if id_ not in found:
+            found[id_] = RuleUse.between(id_, before, after)
+    return list(found.values())

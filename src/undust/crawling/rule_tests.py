@@ -15,14 +15,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import crc32
 
-from undust.crawling.places import MOST_TRAP_PLACES, place_of
+from undust.crawling.places import MOST_TRAP_PLACES, RuleUse, changed, place_of
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from undust.crawling.places import Step
+
+    Question = tuple[str, str, str]
+    """The id of a rule, the URL that is known, and a text that the rule leaves out."""
 
 
 EXPLORE = 0.1
@@ -54,27 +59,7 @@ LEAST_VALUES, MOSTLY = 3, 0.6
 _RANDOM = re.compile(r"=(?=[^&]*\d)[A-Za-z0-9_-]{4,}$")
 """A parameter names a visit if it has this many values, such a share of all are different, and such a share
 of them looks like this."""
-_BETWEEN = frozenset("?&/;")
 _SPREADING, _MOST = 0x9E3779B97F4A7C15, 2**32 - 1
-
-
-class RuleUse(NamedTuple):
-    """What a rule does to one URL on the way to its key."""
-
-    id: str
-    value: str
-    """The text that it changes."""
-    place: str
-    """Where on the site."""
-
-    @classmethod
-    def between(cls, id_: str, before: str, after: str) -> RuleUse:
-        """Return what a rule did to a URL.
-
-        >>> RuleUse.between("r", "http://a.test/i?sid=5&id=1", "http://a.test/i?id=1")
-        RuleUse(id='r', value='sid=5', place='a.test/i?id')
-        """
-        return cls(id_, changed(before, after), place_of(after))
 
 
 def name_visits(different: Collection[str], seen: int) -> bool:
@@ -85,46 +70,6 @@ def name_visits(different: Collection[str], seen: int) -> bool:
     """
     are_random = sum(_RANDOM.search(value) is not None for value in different) >= MOSTLY * len(different)
     return are_random and len(different) >= max(LEAST_VALUES, MOSTLY * seen)
-
-
-def changed(before: str, after: str) -> str:
-    """Return the part of a URL that is not in what becomes of it, wherever in the query it was.
-
-    >>> changed("a.test/i?sid=5&id=1", "a.test/i?id=1"), changed("a.test/i?id=1&sid=5", "a.test/i?id=1")
-    ('sid=5', 'sid=5')
-    >>> changed("a.test/i?sort=up&size=1", "a.test/i?size=1")
-    'sort=up'
-    """
-    start, end = _changed_span(before, after)
-    # `?s` is the start of both: the part may as well begin a few letters earlier.
-    while (
-        start and before[start - 1] not in _BETWEEN and start < end and before[start - 1] == before[end - 1]
-    ):
-        start, end = start - 1, end - 1
-    return before[start:end].strip("&?")
-
-
-def _changed_span(before: str, after: str) -> tuple[int, int]:
-    """Return from where to where a text differs from what becomes of it."""
-    least = min(len(before), len(after))
-    if before[:least] == after[:least]:
-        return least, len(before)
-    low, high = 0, least - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    start, last, its_last = low, len(before), len(after)
-    low, high = 0, least - start
-    while low < high:
-        middle = (low + high + 1) // 2
-        if before[last - middle : last - low] == after[its_last - middle : its_last - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return start, last - low
 
 
 @dataclass(slots=True)
@@ -172,10 +117,12 @@ class RuleTest:
             self.places |= {use.place}
 
     def is_new(self, before: str, after: str) -> bool:
-        """Return whether it has not held for anything like this change of a URL yet."""
+        """Return whether it has not held often enough, or for nothing like this change of a URL yet."""
+        if len(self.places) < ENOUGH_PLACES and place_of(after) not in self.places:
+            return True
         if len(self.values) < ENOUGH_VALUES and changed(before, after) not in self.values:
             return True
-        return len(self.places) < ENOUGH_PLACES and place_of(after) not in self.places
+        return not self.is_proven
 
     def note(self, cover: str, use: RuleUse | None = None, *, is_good: bool) -> None:
         """Count a test against the URL that is known."""
@@ -222,9 +169,9 @@ class RuleTests:
     """Ids of guesses, with the pages for which each must hold."""
 
     ceiling: float = 0.0
-    """The largest chance of any rule."""
+    """The largest chance of any rule where nothing is new."""
     _usual: dict[str, float] = field(default_factory=dict)
-    _asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    _asked: Counter[Question] = field(default_factory=Counter)
     """How often each question was asked; one that was answered has no fetch left."""
     _passed: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each rule was right in each place."""
@@ -249,12 +196,29 @@ class RuleTests:
             test = self.of[id_]
             self._usual[id_] = test.usual_chance(self.explore) if self.explore else 0.0
             (self.unsettled.discard if test.is_settled else self.unsettled.add)(id_)
-        most = 1.0 if self.unsettled else max(self._usual.values(), default=0.0)
-        self.ceiling = most if self.explore else 0.0
+        self.ceiling = max(self._usual.values(), default=0.0)
 
-    def may_ask(self, lot: float, cover: str) -> bool:
-        """Return whether a URL with this number may be fetched to test any rule; a quick answer for most."""
-        return lot < self.ceiling or self.lot(cover) < self.explore
+    def may_ask(self, url: str, cover: str, steps: Iterable[Step]) -> bool:
+        """Return whether a URL may be fetched to test rules: a quick answer for most.
+
+        Args:
+            url: The URL.
+            cover: The URL that is known.
+            steps: All that rules do to both, what they have in common included.
+
+        """
+        if self.lot(url) < self.ceiling:
+            return True
+        lot = self.lot(cover)
+        # No place of a rule takes more pages than this share.
+        is_drawn = lot < self.explore
+        unsettled, of = self.unsettled, self.of
+        for id_, before, after in steps:
+            if id_ in unsettled and of[id_].is_new(before, after):
+                return True
+            if is_drawn and self._is_tested_in(id_, after, lot):
+                return True
+        return False
 
     def lot(self, url: str) -> float:
         """Return a number from 0 to 1 that depends on the seed and the URL alone."""
@@ -262,41 +226,50 @@ class RuleTests:
         number = crc32(url.encode("utf-8", "surrogatepass"), self.seed & _MOST) * _SPREADING
         return (number >> 32 & _MOST) / _MOST
 
-    def chance(self, steps: Iterable[tuple[str, str, str]], cover: str) -> float:
+    def chance(self, steps: Iterable[Step], questions: Mapping[str, Question], cover: str) -> float:
         """Return the chance that a URL is fetched to test what rules do to it and to the URL that is known.
 
         Args:
-            steps: The id of a rule, the URL before it, and after; those of the URL first.
+            steps: What rules do to both until they are one; those of the URL first.
+            questions: What each of them asks.
             cover: The URL that is known.
 
         """
-        most, seen = 0.0, set()
+        most, seen, lot = 0.0, set(), self.lot(cover)
         for id_, before, after in steps:
             if id_ in seen:
                 continue
             seen.add(id_)
             test = self.of[id_]
-            if self._asked and self._asked[self._question(id_, cover, before, after)] >= MOST_OF_A_PAGE:
+            if self._asked.get(questions[id_], 0) >= MOST_OF_A_PAGE:
                 if test.recent:
                     most = max(most, SUSPECTED)
                 continue
-            if id_ in self.unsettled and (not test.is_proven or test.is_new(before, after)):
+            if id_ in self.unsettled and test.is_new(before, after):
                 return 1.0
-            if self._is_tested_in(id_, after, cover):
+            if self._is_tested_in(id_, after, lot):
                 return 1.0
             most = max(most, self._usual[id_])
         return most
 
-    def _is_tested_in(self, id_: str, after: str, cover: str) -> bool:
+    def _is_tested_in(self, id_: str, after: str, lot: float) -> bool:
         """Return whether duplicates of a page test a rule because of the place: it may fail only here.
 
         The page is drawn, not the URL: an endless site has as many URLs of a page as one looks at.
         """
-        passed = self._passed[id_, place_of(after)]
+        passed = self._passed.get((id_, place_of(after)), 0)
         is_counted = passed or len(self._passed) < MOST_QUESTIONS
-        return bool(is_counted) and self.lot(cover) < self.explore * upper_bound(0, passed) ** 2
+        return bool(is_counted) and lot < self.explore * upper_bound(0, passed) ** 2
 
-    def _question(self, id_: str, cover: str, before: str, after: str) -> tuple[str, str, str]:
+    def questions(self, steps: Iterable[Step], cover: str) -> dict[str, Question]:
+        """Return what the first step of each rule asks."""
+        found: dict[str, Question] = {}
+        for id_, before, after in steps:
+            if id_ not in found and id_ in self.of:
+                found[id_] = self._question(id_, cover, before, after)
+        return found
+
+    def _question(self, id_: str, cover: str, before: str, after: str) -> Question:
         """Return what a test would answer: for one page, and for one text while that may matter.
 
         A text that looks random may be another one at every visit; all of them ask the same. So do texts
@@ -309,16 +282,13 @@ class RuleTests:
         is_known = _RANDOM.search(text) or (test.is_proven and text in test.values)
         return id_, cover, "" if is_known else text
 
-    def note_asked(
-        self, steps: Iterable[tuple[str, str, str]], cover: str, *, is_answered: bool = False
-    ) -> None:
+    def note_asked(self, questions: Mapping[str, Question], *, is_answered: bool = False) -> None:
         """Note that a duplicate is fetched to test rules, or that it showed the same page.
 
         An endless site asks the same again and again, and a dead page never answers.
         """
-        for id_, before, after in {step[0]: step for step in reversed([*steps])}.values():
-            if id_ in self.of and len(self._asked) < MOST_QUESTIONS:
-                question = self._question(id_, cover, before, after)
+        for question in questions.values():
+            if len(self._asked) < MOST_QUESTIONS:
                 self._asked[question] += MOST_OF_A_PAGE if is_answered else 1
 
     def note_unclear(self, uses: Iterable[RuleUse], *, is_blind: bool) -> list[str]:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from undust.crawling.fetched import keys_by, shown
 from undust.crawling.guesses import GUESS
-from undust.crawling.rule_tests import RuleUse, changed
+from undust.crawling.places import OUTCOME_PLACE, all_steps, until_one
 from undust.edits.making import SESSIONS, TRACKING, dropped
 from undust.rules import Rule, program_of
 from undust.rules.language import ANY_SITE
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
     from undust._core import Program
     from undust.crawling.fetched import Fetched
+    from undust.crawling.places import Steps
     from undust.crawling.rule_tests import RuleTests
     from undust.rules import RuleSet
-
-    Steps = list[tuple[int, str]]
-    Way = tuple[str, Steps, str, Steps, Steps, str, str]
-    """What `Program.explain` says of a URL: its forms on the way to its key, which is the last but one."""
 
 
 PRIOR = "prior"
@@ -60,10 +57,6 @@ _SECURED = len(TEXTS) - 1
 MOST_WITHDRAWN = 2
 """A rule that was withdrawn may come back if it is learned again, for what refuted it was seen then; not a
 rule that was withdrawn this often."""
-FORM_PLACE: Final = 2
-KEY_PLACE: Final = 5
-OUTCOME_PLACE: Final = 6
-"""Places in a way: the canonical form, the key, and how it ended."""
 MOST_FOLLOWED = 300
 """URLs of a site by which it is seen whether rules undo each other."""
 
@@ -279,42 +272,6 @@ def idle_guesses(rules: RuleSet, urls: Iterable[str]) -> set[str]:
     }
 
 
-def until_one(one: Way, other: Way) -> list[tuple[int, str, str]]:
-    """Return the steps of two URLs with one key until they are the same: rule, URL before, and after.
-
-    A rule that leaves out the same text of both has nothing to do with what they have in common.
-    """
-    mine, its = all_steps(one), all_steps(other)
-    while mine and its and mine[-1][1] == its[-1][1]:
-        del mine[-1], its[-1]
-    shared = {step[0] for step in mine} & {step[0] for step in its}
-    if not shared:
-        return mine + its
-    ours, theirs = ({(step[0], changed(*step[1:])) for step in steps} for steps in (mine, its))
-    both = ours & theirs
-    return [step for step in mine + its if step[0] not in shared or (step[0], changed(*step[1:])) not in both]
-
-
-def all_steps(way: Way) -> list[tuple[int, str, str]]:
-    """Return the steps of a URL to its key: rule, URL before, and after."""
-    before = way[0]
-    found = []
-    for steps in (way[1], way[3], way[4]):
-        for rule, after in steps:
-            found.append((rule, before, after))
-            before = after
-    return found
-
-
-def uses_in(steps: Iterable[tuple[str, str, str]]) -> list[RuleUse]:
-    """Return what each rule does first in some steps: id, URL before, and after."""
-    found: dict[str, RuleUse] = {}
-    for id_, before, after in steps:
-        if id_ not in found:
-            found[id_] = RuleUse.between(id_, before, after)
-    return list(found.values())
-
-
 class CrawledUrls(NamedTuple):
     """What is known of the URLs of a site."""
 
@@ -397,4 +354,5 @@ def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> Rule
 def _that_join(rules: RuleSet, pairs: set[tuple[str, str]]) -> set[str]:
     """Return the ids of the rules that make the URLs of pairs one."""
     explain, ids = rules.program.explain, rules.ids
-    return {ids[step[0]] for one, other in pairs for step in until_one(explain(one), explain(other))}
+    ways = ([all_steps(explain(url), ids) for url in pair] for pair in pairs)
+    return {step[0] for mine, its in ways for step in until_one(mine, its)}

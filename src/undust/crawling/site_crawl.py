@@ -27,29 +27,26 @@ from undust.crawling.messages import (
     Decision,
     joined,
 )
-from undust.crawling.places import UnstablePlaces
-from undust.crawling.relearning import next_learning
-from undust.crawling.rule_tests import Canonicals
-from undust.crawling.rules_in_use import (
+from undust.crawling.places import (
     FORM_PLACE,
     KEY_PLACE,
-    CrawledUrls,
+    UnstablePlaces,
     all_steps,
-    best_of,
-    idle_guesses,
     until_one,
     uses_in,
-    without_cycles,
 )
+from undust.crawling.relearning import next_learning
+from undust.crawling.rule_tests import Canonicals
+from undust.crawling.rules_in_use import CrawledUrls, best_of, idle_guesses, without_cycles
 from undust.learning.outcome import Unwanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from undust.crawling.fetched import PageRecord
-    from undust.crawling.places import Traps
-    from undust.crawling.rule_tests import RuleTests, RuleUse
-    from undust.crawling.rules_in_use import RulesInUse, Way
+    from undust.crawling.places import RuleUse, Step, Traps, Way
+    from undust.crawling.rule_tests import RuleTests
+    from undust.crawling.rules_in_use import RulesInUse
     from undust.rules import Rule, RuleSet
 
 MOST_ERRORS, LED_AWAY = 3, 2
@@ -110,9 +107,11 @@ class SiteCrawl:
         """Return what to do with a URL, and whether it is skipped for the first time."""
         way = self.explain(url)
         canonical, key = way[FORM_PLACE], way[KEY_PLACE]
-        if url in self.fetched.records:
-            return Decision(url, "skip", key, canonical, WAS_FETCHED), False
         cover = self.covers.get(key)
+        if url in self.fetched.records:
+            # Of a page that another URL has shown no error needs to be tried again.
+            is_found = cover != url and cover in self.fetched.records
+            return Decision(url, "skip", key, canonical, COVERED_KEY if is_found else WAS_FETCHED), False
         if cover is None and (page := self.canonicals.page_for(key)) is not None:
             return self._decide_named(url, way, page)
         if cover is None or cover == url:
@@ -145,25 +144,27 @@ class SiteCrawl:
         return Decision(url, "skip", key, canonical, NAMED_BY_PAGE), self._skip(url, key)
 
     def _explores(self, url: str, way: Way, cover: str) -> bool:
-        lot = self.tests.lot(url)
-        if self.traps.holds(url):
+        if not self.tests.explore or self.traps.holds(url):
             return False
-        if self.tests.explore and self.unstable.doubts(way[FORM_PLACE]):
+        if self.unstable.doubts(way[FORM_PLACE]):
             return True
-        if not self.tests.may_ask(lot, cover):
+        mine, its = all_steps(way, self.rules.ids), self._steps_of(cover, way[KEY_PLACE])
+        if not self.tests.may_ask(url, cover, mine + its):
             return False
-        steps = self._steps(way, cover)
-        if lot >= self.tests.chance(steps, cover):
+        steps = until_one(mine, its)
+        questions = self.tests.questions(steps, cover)
+        if self.tests.lot(url) >= self.tests.chance(steps, questions, cover):
             return False
-        self.tests.note_asked(steps, cover)
+        self.tests.note_asked(questions)
         return True
 
-    def _steps(self, way: Way, cover: str) -> list[tuple[str, str, str]]:
-        """Return what rules do to a URL and to another until they are one: id, URL before, and after."""
-        ids = self.rules.ids
-        # No rule changes a URL that is the key.
-        steps = all_steps(way) if cover == way[KEY_PLACE] else until_one(way, self.explain(cover))
-        return [(ids[place], before, after) for place, before, after in steps]
+    def _steps_of(self, url: str, key: str) -> list[Step]:
+        """Return what rules do to a URL until it is its key."""
+        return [] if url == key else all_steps(self.explain(url), self.rules.ids)
+
+    def _steps(self, way: Way, cover: str) -> list[Step]:
+        """Return what rules do to a URL and to another until they are one."""
+        return until_one(all_steps(way, self.rules.ids), self._steps_of(cover, way[KEY_PLACE]))
 
     def _skip(self, url: str, key: str) -> bool:
         self.pending.pop(url, None)
@@ -277,7 +278,7 @@ class SiteCrawl:
         verdict = self.fetched.compare(url, cover)
         is_good = verdict == "same"
         if is_good:
-            self.tests.note_asked(steps, cover, is_answered=True)
+            self.tests.note_asked(self.tests.questions(steps, cover), is_answered=True)
         form = self.canonical(url)
         if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
             return False

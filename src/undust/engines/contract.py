@@ -129,6 +129,10 @@ class Engine(Protocol):
         """Remove all that is left of the work."""
 
     @property
+    def folder(self) -> str | None:
+        """Where files of this machine go that do not outlive the job; the system's place if it is not set."""
+
+    @property
     def site_rows(self) -> int:
         """How many rows of one site are looked at together; see `budget.site_rows`."""
 

@@ -71,6 +71,11 @@ class LocalEngine:
         self._spool.scratch.close()
 
     @property
+    def folder(self) -> str:
+        """Where files go that do not outlive the job."""
+        return str(self._spool.scratch.parent)
+
+    @property
     def site_rows(self) -> int:
         """How many rows of one site are looked at together."""
         return site_rows(self.budget.memory)

@@ -19,10 +19,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from heapq import merge
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import IO
 
 
 try:
@@ -149,7 +150,10 @@ MOST_RUNS = 128
 
 
 def sorted_lines(
-    lines: Iterable[bytes], run_bytes: int = RUN_BYTES, most_runs: int = MOST_RUNS
+    lines: Iterable[bytes],
+    run_bytes: int = RUN_BYTES,
+    most_runs: int = MOST_RUNS,
+    folder: str | None = None,
 ) -> Iterator[bytes]:
     r"""Yield lines, each with its line feed, in the order of their bytes.
 
@@ -162,15 +166,16 @@ def sorted_lines(
     if second is None:
         yield from first
         return
-    with temporary_folder("undust-sort-") as folder:
-        paths = [_written(first, Path(folder) / "0"), _written(second, Path(folder) / "1")]
+    with temporary_folder("undust-sort-", folder) as made_folder:
+        place = Path(made_folder)
+        paths = [_written(first, place / "0"), _written(second, place / "1")]
         del first, second
         made = len(paths)
         for run in runs:
-            paths.append(_written(run, Path(folder) / str(made)))
+            paths.append(_written(run, place / str(made)))
             made += 1
         while len(paths) > most_runs:
-            joined = _written(_merged(paths[:most_runs]), Path(folder) / str(made))
+            joined = _written(_merged(paths[:most_runs]), place / str(made))
             made += 1
             for path in paths[:most_runs]:
                 path.unlink()
@@ -205,3 +210,67 @@ def _written(lines: Iterable[bytes], path: Path) -> Path:
 def _merged(paths: list[Path]) -> Iterator[bytes]:
     with ExitStack() as opened:
         yield from merge(*(opened.enter_context(path.open("rb")) for path in paths))
+
+
+HELD_LINE_BYTES = 8 << 20
+"""Lines of more bytes than these go to a file."""
+
+
+class OrderedLines:
+    r"""Lines that come in any order and are read in the order of their bytes, as often as wanted.
+
+    If they are many, they lie in a file without a name, which ends with the process, however that ends.
+
+    >>> lines = OrderedLines()
+    >>> lines.add(b"b"), lines.add(b"a"), list(lines), len(lines)
+    (None, None, [b'a', b'b'], 2)
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = folder
+        self._use(self._new_file())
+        self._count = 0
+        self._is_ordered = True
+
+    def _new_file(self) -> IO[bytes]:
+        from tempfile import SpooledTemporaryFile  # noqa: PLC0415 -- slow to load, and few commands need it
+
+        return cast(
+            "IO[bytes]", SpooledTemporaryFile(HELD_LINE_BYTES, dir=str(parent_of_folders(self._folder)))
+        )
+
+    def _use(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._end = weakref.finalize(self, file.close)
+
+    def add(self, line: bytes) -> None:
+        """Take a line, which has no line feed."""
+        if self._is_ordered:
+            self._file.seek(0, os.SEEK_END)
+            self._is_ordered = False
+        self._file.write(line + b"\n")
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[bytes]:
+        if not self._is_ordered:
+            self._put_in_order()
+        at = 0
+        # Several readers may be at different places.
+        while lines := self._lines_at(at):
+            at += sum(map(len, lines))
+            yield from (line[:-1] for line in lines)
+
+    def _lines_at(self, place: int) -> list[bytes]:
+        self._file.seek(place)
+        return self._file.readlines(HELD_LINE_BYTES // 8)
+
+    def _put_in_order(self) -> None:
+        self._file.seek(0)
+        ordered = self._new_file()
+        ordered.writelines(sorted_lines(self._file, HELD_LINE_BYTES, folder=self._folder))
+        self._end()
+        self._use(ordered)
+        self._is_ordered = True

@@ -5,13 +5,16 @@
 
 The rules are broadcast once; each Python process of an executor compiles them once, whatever the number of
 its tasks and frames, and works on Arrow batches. A task has no side effect, so Spark may run it again.
+
+Spark Connect has no broadcast: there the rules travel, packed, with the function, in the plan of the query.
 """
 
 from __future__ import annotations
 
 import hashlib
+import zlib
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from undust.extras import require
 
@@ -27,12 +30,14 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from pyspark import Broadcast
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from undust.rules import Canonicalizer, Rules
 
 MOST_SETS = 4
 """Rule sets that a process keeps compiled; the one unused for longest is released."""
+MOST_TRAVELLING = 32 << 20
+"""Bytes of packed rules in a plan: Spark Connect takes messages of 128 MB, and sends plans again."""
 
 
 def canonicalize(frame: DataFrame, rules: Rules, column: str = "url", into: str = "canonical") -> DataFrame:
@@ -65,12 +70,34 @@ def _mapped(frame: DataFrame, rules: Rules, column: str, into: str, *, keys: boo
     fields = frame.schema.fields
     _require_texts(fields, column)
     data = canonicalizer(rules).rules.dumps()
-    packed = frame.sparkSession.sparkContext.broadcast((hashlib.sha256(data).digest(), data))
+    packed = travelling(frame.sparkSession, hashlib.sha256(data).digest(), zlib.compress(data))
     written = StructField(into, StringType())
     place = next((place for place, field in enumerate(fields) if field.name == into), len(fields))
     schema = StructType([*fields[:place], written, *fields[place + 1 :]])
     function = partial(_with_column, packed=packed, column=column, into=into, keys=keys)
     return frame.mapInArrow(function, schema)
+
+
+class TravellingRules(NamedTuple):
+    """What goes with a function where there is no broadcast."""
+
+    value: tuple[bytes, bytes]
+
+
+def travelling(
+    spark: SparkSession, digest: bytes, data: bytes
+) -> Broadcast[tuple[bytes, bytes]] | TravellingRules:
+    """Return packed rules in a form that reaches every executor."""
+    context = getattr(spark, "sparkContext", None)
+    if context is not None:
+        return context.broadcast((digest, data))
+    if len(data) > MOST_TRAVELLING:
+        message = (
+            f"{len(data):,} bytes of packed rules are too many for Spark Connect, which has no broadcast; "
+            "load the rules of fewer sites with undust.load(path, sites), or use a session without Connect"
+        )
+        raise UndustError(message)
+    return TravellingRules((digest, data))
 
 
 def _require_texts(fields: list[StructField], column: str) -> None:
@@ -86,7 +113,7 @@ def _require_texts(fields: list[StructField], column: str) -> None:
 
 def _with_column(
     batches: Iterator[pa.RecordBatch],
-    packed: Broadcast[tuple[bytes, bytes]],
+    packed: Broadcast[tuple[bytes, bytes]] | TravellingRules,
     column: str,
     into: str,
     *,
@@ -101,7 +128,7 @@ def _with_column(
 
 
 class Packed:
-    """The bytes of a rule file, identified by their digest alone."""
+    """The packed bytes of a rule file, identified by the digest of the file alone."""
 
     def __init__(self, digest: bytes, data: bytes) -> None:
         self.digest = digest
@@ -116,4 +143,4 @@ class Packed:
 
 @lru_cache(MOST_SETS)
 def _compiled(packed: Packed) -> Canonicalizer:
-    return RuleSet.loads(packed.data).compile()
+    return RuleSet.loads(zlib.decompress(packed.data)).compile()

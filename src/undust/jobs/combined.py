@@ -30,21 +30,27 @@ from undust.files.replacing import checked_line, content_of_line, lock, whole_li
 from undust.files.streams import STANDARD
 from undust.jobs.find_duplicates import declared_in, table_with_site
 from undust.jobs.first_look import COUNTED_TOGETHER, QUIET_TEST, SILENT_TEST
-from undust.jobs.learn_result import ACROSS, CLUSTERING, GIANTS, GROUPING, LEARNING, Stages
+from undust.jobs.learn_result import (
+    ACROSS,
+    CLUSTERING,
+    GIANTS,
+    GROUPING,
+    LEARNING,
+    CountedSites,
+    SitesTogether,
+    Stages,
+)
 from undust.jobs.one_site import (
     LEARNED,
-    CountedSites,
     LearningTask,
-    SitesTogether,
     failed_row,
     labelled_of,
     learn_clusters,
     learn_rows,
-    leaves_a_row,
     outcome_of,
 )
 from undust.jobs.read import is_address
-from undust.jobs.records import FAMILY, EngineShapes, from_text, said_rows, to_text
+from undust.jobs.records import FAMILY, EngineShapes, StoredOutcomes, from_text, said_rows, to_text
 from undust.jobs.sampled_sites import Giants
 from undust.learning import Outcome, Requirements
 from undust.measuring.judged import has_labels
@@ -276,9 +282,9 @@ class EngineRun:
     watch: Watch | None
     failed: dict[str, str] = field(default_factory=dict)
     found: list[SiteOutcome] = field(default_factory=list)
-    """What sites gave; where there are very many, only those of which more is kept than counts."""
+    """What each site gave, unless there are very many."""
     together: SitesTogether | None = None
-    """What is known of the others."""
+    """What is known of very many."""
     _counted: CountedSites | None = None
     _said: list[pa.Table] = field(default_factory=list)
     """What sites say of shapes that did not come through the engine just now."""
@@ -308,7 +314,7 @@ class EngineRun:
             if self._may_be_quiet and survey.sites >= COUNTED_TOGETHER:
                 table, quiet = engine.set_aside(table, QUIET_TEST)
                 table, silent = engine.set_aside(table, SILENT_TEST)
-                self._counted = CountedSites()
+                self._counted = CountedSites(StoredOutcomes(engine.folder))
             if self.watch:
                 sites, rows = quiet.sites + silent.sites, quiet.rows + silent.rows
                 self.watch.expect(survey.sites - sites, survey.rows - rows)
@@ -350,10 +356,7 @@ class EngineRun:
             return
         if learned.shown and not is_kept:
             self._said.append(said_rows(learned.shown, self.task.requirements))
-        if leaves_a_row(learned):
-            self.found.append(learned._replace(shown=[]))
-        else:
-            self._counted.add(learned)
+        self._counted.add(learned)
 
     @property
     def _function(self) -> SiteFunction:

@@ -163,7 +163,7 @@ class LearnPlan:
         )
         with stages.timed(ACROSS):
             rules = outcome.rules
-        refusals = refusals_of(outcome)
+        refusals = refusals_of(outcome) if self.keep_refused else {}
         found = LearnedRules(outcome, rules, refusals, seen, outcome.failed, outcome.drift, journal)
         if found.failed and not outcome.site_counts[0]:
             raise UndustError(found.why)

@@ -8,14 +8,13 @@ A small pass over what all sites gave follows: the rules for all of them, and th
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from undust.engines import NONE_SET_ASIDE, SITE
+from undust.engines import SITE
 from undust.errors import UndustError
 from undust.jobs.proposals import proposed_beside
 from undust.jobs.records import (
@@ -41,7 +40,7 @@ from undust.learning import (
     wanted,
 )
 from undust.learning.across import rules_of_shapes
-from undust.learning.bounds import HeldPairs, modelled_loss, with_bounds
+from undust.learning.bounds import modelled_loss, with_bounds
 from undust.learning.edited import FinalSample, combined_rules, edited_rules, is_checked_site
 from undust.measuring import totals_of
 from undust.measuring.judged import has_labels, labelled_from_duplicates, labelled_from_labels
@@ -56,10 +55,9 @@ from undust.statistics import Totals
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from undust.engines import SetAside
+    from undust.jobs.learn_result import SitesTogether
     from undust.jobs.records import Fated
     from undust.learning import SiteRules, SiteTally
-    from undust.learning.generic import ShapeTable
     from undust.measuring import Labelled
     from undust.pages.clustering import Declaration, SiteClusters
     from undust.rules import Rule
@@ -229,104 +227,6 @@ def _doubts(site: SiteClusters) -> tuple[str, ...]:
     return tuple(sorted(kinds or ({EMPTY} if site.distrusted.any() else ())))
 
 
-@dataclass
-class CountedSites:
-    """Sites that were learned from and gave no rule: what is left of them is sums."""
-
-    sites: int = 0
-    urls: int = 0
-    pages: int = 0
-    candidates: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    held_pairs: int = 0
-    held_false: int = 0
-    totals: Totals = field(default_factory=Totals)
-    doubts: set[str] = field(default_factory=set)
-    has_evidence: bool = False
-
-    def add(self, learned: SiteOutcome) -> None:
-        """Count a site."""
-        own = learned.rules
-        self.sites += 1
-        self.urls += own.urls
-        self.pages += own.pages
-        self.candidates += own.candidates
-        self.rejected.update(own.rejected)
-        self.held_pairs += own.held_pairs
-        self.held_false += own.held_false
-        self.totals += learned.totals
-        self.doubts.update(learned.doubts)
-        self.has_evidence |= learned.has_evidence
-
-
-def leaves_a_row(learned: SiteOutcome) -> bool:
-    """Return whether there is more to remember of a site than counts."""
-    own = learned.rules
-    return bool(own.rules or own.refused or own.sampled or learned.proposed or learned.again)
-
-
-@dataclass(frozen=True)
-class SitesTogether:
-    """What is known of very many sites without a word on each."""
-
-    shapes: ShapeTable
-    """What they say of rules for all sites."""
-    quiet: SetAside = NONE_SET_ASIDE
-    """Those without duplicates (see `first_look`): of these every URL is a page, and stays."""
-    silent: SetAside = NONE_SET_ASIDE
-    """Those with few URLs of which nothing is known."""
-    counted: CountedSites = field(default_factory=CountedSites)
-    """Those without rules."""
-
-
-@dataclass(frozen=True)
-class ManySites(Outcome):
-    """The outcome where only sites with rules are listed."""
-
-    quiet: SetAside = NONE_SET_ASIDE
-    silent: SetAside = NONE_SET_ASIDE
-    counted: CountedSites = field(default_factory=CountedSites)
-
-    @property
-    def site_counts(self) -> tuple[int, int, int]:
-        """How many sites there are, with how many URLs and pages to learn from."""
-        sites, urls, pages = super().site_counts
-        quiet, silent, counted = self.quiet, self.silent, self.counted
-        return (
-            sites + quiet.sites + silent.sites + counted.sites,
-            urls + quiet.rows + silent.rows + counted.urls,
-            pages + quiet.rows + silent.rows + counted.pages,
-        )
-
-    @property
-    def rejected(self) -> Counter[str]:
-        """Why candidates were not taken, and how many."""
-        return super().rejected + self.counted.rejected
-
-    @property
-    def held(self) -> HeldPairs:
-        """The pairs of held-out pages of all sites that the rules send to one form."""
-        own = super().held
-        return HeldPairs(own.pairs + self.counted.held_pairs, own.false + self.counted.held_false)
-
-    @property
-    def all_totals(self) -> Totals:
-        """The counts of all sites together."""
-        seen = ("seen", "seen_normalized", "seen_left")
-        quiet = dict.fromkeys((*seen, "judged", "pages", "normalized", "left"), self.quiet.rows)
-        silent = dict.fromkeys(seen, self.silent.rows)
-        return super().all_totals + self.counted.totals + Totals(**quiet) + Totals(**silent)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the counts for machines."""
-        told = super().as_json()
-        return told | {
-            "candidates": told["candidates"] + self.counted.candidates,
-            "sites_without_duplicates": self.quiet.sites,
-            "sites_without_rules": self.counted.sites + self.silent.sites,
-        }
-
-
 def outcome_of(
     found: Iterable[SiteOutcome],
     task: LearningTask,
@@ -342,9 +242,12 @@ def outcome_of(
         task: What was done with each.
         update: Rules from before.
         keeps_values: Whether examples show the values of parameters that are dropped.
-        together: What is known of sites that left no row, if there are very many.
+        together: What is known of all of them together, if there are very many; then nothing is in `found`.
 
     """
+    if together is not None:
+        across = rules_of_shapes(together.shapes, task.requirements) if task.is_across else ()
+        return together.outcome(across, keeps_values=keeps_values)
     learned = sorted(found, key=lambda each: each.rules.site)
     sites = tuple(each.rules for each in learned)
     shown = [row for each in learned for row in each.shown]
@@ -353,14 +256,6 @@ def outcome_of(
     doubts = tuple(sorted({doubt for each in learned for doubt in each.doubts}))
     proposed = tuple(rule for each in learned for rule in each.proposed)
     counted: dict[str, Any] = {"doubts": doubts, "totals": totals, "proposed": proposed}
-    if together is not None:
-        quiet, silent, others = together.quiet, together.silent, together.counted
-        has_evidence |= bool(quiet.sites) or others.has_evidence
-        counted["doubts"] = tuple(sorted({*doubts, *others.doubts}))
-        counted |= {"across": rules_of_shapes(together.shapes, task.requirements) if task.is_across else ()}
-        return ManySites(
-            sites, keeps_values, has_evidence, quiet=quiet, silent=silent, counted=others, **counted
-        )
     new = rules_across(shown, task.requirements)
     if update is None:
         return Outcome(sites, keeps_values, has_evidence, new, **counted)

@@ -18,13 +18,17 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import astuple, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 import pyarrow as pa
 
 from undust.engines import SITE
+from undust.engines.spool import Scratch
+from undust.files.temporary import OrderedLines
 from undust.judging.checked import CheckedPages
 from undust.learning import RefusedRule, SitePages, SiteRules, SiteTally, State
 from undust.learning.generic import SHOWN, ShapeSums, SharedShape, SiteVote, vote_of
@@ -32,7 +36,7 @@ from undust.rules import Rule, program_of
 from undust.statistics import Totals, interval, upper_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from undust.engines import Engine
     from undust.learning import Requirements
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
     from undust.pages.clustering import SiteClusters
 
     Fated = list[tuple[Fate, Rule]]
+
+T = TypeVar("T")
 
 _ALL = sys.maxsize
 FAILED = "failed on all of the site"
@@ -184,6 +190,52 @@ def from_text(text: str) -> SiteOutcome:
 def _shown(row: list[Any]) -> SiteTally:
     """Return what a site says of one shape; ten thousand sites say it in the same words."""
     return SiteTally._make(sys.intern(value) if isinstance(value, str) else value for value in row)
+
+
+class StoredOutcomes:
+    """What sites gave, in the order of the sites; if they are many, on the disk."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._lines = OrderedLines(folder)
+        self._naming = Scratch(folder).naming
+
+    def add(self, learned: SiteOutcome) -> None:
+        """Keep what a site gave."""
+        with self._naming():
+            self._lines.add(f"{learned.rules.site}\t{to_text(learned)}".encode())
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[SiteOutcome]:
+        with self._naming():
+            for line in self._lines:
+                yield from_text(line.partition(b"\t")[2].decode())
+
+
+class StoredParts(Sequence[T]):
+    """One part of what sites gave, made whenever it is asked for."""
+
+    def __init__(
+        self, stored: StoredOutcomes, parts: Callable[[SiteOutcome], Iterable[T]], count: int
+    ) -> None:
+        self._stored, self._parts, self._count = stored, parts, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[T]:
+        for learned in self._stored:
+            yield from self._parts(learned)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        return next(islice(self, range(self._count)[place], None))
 
 
 FAMILY = "family"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from undust.display import how_many
-from undust.files.streams import read_whole
+from undust.errors import RuleError
+from undust.files.streams import STANDARD, read_whole
 from undust.rules import Canonicalizer, Explanation, Rule, RuleSet, Step, load
 from undust.rules.compiled import OrderedRules, dependents
 from undust.rules.files import MOST_FILE_BYTES, is_folder, readable
@@ -25,6 +27,7 @@ __all__ = [
     "Step",
     "cost_of",
     "decision",
+    "files_of_rules",
     "is_folder",
     "is_proposed",
     "load",
@@ -35,12 +38,28 @@ __all__ = [
 ]
 
 
-def rules_of(file: str, sites_file: str | None) -> RuleSet:
-    """Return the rules of a file, or of some of its sites."""
-    if sites_file is None:
+def files_of_rules(file: str, sites: str | None) -> list[str]:
+    """Return the files that `rules_of` reads: the one of the rules, and the one that lists sites."""
+    return [readable(file), *([sites] if sites is not None and not _is_name(sites) else [])]
+
+
+def rules_of(file: str, sites: str | None) -> RuleSet:
+    """Return the rules of a file, or of some of its sites: those that another file lists, or a single one."""
+    if sites is None:
         return load(file)
-    lines = read_whole(sites_file, MOST_FILE_BYTES).decode("utf-8", "replace").splitlines()
-    return load(file, filter(None, map(str.strip, lines)))
+    if not _is_name(sites):
+        lines = read_whole(sites, MOST_FILE_BYTES).decode("utf-8", "replace").splitlines()
+        return load(file, filter(None, map(str.strip, lines)))
+    rules = load(file, [sites])
+    if all(rule["site"] == ANY_SITE for rule in rules.raw):
+        message = f"{sites}: there is no such file, and {file} has no rules of a site of this name; check it"
+        raise RuleError(message)
+    return rules
+
+
+def _is_name(sites: str) -> bool:
+    """Return whether this is the name of a site: it has the form of one, and no file is called so."""
+    return sites != STANDARD and "." in sites and "/" not in sites and not Path(sites).exists()
 
 
 def out_of_effect(before: RuleSet, after: RuleSet) -> list[Rule]:

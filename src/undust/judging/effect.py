@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -68,10 +69,13 @@ class EditEffect:
     """Parameters of which other edits remove some value, and that value."""
     welcome: int = 0
     """Images that move to where the site sends others."""
+    unknown: Bools | None = None
+    """Of each vote: whether nothing is known of what one of the two shows."""
 
     def among(self, votes: Bools) -> EditEffect:
         """Return the same with some of the votes."""
-        some = {name: getattr(self, name)[votes] for name in ("left", "right", "group", "ratios", "page")}
+        names = ("left", "right", "group", "ratios", "page", "unknown")
+        some = {name: column[votes] for name in names if (column := getattr(self, name)) is not None}
         return replace(self, **some)
 
     @cached_property
@@ -130,6 +134,11 @@ class EditEffect:
         """Pages that come under another one without evidence of what they show."""
         return self._distinct(self.ratios == 0)
 
+    @cached_property
+    def unseen(self) -> int:
+        """Those of them of which nothing is known at all; others say nothing because they change."""
+        return 0 if self.unknown is None else self._distinct((self.ratios == 0) & self.unknown)
+
     def _distinct(self, votes: Bools) -> int:
         if not votes.any():
             return 0
@@ -159,10 +168,11 @@ def effects(state: KeyState, edits: Sequence[Edit], among: Ints | None = None) -
     left = np.concatenate([each.left for each in found]) if found else np.zeros(0, np.int64)
     right = np.concatenate([each.right for each in found]) if found else np.zeros(0, np.int64)
     ratios = state.site.evidence.ratios(state.speaker[left], state.speaker[right])
+    unknown = _unknown(state, left, right)
     ends = np.cumsum([0, *(len(each.left) for each in found)])
     return [
-        _effect(state, edit, moves, ratios[ends[place] : ends[place + 1]])
-        for place, (edit, moves) in enumerate(zip(edits, found, strict=True))
+        _effect(state, edit, moves, ratios[start:end], unknown[start:end])
+        for edit, moves, (start, end) in zip(edits, found, pairwise(ends.tolist()), strict=True)
     ]
 
 
@@ -194,7 +204,13 @@ def _asked(state: KeyState, edits: Sequence[Edit], among: Ints | None) -> Iterat
         yield _Moves(image[moved], target[moved], gone[moved], left[met], right[met], group[met], fewer)
 
 
-def _effect(state: KeyState, edit: Edit, moves: _Moves, ratios: Floats) -> EditEffect:
+def _unknown(state: KeyState, left: Ints, right: Ints) -> Bools:
+    """Return of pairs of keys whether nothing is known of what one of them shows."""
+    is_silent = state.site.evidence.silent
+    return is_silent(state.speaker[left]) | is_silent(state.speaker[right])
+
+
+def _effect(state: KeyState, edit: Edit, moves: _Moves, ratios: Floats, unknown: Bools) -> EditEffect:
     met = moves.target < len(state.keys)
     there = np.zeros(len(moves.image), np.bool_)
     there[met] = state.is_preferred[state.image_of_key[moves.target[met]]]
@@ -213,6 +229,7 @@ def _effect(state: KeyState, edit: Edit, moves: _Moves, ratios: Floats) -> EditE
         state.image_texts,
         state.defaults,
         int(there.sum()),
+        unknown,
     )
 
 
@@ -250,6 +267,7 @@ def transition(before: KeyState, after: KeyState, edit: Edit) -> EditEffect:
         before.image_texts,
         before.defaults,
         int(after.is_preferred[became[moved]].sum()),
+        _unknown(before, left, right),
     )
 
 

@@ -262,8 +262,8 @@ class WithoutUnstable:
         self._evidence, self._is_unstable = evidence, is_unstable
 
     def silent(self, rows: Ints) -> Bools:
-        """Return of URLs whether nothing is known that could be compared."""
-        return self._evidence.silent(rows) | self._is_unstable[rows]
+        """Return of URLs whether nothing is known of them; of unstable pages it is known that they change."""
+        return self._evidence.silent(rows)
 
     def ratios(self, left: Ints, right: Ints) -> Floats:
         """Return what is known of each pair; evidence for one page is believed all the same."""

@@ -204,6 +204,11 @@ class KeyState:
         rows, rules = self._uses
         return np.unique(rows[np.isin(rules, numbers)])
 
+    @property
+    def kept_only(self) -> Self:
+        """The URLs without any edit, but for what is kept as it is."""
+        return type(self)(self.site, tuple(edit for edit in self.edits if edit.operation == KEEP))
+
     def without(self, *edits: Edit) -> Self:
         """Return the state under some edits fewer."""
         return type(self)(self.site, tuple(each for each in self.edits if each not in edits))

@@ -31,7 +31,7 @@ from undust.judging.verdict import LEAST_RISK
 from undust.learning.bounds import PUBLISHED_METHODS, Beliefs
 from undust.learning.failing_pages import CALM, UnstablePages
 from undust.learning.outcome import MADE_UP_URLS, MERGED
-from undust.learning.texts import adds_a_value, makes_up, renames, renumbers
+from undust.learning.texts import adds_a_value, makes_up, pieces_of, renames, renumbers
 from undust.pages import EVIDENCE_MOST
 from undust.privacy import is_random
 from undust.rules import RuleSet, program_of
@@ -40,7 +40,7 @@ from undust.searching.doubts import other_numbers
 from undust.searching.removed_texts import is_page_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -71,6 +71,7 @@ IDLE_NUMBERS, IDLE_SHARE = 3, 0.15
 """URLs, and share of the URLs that lose a number, which must show that the number does not matter."""
 LOSING_SHARE = 0.5
 """Share of the changed URLs that must lose a number before the rule is one about numbers."""
+_LOWER = re.compile(r"\{(?:p|rest):lower\}")
 _NUMBER = re.compile(r"(?<![^\W_])\d{1,9}(?![^\W_])")
 """Longer numbers are times and tokens."""
 WORST = 0.1
@@ -80,7 +81,9 @@ LEAST_WORST = 1.0
 LEAST_RIGHT = 0.95
 """The share of pages that must be expected to be right; since no ratio exceeds 4, it is 0.982 at most."""
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
-"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched."""
+MET |= dict.fromkeys(sorted(PUBLISHED_METHODS), 0.1)
+"""Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched. Where
+a part is never missing, no value of it is better than the others: keys hide such a part instead."""
 
 DEFAULTS = 3
 """Lists that identify the default of a number."""
@@ -109,6 +112,8 @@ class Acceptance:
         ):
             return False
         if self.pages.has_blocks and not self._are_one(state, effect, rule):
+            return False
+        if not holds_in_all_folders(state, effect, rule):
             return False
         loses_little = (
             effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
@@ -166,7 +171,10 @@ class Acceptance:
             least = max(least, requirements.literal_support)
         if renumbers(rule):
             least = max(least, requirements.number_support)
-        return max(least, requirements.published_support) if rule.learned_by in PUBLISHED_METHODS else least
+        if rule.learned_by not in PUBLISHED_METHODS:
+            return least
+        is_blind = self.pages.is_blind
+        return max(least, requirements.number_support if is_blind else requirements.published_support)
 
     def _loses_little(self, state: State, effect: Effect, rule: Rule) -> bool:
         if rule.learned_by in PUBLISHED_METHODS and effect.lost:
@@ -209,6 +217,24 @@ def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> 
     if match := _KEEP_ONLY.fullmatch(rule.source):
         return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")), least_numbers)
     return True
+
+
+def holds_in_all_folders(state: State, effect: Effect, rule: Rule) -> bool:
+    """Return whether a rule that takes capitals away was right in nearly all folders where it would do so.
+
+    In one folder names are written with and without capitals, and in another they distinguish two links.
+    """
+    if not _LOWER.search(rule.target or ""):
+        return True
+    proved = set(map(_home, _proofs(state, effect)))
+    homes = list(map(_home, state.some_texts(effect.sources)))
+    return sum(home not in proved for home in homes) <= UNPROVED * len(homes)
+
+
+def _home(url: str) -> tuple[str, str]:
+    """Return the first folder of a URL and the names of its parameters, all in small letters."""
+    pieces = pieces_of(url.lower())
+    return pieces.segments[0] if len(pieces.segments) > 1 else "", "&".join(sorted(pieces.names))
 
 
 def _has_several_values(state: State, effect: Effect, name: str, least_numbers: int) -> bool:
@@ -274,8 +300,14 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
         row = bisect_left(state.texts, image)  # the texts are in order
         if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
             group.append(image)
-    proofs = Counter(name for group in together.values() for name in _differing(group, kept))
-    idle = {name for name, count in proofs.items() if count >= PROOFS}
+    proofs: Counter[str] = Counter()
+    values: defaultdict[str, set[str]] = defaultdict(set)
+    for group in together.values():
+        apart = _differing(group, kept)
+        proofs.update(apart.keys())
+        for name, some in apart.items():
+            values[name] |= some
+    idle = {name for name, count in proofs.items() if count >= PROOFS and len(values[name]) > 1}
     idle -= {name for name in _page_names(urls) if proofs[name] < least_numbers}
     if len(idle) < _NAMES:
         return False
@@ -291,13 +323,15 @@ def _page_names(urls: Iterable[str]) -> set[str]:
     return {name for name, some in values.items() if _may_be_pages(some)}
 
 
-def _differing(group: list[str], kept: frozenset[str]) -> Iterator[str]:
-    """Yield the names that are removed and have several values in the URLs of a group."""
-    if len(group) < 2:  # noqa: PLR2004 -- one alone differs from nothing
-        return
+def _differing(group: list[str], kept: frozenset[str]) -> dict[str, set[str]]:
+    """Return the names that are removed and do not have one value in the URLs of a group, with the values."""
     having = Counter(parameter for url in group for parameter in sorted(set(_query(url))))
-    found = {parameter.partition("=")[0] for parameter, count in having.items() if count < len(group)}
-    yield from sorted(found - kept)
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for parameter, count in having.items():
+        name, _, value = parameter.partition("=")
+        if count < len(group) and name not in kept:
+            found[name].add(value)
+    return found
 
 
 def _forgotten(url: str, kept: frozenset[str]) -> set[str]:

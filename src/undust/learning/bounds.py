@@ -42,9 +42,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from undust.judging import KeyState
     from undust.learning.site_pages import SitePages
     from undust.rules import Rule
 
+    Bools = NDArray[np.bool_]
     Ints = NDArray[np.int64]
 
 
@@ -84,6 +86,30 @@ def held_pairs(state: State) -> HeldPairs:
     wrong = np.bincount(group, apart, int(starts.sum()))
     pairs = int(_pairs(total).sum())
     return HeldPairs(pairs, pairs - int(_pairs(total - wrong).sum() + _pairs(apart).sum()))
+
+
+def pairs_with_one_key(state: KeyState, held: Bools) -> HeldPairs:
+    """Return the pairs of URLs of held-out pages that have one key."""
+    site = state.site
+    rows = np.flatnonzero(held[site.page])
+    if not len(rows):
+        return HeldPairs(0, 0)
+    key = np.unique(state.key[rows], return_inverse=True)[1].reshape(-1)
+    pages = site.count
+    pairs, counts = np.unique(key * pages + site.page[rows], return_counts=True)
+    order = np.lexsort((pairs, -counts, pairs // pages))
+    main_of_key = (pairs % pages)[order[np.flatnonzero(np.diff(pairs[order] // pages, prepend=-1))]]
+    first = np.full(pages, -1, np.int64)
+    first[site.page[::-1]] = np.arange(len(site.page))[::-1]
+    main = main_of_key[key]
+    other = site.page[rows] != main
+    other[other] = site.evidence.ratios(rows[other], first[main[other]]) < 0
+    total = np.bincount(key).astype(np.int64)
+    wrong = np.bincount(key, other, len(total)).astype(np.int64)
+    every = int((total * (total - 1) // 2).sum())
+    right = total - wrong
+    true = int((right * (right - 1) // 2 + wrong * (wrong - 1) // 2).sum())
+    return HeldPairs(every, every - true)
 
 
 def bounded(state: State, most: float, least_rules: int, may_go: Callable[[Rule], bool]) -> State:

@@ -25,16 +25,18 @@ import pyarrow.compute as pc
 from undust.edits import KEEP, Given
 from undust.judging import KeyState, Site
 from undust.judging.checked import CheckedPages, checked_pages
-from undust.judging.effect import SUPPORTS, transition
+from undust.judging.effect import SUPPORTS, lost_in, transition
 from undust.judging.site import WithoutUnstable
-from undust.learning.bounds import HeldPairs
+from undust.learning.bounds import pairs_with_one_key
 from undust.learning.loop import Learning
 from undust.learning.loop import learn_site as learn_in_rounds
 from undust.learning.outcome import MOST_REFUSED, RefusedRule, SiteRules, Unwanted, weightiest
 from undust.learning.rule_evidence import COUNTED, Record, SeenUrls, counted, pairs_of
 from undust.learning.site_pages import Requirements
+from undust.rules import program_of
 from undust.rules.verdict import first_of_each_reason
 from undust.searching import Objective, Risk, learn_site
+from undust.searching.doubts import left_alone
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
 
     """
     asked = requirements or Requirements()
-    site = Site.of(found, seed=asked.seed, most_urls=asked.most_urls, most_bytes=asked.most_bytes)
+    site = seen = Site.of(found, seed=asked.seed, most_urls=asked.most_urls, most_bytes=asked.most_bytes)
     unstable = _unstable(found, asked) if unstable is None else unstable
     if len(unstable):
         site = replace(site, evidence=WithoutUnstable(site.evidence, np.isin(site.page, unstable)))
@@ -87,17 +89,21 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
     off = Unwanted(unwanted, found.node_urls).done_by if unwanted else None
     objective = replace(_objective(asked, priors), has_versions=found.evidence_of_pairs.has_blocks)
     learned = learn_site(site, objective, given=given, is_unwanted=off, held=held)
-    measured = {rule.id: rule for rule in _measured(found, learned.state, held)}
-    pairs = _held_pairs(learned.state, held)
+    state = learned.state
+    if not found.evidence_of_pairs.has_blocks:
+        # Pages that change between fetches said nothing of the edits; here they are lost like any other.
+        state = KeyState(site, left_alone(KeyState(seen, state.edits)).edits)
+    measured = {rule.id: rule for rule in _measured(found, state, held)}
+    pairs = pairs_with_one_key(state, held)
     return SiteRules(
         site.name,
-        tuple(measured.get(rule.id, rule) for rule in learned.rules),
+        tuple(measured.get(rule.id, rule) for rule in state.rules),
         learned.candidates,
         dict(sorted(Counter(each.reason for each in learned.refused).items())),
         urls=learned.urls,
-        left=learned.left,
+        left=len(state.keys),
         pages=learned.pages,
-        lost=learned.lost,
+        lost=lost_in(state),
         sampled=len(site.urls) if site.is_sample else 0,
         refused=tuple(_refused_rules(learned.refused, site.name)),
         held_pairs=pairs.pairs,
@@ -126,11 +132,14 @@ def combined_rules(
     taken = tuple(dict.fromkeys((*given, *first.rules)))
     more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.unstable)
     known = {rule.id for rule in taken}
+    new = sorted((rule for rule in more.rules if rule.id not in known), key=lambda rule: rule.kind != "keep")
+    keeps = sum(rule.kind == "keep" for rule in new)
     both = sorted((*more.refused, *first.refused), key=lambda each: (-each.pages, -each.lost))
     refused = {str(each.rule): each for each in reversed(both)}
     return replace(
         more,
-        rules=(*first.rules, *(rule for rule in more.rules if rule.id not in known)),
+        # What is kept was judged to be so by all rules but those from before.
+        rules=(*first.rules[: len(given)], *new[:keeps], *first.rules[len(given) :], *new[keeps:]),
         candidates=first.candidates + more.candidates,
         rejected=dict(sorted((Counter(first.rejected) + Counter(more.rejected)).items())),
         refused=weightiest(refused.values()),
@@ -238,34 +247,14 @@ def _examples(before: KeyState, after: KeyState, effect: EditEffect) -> Iterator
             yield before.image_texts[image], str(texts[int(became[row])])
 
 
-def _held_pairs(state: KeyState, held: Bools) -> HeldPairs:
-    """Return the pairs of URLs of held-out pages that have one key."""
-    site = state.site
-    rows = np.flatnonzero(held[site.page])
-    if not len(rows):
-        return HeldPairs(0, 0)
-    key = np.unique(state.key[rows], return_inverse=True)[1].reshape(-1)
-    pages = site.count
-    pairs, counts = np.unique(key * pages + site.page[rows], return_counts=True)
-    order = np.lexsort((pairs, -counts, pairs // pages))
-    main_of_key = (pairs % pages)[order[np.flatnonzero(np.diff(pairs[order] // pages, prepend=-1))]]
-    first = np.full(pages, -1, np.int64)
-    first[site.page[::-1]] = np.arange(len(site.page))[::-1]
-    main = main_of_key[key]
-    other = site.page[rows] != main
-    other[other] = site.evidence.ratios(rows[other], first[main[other]]) < 0
-    total = np.bincount(key).astype(np.int64)
-    wrong = np.bincount(key, other, len(total)).astype(np.int64)
-    every = int((total * (total - 1) // 2).sum())
-    right = total - wrong
-    true = int((right * (right - 1) // 2 + wrong * (wrong - 1) // 2).sum())
-    return HeldPairs(every, every - true)
-
-
 SETS_ASIDE = 20_000
 """URLs of a site from which on pages are set aside, which costs no time."""
-ASIDE, ENOUGH = 0.2, 4_000
+ASIDE, ENOUGH = 0.2, 20_000
 """The share of the pages of a large site that are set aside, and the number beyond which no more are."""
+LEARNED_FROM, MOST_ASIDE = 10_000, 0.5
+"""Of a site with more pages than the first, all others are set aside, up to this share of its pages: where
+pages change between fetches, it takes many to see what is lost. Nor are they more than this share of the URLs
+that are looked at at once."""
 PARTS = 5
 """Into which a smaller site is cut."""
 CHECKED_PARTS = ((1_000, 2), (SETS_ASIDE, 1))
@@ -306,7 +295,7 @@ class FinalSample:
         urls = int((site.cluster_of_node >= 0).sum())
         drawn = site.drawn(requirements.seed, FINAL_PURPOSE)
         if urls > SETS_ASIDE:
-            share = min(ASIDE, ENOUGH / len(drawn))
+            share = share_aside(len(drawn), urls, requirements.most_urls)
             return cls(site, requirements, np.where(drawn < share, 0, 1), 1, is_large=True)
         checked = next(parts for most, parts in CHECKED_PARTS if urls <= most)
         return cls(site, requirements, (drawn * PARTS).astype(np.int64), checked, is_large=False)
@@ -324,9 +313,7 @@ class FinalSample:
         """Return what was learned of the source with the URLs and pages of the whole site."""
         if not self.is_large:
             return learned
-        source, whole = self._judged(self.source), self._judged(self.site)
-        unstable = source.urls.filter(pa.array(np.isin(source.page, learned.unstable)))
-        pages = np.unique(whole.page[np.asarray(pc.is_in(whole.urls, value_set=unstable), np.bool_)])
+        pages = _same_pages(self._judged(self.source), learned.unstable, self._judged(self.site))
         urls = int((self.site.cluster_of_node >= 0).sum())
         return replace(learned, urls=urls, pages=self.site.cluster_count, unstable=tuple(pages.tolist()))
 
@@ -342,11 +329,31 @@ class FinalSample:
         """
         if not any(rule.kind != "keep" for rule in learned.rules) or self._may_know(given):
             return CheckedPages()
-        site = self._judged(self.site)
-        unstable = np.isin(np.arange(site.count), learned.unstable)
+        whole, site = self._judged(self.site), self._looked_at(learned.rules)
+        unstable = np.isin(np.arange(site.count), _same_pages(whole, learned.unstable, site))
         evidence = None if self.site.evidence_of_pairs.has_blocks else site.evidence
         site = replace(site, evidence=WithoutUnstable(site.evidence, unstable[site.page]))
         return checked_pages(self._trials(site, learned, learn), unstable, evidence)
+
+    def _looked_at(self, rules: Sequence[Rule]) -> Site:
+        """Return the site, or of a giant one the pages that are set aside and those that they meet, first.
+
+        A page is lost under any other one, so those that rules bring together with checked pages are all
+        looked at.
+        """
+        asked, nodes = self.requirements, np.flatnonzero(self.site.cluster_of_node >= 0)
+        page, urls = self.site.cluster_of_node[nodes], self.site.node_urls.take(pa.array(nodes))
+        lengths = np.bincount(page, np.asarray(pc.binary_length(urls), np.int64))
+        if not self.is_large or (len(nodes) <= asked.most_urls and lengths.sum() <= asked.most_bytes):
+            return self._judged(self.site)
+        key = np.asarray(pa.array(program_of(rules).batch(urls, keys=True)).dictionary_encode().indices)
+        is_first = self.part == 0
+        is_first[page[np.isin(key, key[is_first[page]])]] = True
+        order = np.lexsort((self.site.drawn(asked.seed, FINAL_PURPOSE), ~is_first))
+        fits = np.cumsum(np.bincount(page)[order]) <= asked.most_urls
+        chosen = np.zeros(len(order), np.bool_)
+        chosen[order[fits & (np.cumsum(lengths[order]) <= asked.most_bytes)]] = True
+        return self._judged(self.site.keeps(chosen))
 
     def _judged(self, some: SiteClusters) -> Site:
         asked = self.requirements
@@ -368,3 +375,19 @@ class FinalSample:
             return False
         seen = SeenUrls.of(self.site)
         return any(record is not None and record.new_share(seen) < 1.0 for record in records)
+
+
+def share_aside(pages: int, urls: int, most_urls: int) -> float:
+    """Return the share of the pages of a large site that are set aside.
+
+    >>> [round(share_aside(pages, 3 * pages, 60_000), 2) for pages in (10_000, 15_000, 30_000, 100_000)]
+    [0.2, 0.33, 0.33, 0.1]
+    """
+    beyond = min(1.0 - LEARNED_FROM / pages, MOST_ASIDE)
+    return min(max(ASIDE, beyond), ENOUGH / pages, MOST_ASIDE * most_urls / urls)
+
+
+def _same_pages(one: Site, pages: Sequence[int], other: Site) -> Ints:
+    """Return the numbers of some pages of a site in another sample of it."""
+    urls = one.urls.filter(pa.array(np.isin(one.page, pages)))
+    return np.unique(other.page[np.asarray(pc.is_in(other.urls, value_set=urls), np.bool_)])

@@ -24,7 +24,7 @@ from undust.rules.verdict import first_of_each_reason
 from undust.statistics import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from undust.learning.drift import Drift
     from undust.learning.state import Effect
@@ -181,7 +181,7 @@ class SiteRules:
 class Outcome:
     """The rules of each site with what was seen on the way."""
 
-    sites: tuple[SiteRules, ...]
+    sites: Sequence[SiteRules]
     keeps_values: bool = False
     """Whether examples show the values of parameters that are dropped."""
     has_evidence: bool = True
@@ -198,7 +198,7 @@ class Outcome:
     """What would be evidence and is not believed, by name, of the sites that have no other."""
     totals: Mapping[str, Totals] = field(default_factory=dict)
     """What becomes of the URLs of each site, counted as everywhere; by its own rules, unless `is_by_all`."""
-    proposed: tuple[Rule, ...] = ()
+    proposed: Sequence[Rule] = ()
     """Rules that are likely and unproven; those of most URLs of each site first."""
     is_by_all: bool = False
     """Whether `totals` count what the rules for all sites do as well."""
@@ -257,20 +257,37 @@ class Outcome:
             "totals": totals.as_json(),
         }
 
+    @property
+    def candidates(self) -> int:
+        """How many candidates there were."""
+        return sum(site.candidates for site in self.sites)
+
+    @property
+    def sampled(self) -> dict[str, dict[str, int]]:
+        """The URLs that were looked at and all URLs, of each site that was learned from a sample."""
+        return {
+            site.site: {"sampled": site.sampled, "urls": site.urls} for site in self.sites if site.sampled
+        }
+
+    def _each_site(self) -> Iterator[tuple[SiteRules, Totals, int]]:
+        """Yield what was learned of each site, what becomes of its URLs, and how many rules are likely."""
+        proposed = Counter(rule.site for rule in self.proposed)
+        for site in self.sites:
+            yield site, self.totals.get(site.site, Totals()), proposed[site.site]
+
     def by_site(self) -> dict[str, dict[str, Any]]:
         """Return the counts of each site, for machines."""
-        proposed = Counter(rule.site for rule in self.proposed)
         return {
             site.site: {
-                **self._counts(self.totals.get(site.site, Totals())),
+                **self._counts(totals),
                 "rules": len(site.rules),
-                "proposed": proposed[site.site],
+                "proposed": proposed,
                 "candidates": site.candidates,
                 "held_out_pairs": site.held_pairs,
                 "held_out_false_pairs": site.held_false,
                 "checked": site.checked.as_json(),
             }
-            for site in self.sites
+            for site, totals, proposed in self._each_site()
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -288,10 +305,8 @@ class Outcome:
             "active": sum(rule.status == "active" for rule in rules),
             "proposed": proposed,
             "rules_for_all_sites": len(self.across),
-            "candidates": sum(site.candidates for site in self.sites),
+            "candidates": self.candidates,
             "rejected": dict(sorted(self.rejected.items())),
-            "sampled": {
-                site.site: {"sampled": site.sampled, "urls": site.urls} for site in self.sites if site.sampled
-            },
+            "sampled": self.sampled,
             "failed": dict(sorted(self.failed.items())),
         } | ({"drift": self.drift.as_json()} if self.drift else {})

@@ -131,10 +131,11 @@ def masked(rules: Iterable[Rule]) -> list[Rule]:
     names = {site: (*forgotten_names(some), *for_all) for site, some in by_site.items()}
     names[ANY_SITE] = forgotten_names(found)
     masks = Masks()
-    return [_without_secrets(rule, names[rule.site], masks) for rule in found]
+    return [without_secrets(rule, names[rule.site], masks) for rule in found]
 
 
-def _without_secrets(rule: Rule, names: Sequence[str], masks: Masks) -> Rule:
+def without_secrets(rule: Rule, names: Sequence[str], masks: Masks) -> Rule:
+    """Return a rule whose examples show nothing that looks secret; rules remove these names."""
     examples = tuple(
         (masks.text(url, removed_from(url, names)), masks.text(becomes, removed_from(becomes, names)))
         for url, becomes in rule.examples

@@ -53,7 +53,8 @@ class Requirements:
     number_support: int = 25
     """The same for a rule that writes one number for another, or removes small numbers: they count things."""
     published_support: int = 12
-    """The same for what the published learners propose, whose rules say where they hold by names of pages."""
+    """The same for what the published learners propose, whose rules say where they hold by names of pages.
+    With digests alone, where a page that changed looks like another one, as many as for numbers."""
     held_pages: int = 1
     """Among them pages that no proposal was made from."""
     held_out: float = 0.4
@@ -106,6 +107,8 @@ class SitePages:
         self.silent = np.zeros(self.count, np.bool_)
         """Pages that are another one at every fetch; nothing is lost with them."""
         self.has_sketches = bool((site.sketch_row[nodes] >= 0).any())
+        self.is_blind = not self.has_sketches and not bool((site.label[nodes] >= 0).any())
+        """Whether nothing distinguishes a page that changed between two fetches from another page."""
         self.sketch = np.full(self.count, -1, np.int64)
         rows = np.flatnonzero(site.sketch_row[nodes] >= 0)[::-1]
         self.sketch[self.of_url[rows]] = site.sketch_row[nodes[rows]]

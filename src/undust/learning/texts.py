@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.edits import is_somebodys
 from undust.errors import UndustError
@@ -76,11 +76,12 @@ def keeping(site: str, by: str, source: str) -> Rule | None:
     return _made(site, "keep", source, None, {"learned_by": by})
 
 
-def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[str, object]) -> Rule | None:
-    if is_somebodys(source) or is_somebodys(target or ""):
+def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[str, Any]) -> Rule | None:
+    conditions = (*said.get("when", ()), *said.get("unless", ()))
+    if any(map(is_somebodys, (source, target or "", *conditions))):
         return None  # the rule would contain a value of one visitor
     try:
-        return Rule(site, kind, source, target, **said)  # type: ignore[arg-type]
+        return Rule(site, kind, source, target, **said)
     except (UndustError, ValueError):
         return None
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.edits import Edit
+    from undust.edits.shapes import Run
     from undust.judging import KeyState
 
     Propose = Callable[["SeenSite"], Iterable[Edit]]
@@ -183,6 +184,7 @@ def drops(seen: SeenSite) -> Iterator[Edit]:
     sets = Counter(frozenset(filter(is_plain, parts.names)) for parts in seen.usual_parts)
     yield from _together(sets, names)
     yield from _only(sets)
+    yield from _apart(seen)
     yield from _behind_semicolons(seen)
 
 
@@ -214,6 +216,22 @@ def _only(sets: Counter[frozenset[str]]) -> Iterator[Edit]:
     for names, count in ranked[:SETS]:
         if 0 < len(names) <= _LARGEST <= count:
             yield making.only(*names).guarded(when=[Guard(query=(ShapeParameter(min(names)),))])
+
+
+def _apart(seen: SeenSite) -> Iterator[Edit]:
+    """Yield that all parameters are removed in which URLs of one page differ, if they differ in nothing else.
+
+    Where each URL has some of them, with values of its own, the removal of one merges nothing.
+    """
+    pages: defaultdict[str, set[int]] = defaultdict(set)
+    for left, right, page in seen.pairs:
+        ours, theirs = seen.parts[left], seen.parts[right]
+        if (ours.host, ours.segments) == (theirs.host, theirs.segments):
+            for parameter in set(ours.query) ^ set(theirs.query):
+                pages[parameter.partition("=")[0]].add(page)
+    counts = Counter({name: len(some) for name, some in pages.items() if is_plain(name)})
+    names = frequent(counts, LEAST_PAGES, _TOGETHER)
+    yield from (making.dropped(*names[:some]) for some in range(3, len(names) + 1))
 
 
 def _behind_semicolons(seen: SeenSite) -> Iterator[Edit]:
@@ -348,10 +366,31 @@ def _moved(left: SeenParts, right: SeenParts) -> Iterator[Edit]:
     if left.host == right.host or not base or not right.host.endswith(base):
         return
     for at in range(min(_FOLDERS_BEFORE + 1, len(right.segments))):
-        is_it = right.segments[at].lower() == label and right.segments[at + 1 :] == left.segments
-        if is_it and not any(segment.lower() == label for segment in right.segments[:at]):
-            user = ShapeCapture("u")
-            source = Shape(host=((user,), *((part,) for part in base.split("."))), path=((PATH,),))
+        both = _one_name(label, right.segments[at].lower())
+        # The root of a host is one empty segment, and a folder's may be none.
+        is_it = right.segments[at + 1 :] == left.segments or (
+            left.segments == ("",) and not right.segments[at + 1 :]
+        )
+        if is_it and both and not any(segment.lower() == label for segment in right.segments[:at]):
+            ours, theirs = both
+            source = Shape(host=(ours, *((part,) for part in base.split("."))), path=((PATH,),))
             folders = tuple((segment,) for segment in right.segments[:at])
-            target = Shape(host=((right.host,),), path=(*folders, (user,), (PATH,)), query=(REST,))
+            target = Shape(host=((right.host,),), path=(*folders, theirs, (PATH,)), query=(REST,))
             yield Rewrite(source=source, target=target.written())
+
+
+def _one_name(label: str, segment: str) -> tuple[Run, Run] | None:
+    """Return how a label and a segment write one name, which has a word or a sign more in one of them.
+
+    >>> ["".join(map(str, run)) for run in _one_name("ann-blog", "ann") or ()]
+    ['{u}-blog', '{u}']
+    """
+    user = ShapeCapture("u")
+    shorter, longer = sorted((label, segment), key=len)
+    if not shorter or not (longer.startswith(shorter) or longer.endswith(shorter)):
+        return None
+    before, _, behind = longer.partition(shorter)
+    if before[-1:].isalnum() or behind[:1].isalnum():
+        return None
+    run: Run = tuple(piece for piece in (before, user, behind) if piece)
+    return ((user,), run) if len(segment) >= len(label) else (run, (user,))

@@ -34,9 +34,10 @@ _TOKEN = re.compile(r"[0-9]+(?=T[0-9]{2})|T(?=[0-9]{2})|[A-Za-z0-9]+|%[0-9A-F]{2
 """Words, escapes and signs; day and hour of a date with a time are apart."""
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _JOINT = re.compile(r"[+,|~_-]|%2C|%20|%7C")
+_CODE = re.compile(r"[0-9a-fA-F]+")
 _HEX = re.compile(r"[0-9a-fA-F]{4,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_NUMBER = ShapeCapture(kind="int")
+_NUMBER, _WORDS = ShapeCapture(kind="int"), ShapeCapture()
 
 
 class UrlPlace(NamedTuple):
@@ -186,7 +187,22 @@ def _options(left: str, right: str) -> list[tuple[Cut, tuple[str, str]]]:
         middles = ["".join(some[head : len(some) - tail]) for some in (ours, theirs)]
         cut = Cut(_typed(ours[:head]), _typed(ours[len(ours) - tail :]))
         found.setdefault(cut, (middles[0], middles[1]))
+        if head + tail and head + tail == before + behind:
+            # A page's own words, such as a title, are as open as its number.
+            words = Cut(_opened(ours[:head]), _opened(ours[len(ours) - tail :][::-1])[::-1])
+            found.setdefault(words, (middles[0], middles[1]))
     return list(found.items())
+
+
+def _opened(tokens: list[str]) -> Run:
+    """Return what stays on one side of a difference, the sign next to the difference last, with it alone.
+
+    >>> _opened(["red", "-", "cup", "~"])
+    (ShapeCapture(name='', kind='', is_many=False, form=''), '~')
+    """
+    if len(tokens) > 1 and not tokens[-1].isalnum():
+        return (_WORDS, tokens[-1])
+    return _typed(tokens)
 
 
 def _typed(tokens: list[str]) -> Run:
@@ -255,6 +271,8 @@ class _Builder:
         head, tail = _ends(texts) if self.is_empty else ("", "")
         self._glue = head, tail
         inner = {text[len(head) : len(text) - len(tail)] for text in texts}
+        if not self.is_empty and len(inner) >= _KEPT:
+            head, inner = _without_word(inner)
         capture = ShapeCapture(next(self._names), _class(inner) if len(inner) >= _KEPT else "")
         self.hidden.append(capture.name)
         return _joined([*self._open(cut.before), head, capture, tail, *self._open(cut.behind)])
@@ -299,6 +317,23 @@ def _ends(texts: set[str]) -> tuple[str, str]:
     return head, tail
 
 
+def _without_word(texts: set[str]) -> tuple[str, set[str]]:
+    """Return the word with which texts begin that are numbers or codes, and these.
+
+    >>> word, codes = _without_word({"sid7f", "sid12", "sida0"})
+    >>> word, sorted(codes)
+    ('sid', ['12', '7f', 'a0'])
+    """
+    first, last = min(texts), max(texts)
+    same = next(
+        (at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    word = first[:same].rstrip("0123456789")
+    rest = {text[len(word) :] for text in texts}
+    is_word = word.isalpha() and all(map(_CODE.fullmatch, rest)) and not all(map(_CODE.fullmatch, texts))
+    return (word, rest) if is_word else ("", texts)
+
+
 def _class(texts: set[str]) -> str:
     """Return the narrowest class that holds some texts; empty for any."""
     if all(text.isdigit() and text.isascii() for text in texts):
@@ -314,19 +349,47 @@ def respellings(parts: SeenParts, found: dict[UrlPlace, tuple[str, str]]) -> Ite
     if len(found) > 1:
         return
     ((place, (left, right)),) = found.items()
-    if left.isdigit() and right.isdigit() and left.lstrip("0") == right.lstrip("0"):
-        yield _without_zeros(place, parts)
+    for run in dict.fromkeys(_numbered(_TOKEN.findall(left), _TOKEN.findall(right))):
+        yield _without_zeros(place, parts, run)
     if place.part == "query" and sorted(_TOKEN.findall(left)) == sorted(_TOKEN.findall(right)):
         for joint in dict.fromkeys(_JOINT.findall(left)):
             if sorted(left.split(joint)) == sorted(right.split(joint)):
                 yield making.swapped_inside(str(place.at), joint)
 
 
-def _without_zeros(place: UrlPlace, parts: SeenParts) -> Edit:
-    number: Run = (ShapeCapture("n", "int"),)
+def _numbered(ours: list[str], theirs: list[str]) -> Iterator[Run]:
+    """Yield the texts of a place in which one number, called `n`, has more zeros before it in one of two."""
+    apart = [at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]]
+    if len(ours) != len(theirs) or len(apart) != 1:
+        return
+    (at,) = apart
+    if not (ours[at].isdigit() and theirs[at].isdigit()) or ours[at].lstrip("0") != theirs[at].lstrip("0"):
+        return
+    head, tail = ours[:at], ours[at + 1 :]
+    for before, behind in ((_typed(head), _typed(tail)), (_opened(head), _opened(tail[::-1])[::-1])):
+        names = iter("abcdefgijklm")
+        run = (*before, ShapeCapture("n", "int"), *behind)
+        yield tuple(
+            ShapeCapture(next(names), piece.kind)
+            if isinstance(piece, ShapeCapture) and not piece.name
+            else piece
+            for piece in run
+        )
+
+
+def _without_zeros(place: UrlPlace, parts: SeenParts, number: Run) -> Edit:
     if place.part == "query":
         return making.unpadded(Shape(query=(ShapeParameter(str(place.at), number), REST)))
+    if place.part == "host":
+        return Rewrite()
+    others = iter("tuvwxyz")
     before = [(segment,) for segment in parts.segments[: int(place.at)] if not segment.isdigit()]
     is_last = place.at == len(parts.segments) - 1
-    path = (*before, number) if is_last and len(before) == place.at else ((PATH,), number)
+    if not is_last:
+        path = tuple(
+            number if at == place.at else (ShapeCapture(next(others)) if segment else "",)
+            for at, segment in enumerate(parts.segments)
+        )
+        return making.unpadded(Shape(path=path))
+    path = (*before, number) if len(number) == 1 and len(before) == place.at else ((PATH,), number)
     return making.unpadded(Shape(path=path))

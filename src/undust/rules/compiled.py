@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, cast, overload
 
@@ -301,16 +302,19 @@ def unpacked(data: memoryview, name: str) -> Image:
 
 def image_of(program: Program, header: Mapping[str, Any], rules: Sequence[Mapping[str, Any]]) -> bytes:
     """Return the bytes of a compiled rule file; the same rules give the same bytes."""
-    pieces = [
-        zlib.compress(json.dumps(list(rules[at : at + _RULES_IN_PIECE])).encode(), _LEVEL)
-        for at in range(0, len(rules), _RULES_IN_PIECE)
-    ]
-    ends, end = [], 0
-    for piece in pieces:
-        end += len(piece)
-        ends.append(end)
-    index = json.dumps({"header": dict(header), "rules": len(rules), "ends": ends}).encode()
-    return program.image(b"".join([len(index).to_bytes(_SIZE_BYTES, "little"), index, *pieces]))
+    return program.image(packed_rules(header, rules))
+
+
+def packed_rules(header: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return rules, however many come, as the bytes that `PackedRules` unpacks."""
+    pieces: list[bytes] = []
+    ends, count, given = [0], 0, iter(rules)
+    while some := list(islice(given, _RULES_IN_PIECE)):
+        pieces.append(zlib.compress(json.dumps(some).encode(), _LEVEL))
+        ends.append(ends[-1] + len(pieces[-1]))
+        count += len(some)
+    index = json.dumps({"header": dict(header), "rules": count, "ends": ends[1:]}).encode()
+    return b"".join([len(index).to_bytes(_SIZE_BYTES, "little"), index, *pieces])
 
 
 def in_effect(rules: Sequence[Mapping[str, Any]]) -> list[bool]:

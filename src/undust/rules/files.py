@@ -240,13 +240,24 @@ def _after_space(text: str, at: int) -> int:
 def written(header: Mapping[str, Any], rules: Iterator[Mapping[str, Any]]) -> bytes:
     """Return the bytes of a rule file; the same rules give the same bytes."""
     every = list(rules)
-    if any(limits_use(rule) for rule in every):
-        header = dict(header) | {"version": _VERSION_OF_USES}
+    return b"".join(written_pieces(header_of_rules(header, every), every))
+
+
+def header_of_rules(header: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the header of a file of these rules: with the version that they take."""
+    is_limited = any(limits_use(rule) for rule in rules)
+    return dict(header) | ({"version": _VERSION_OF_USES} if is_limited else {})
+
+
+def written_pieces(header: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield the bytes of a rule file, rule by rule."""
     head = "".join(f"  {_json(key)}: {_json(value)},\n" for key, value in header.items())
-    body = ",\n".join(map(_written_rule, every))
-    text = "{\n" + head + '  "rules": [' + (f"\n{body}\n  ]\n}}\n" if body else "]\n}\n")
-    # JSON may hold half of a surrogate pair, which UTF-8 cannot; its escape means the same.
-    return text.encode("utf-8", "backslashreplace")
+    before, end = "{\n" + head + '  "rules": [', "]\n}\n"
+    for rule in rules:
+        # JSON may hold half of a surrogate pair, which UTF-8 cannot; its escape means the same.
+        yield f"{before}\n{_written_rule(rule)}".encode("utf-8", "backslashreplace")
+        before, end = ",", "\n  ]\n}\n"
+    yield ((before if end[0] == "]" else "") + end).encode("utf-8", "backslashreplace")
 
 
 def _written_rule(rule: Mapping[str, Any]) -> str:

@@ -325,3 +325,30 @@ def short_ids(rules: Iterable[Rule]) -> dict[str, str]:
 
 def _common_start(one: str, other: str) -> int:
     return next((place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), len(one))
+
+
+def decided(rule: dict[str, Any], status: Status) -> dict[str, Any]:
+    """Return a rule as a person switched it: what evidence decided before no longer counts."""
+    return {key: value for key, value in rule.items() if key != RETIRED} | {"status": status}
+
+
+def merged(rule: dict[str, Any], newer: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a rule as two files have it, if the newer one has it."""
+    if newer is None:
+        return rule
+    both = rule | newer | _most_careful(rule, newer)
+    off = [each for each in (rule, newer) if each.get("status") == "disabled"]
+    if any(RETIRED not in each for each in off):
+        return decided(both, "disabled")
+    if off:
+        return both | {"status": "disabled"}
+    if any(each.get("status") != "proposed" for each in (rule, newer)) and both.get("status") == "proposed":
+        return both | {"status": "active"}
+    return both
+
+
+def _most_careful(*rules: dict[str, Any]) -> dict[str, Any]:
+    """Return how a rule may be used if several files have it: as in the most careful of them."""
+    needs = dict.fromkeys(need for rule in rules for need in rule.get("needs") or ())
+    is_compared = any(rule.get("fetch") is False for rule in rules)
+    return ({"fetch": False} if is_compared else {}) | ({"needs": list(needs)} if needs else {})

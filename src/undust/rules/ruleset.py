@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from undust._core import IMAGE_MARK, Program
@@ -16,8 +17,18 @@ from undust.display import drawn
 from undust.errors import RuleError
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
-from undust.rules.compiled import Canonicalizer, Image, acting, image_of, is_image, mapped, unpacked
-from undust.rules.language import ANY_SITE, RETIRED, Problem, Rule, Status, asked, identity
+from undust.rules.compiled import (
+    Canonicalizer,
+    Image,
+    PackedRules,
+    acting,
+    image_of,
+    is_image,
+    mapped,
+    packed_rules,
+    unpacked,
+)
+from undust.rules.language import ANY_SITE, Problem, Rule, Status, asked, decided, identity, merged
 from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
@@ -27,6 +38,7 @@ if TYPE_CHECKING:
 
 _CHECKED = "checked"
 """The key of a file with what was measured on pages that nothing was learned from."""
+_WRITTEN_TOGETHER = 1000
 _MANY = "rules"
 """What a set without a file is called in messages."""
 
@@ -110,11 +122,15 @@ class RuleSet(Sequence[Rule]):
             message = f"{path}: a compiled rule file is not changed; change its source and compile that again"
             raise RuleError(message)
         if files.is_folder(str(path)):
-            by_site = sorted(map(_with_id, self.raw), key=_place_of_site)
-            files.write_parts(str(path), self._header, by_site)
+            places = [_place_of_site(rule) for rule in self.raw]
+            by_site = sorted(range(len(places)), key=places.__getitem__)
+            files.write_parts(str(path), self._header, (_with_id(self.raw[place]) for place in by_site))
             return
+        header = files.header_of_rules(self._header, self.raw)
         with open_output(str(path)) as output:
-            output.write(self.dumps())
+            pieces = files.written_pieces(header, map(_with_id, self.raw))
+            while some := b"".join(islice(pieces, _WRITTEN_TOGETHER)):
+                output.write(some)
 
     def dumps(self) -> bytes:
         """Return the bytes of the rule file.
@@ -223,6 +239,11 @@ class RuleSet(Sequence[Rule]):
         files.require_unique(raw)
         return self._like(raw)
 
+    def with_very_many(self, rules: Iterable[Rule]) -> Self:
+        """Return the same for rules that differ, and are too many to be held as objects."""
+        raw = packed_rules(self._header, (rule.to_json() for rule in rules))
+        return self._like(PackedRules(memoryview(raw), self.name))
+
     def with_check(self, found: Mapping[str, Any] | None) -> Self:
         """Return the set with what was found on pages that nothing was learned from; None removes it.
 
@@ -306,7 +327,7 @@ class RuleSet(Sequence[Rule]):
         ids = self.ids
         places = {self._place(start, ids) for start in starts}
         return self._like(
-            [_decided(rule, status) if place in places else rule for place, rule in enumerate(self.raw)]
+            [decided(rule, status) if place in places else rule for place, rule in enumerate(self.raw)]
         )
 
     def merge(self, other: RuleSet) -> Self:
@@ -322,8 +343,8 @@ class RuleSet(Sequence[Rule]):
         ['replace', 'keep']
         """
         newer = {files.said_by(rule): rule for rule in other.raw}
-        merged = [_merged(rule, newer.pop(files.said_by(rule), None)) for rule in self.raw]
-        return self._like([*merged, *newer.values()])
+        both = [merged(rule, newer.pop(files.said_by(rule), None)) for rule in self.raw]
+        return self._like([*both, *newer.values()])
 
     def diff(self, other: RuleSet) -> Difference:
         """Return what turns this set into the other one.
@@ -366,29 +387,3 @@ def _id_of(rule: Mapping[str, Any]) -> str:
 def _with_id(rule: Mapping[str, Any]) -> dict[str, Any]:
     # An id that a person's edit has made stale must not survive: other tools find rules by it.
     return {"id": _id_of(rule), **{key: value for key, value in rule.items() if key != "id"}}
-
-
-def _decided(rule: dict[str, Any], status: Status) -> dict[str, Any]:
-    """Return a rule as a person switched it: what evidence decided before no longer counts."""
-    return {key: value for key, value in rule.items() if key != RETIRED} | {"status": status}
-
-
-def _merged(rule: dict[str, Any], newer: dict[str, Any] | None) -> dict[str, Any]:
-    if newer is None:
-        return rule
-    merged = rule | newer | _cautious(rule, newer)
-    off = [each for each in (rule, newer) if each.get("status") == "disabled"]
-    if any(RETIRED not in each for each in off):
-        return _decided(merged, "disabled")
-    if off:
-        return merged | {"status": "disabled"}
-    if any(each.get("status") != "proposed" for each in (rule, newer)) and merged.get("status") == "proposed":
-        return merged | {"status": "active"}
-    return merged
-
-
-def _cautious(*rules: dict[str, Any]) -> dict[str, Any]:
-    """Return how a rule may be used if several files have it: as in the most careful of them."""
-    needs = dict.fromkeys(need for rule in rules for need in rule.get("needs") or ())
-    is_compared = any(rule.get("fetch") is False for rule in rules)
-    return ({"fetch": False} if is_compared else {}) | ({"needs": list(needs)} if needs else {})

@@ -209,6 +209,23 @@ def context_of(url: str) -> Guard:
     return Guard(path=((segments[0],),) if len(segments) == 1 else ((segments[0],), _MANY))
 
 
+def one_of(homes: Iterable[Guard]) -> Guard | None:
+    """Return one guard for a few folders; None where there are more, or one is a page.
+
+    >>> print(one_of(context_of(f"http://a.test/{folder}/x") for folder in ("eve", "u")))
+    /{*:eve|u}/{**}
+    """
+    paths = [home.path or () for home in homes]
+    names = sorted({str(run[0]) for path in paths for run in path[:1]})
+    if any(len(path) == 1 for path in paths) or not 1 < len(names) <= MOST_LISTED:
+        return None
+    return (
+        Guard(path=((ShapeCapture(kind="|".join(names)),), _MANY))
+        if all(map(_is_public_word, names))
+        else None
+    )
+
+
 def classes_apart(right: Sequence[str], wrong: Sequence[str], every: Sequence[str]) -> list[str]:
     """Return guards that all URLs meet where a rule is wrong, and none where it is right, the widest first.
 
@@ -349,3 +366,15 @@ def _joined(pieces: list[Piece]) -> Run:
         else:
             joined.append(piece)
     return tuple(joined)
+
+
+def summing(classes: Sequence[tuple[int, ...]]) -> Callable[[Ints], Ints]:
+    """Return what adds up the URLs in each class of guards, from the number of those that meet each guard."""
+    flat = np.array([number for each in classes for number in each], np.int64)
+    owner = np.repeat(np.arange(len(classes)), [len(each) for each in classes])
+
+    def summed(counts: Ints) -> Ints:
+        padded = np.pad(counts, (0, max(0, len(classes) - len(counts))))
+        return np.bincount(owner, padded[flat], len(classes)).astype(np.int64)
+
+    return summed

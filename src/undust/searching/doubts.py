@@ -5,31 +5,45 @@ A number that is removed as a default may be one of many that do nothing on shor
 same as a list without it. Where `page=2` shows the same too, the list is short and gives no information about
 longer ones, of which `page=0` may be the first page. Only a list of which another number shows something else
 identifies the default.
+
+A finished set still merges a few pages that differ. Where it merges hardly any other there, the URLs are left
+as they are: it loses more there than it removes. Pages with a clock, which every fetch shows in another form,
+are such a class.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from undust.edits import Given, making, whole_places
-from undust.judging import effects
-from undust.judging.effect import SUPPORTS
+from undust.edits import Given, Keep, making, whole_places
+from undust.judging import KeyState, effects
+from undust.judging.effect import SUPPORTS, lost_in, transition
 from undust.proposing import parts_of
+from undust.searching.classes import GuardIndex
 from undust.searching.kinds import is_renaming
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from undust.edits import Edit
-    from undust.judging import EditEffect, KeyState
+    from undust.judging import EditEffect
     from undust.searching.objective import Objective
 
 
 TWO_PLACES = "the two places differ elsewhere"
 SHORT_LISTS = "any number does nothing on these pages, and not on others"
+
+
+WEIGHT_OF_LOST = 10
+"""A page that is lost weighs as much as this many URLs that are removed."""
+_KEEPS, _TRIED = 3, 8
+"""Classes of URLs that are left alone by a finished set, at most, and classes that are tried for each."""
+_PART = 0.5
+"""A class with more of the site's URLs than this is the site."""
 
 
 class RefusedEdit(NamedTuple):
@@ -102,6 +116,44 @@ def _other_numbers(default: EditEffect, whole: EditEffect, name: str) -> OtherNu
         len(differ),
         len(np.intersect1d(differ, agree)),
     )
+
+
+def left_alone(state: KeyState) -> KeyState:
+    """Return a finished state without what loses more in some class of URLs than it removes there."""
+    for _ in range(_KEEPS):
+        trials = [KeyState(state.site, (keep, *state.edits)) for keep in islice(_keeps(state), _TRIED)]
+        best = max(trials, key=_kept_value, default=state)
+        if _kept_value(best) <= _kept_value(state):
+            break
+        state = best
+    return state
+
+
+def _kept_value(state: KeyState) -> int:
+    return -len(state.keys) - WEIGHT_OF_LOST * lost_in(state)
+
+
+def _keeps(state: KeyState) -> Iterator[Keep]:
+    """Yield what leaves classes alone where a state may lose more than it removes, the best first.
+
+    Of classes where it does so alike, the one with most URLs comes first.
+    """
+    if not lost_in(state):
+        return
+    bare = state.kept_only
+    effect = transition(bare, state, state.edits[0])
+    sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
+    index = GuardIndex()
+    bad, good, every = (
+        index.met_by(bare.image_texts[image] for image in some.tolist())
+        for some in (sides[effect.ratios < 0], sides[effect.ratios > 0], np.arange(len(bare.images)))
+    )
+    fails, holds, has = (some.counted(len(index.guards)) for some in (bad, good, every))
+    worth = WEIGHT_OF_LOST * fails - holds
+    may = np.flatnonzero((fails > 0) & (worth > 0) & (has <= _PART * len(bare.images)))
+    ranked = sorted((-int(worth[at]), -int(has[at]), str(index.guards[at]), at) for at in may.tolist())
+    keeps = (Keep(when=(index.guards[at],)) for _, _, _, at in ranked)
+    yield from (keep for keep in keeps if keep.rules(state.site.name))
 
 
 def _value(url: str, name: str) -> str | None:

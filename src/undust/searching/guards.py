@@ -11,8 +11,9 @@ import numpy as np
 
 from undust.edits import Guard, ShapeCapture, ShapeParameter
 from undust.proposing import parts_of
-from undust.searching.classes import GuardIndex, context_of, fitted
+from undust.searching.classes import GuardIndex, context_of, fitted, one_of, summing
 from undust.searching.removed_texts import Excused, is_numbered
+from undust.statistics import misses_by_luck
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -102,12 +103,14 @@ class Guards:
         sides = whole if chosen is None else _Sides(self._index, state, chosen)
         holds, fails = self._counted(sides.good), self._counted(sides.bad)
         useful = (holds >= least) & (fails < sides.bad.size) & ~self._of_removed(edit)
+        choices = int((holds >= least).sum())
         one = [
-            Narrowed(edit.guarded(when=[self._guard(number)]), Excused(WHERE_COST))
+            Narrowed(edit.guarded(when=[self._guard(number)]), whole.excused_by_luck(number, choices))
             for number in self._largest(holds, useful & (fails <= _FEW * holds), WHERE)
         ]
         broad = self._largest(holds, useful & (fails > _FEW * holds) & (fails <= _HALF * holds), BROAD)
-        two = [each for number in broad for each in self._under(edit, sides, whole, number, least)]
+        asked = least, choices
+        two = [each for number in broad for each in self._under(edit, (sides, whole), number, asked)]
         return [*one, *two, *self._excepting(edit, sides, whole)]
 
     def _of_removed(self, edit: Edit) -> Bools:
@@ -115,24 +118,27 @@ class Guards:
 
         What is removed under `page=1` would be removed from `page=2&page=1`, too.
         """
-        return np.array(
-            [
-                bool(guard.query) and guard.query[0].value is not None and guard.query[0].name in edit.removes
-                for guard in self._index.guards
-            ],
-            np.bool_,
-        )
+        removed = [
+            bool(guard.query) and guard.query[0].value is not None and guard.query[0].name in edit.removes
+            for guard in self._index.guards
+        ]
+        return np.array(removed, np.bool_)
 
-    def _under(self, edit: Edit, sides: _Sides, whole: _Sides, first: int, least: int) -> Iterator[Narrowed]:
+    def _under(
+        self, edit: Edit, both: tuple[_Sides, _Sides], first: int, asked: tuple[int, int]
+    ) -> Iterator[Narrowed]:
         """Yield an edit under a guard that is not enough, with a second one, or with exceptions."""
-        inside = sides.under(first)
+        (sides, whole), (least, choices) = both, asked
+        inside, every = sides.under(first), whole.under(first)
         under = edit.guarded(when=[self._guard(first)])
         holds, fails = self._counted(inside.good), self._counted(inside.bad)
         may = (holds >= least) & (fails <= _FEW * holds)
+        excused = whole.excused_by_luck(first, choices)
         for number in self._largest(holds, may, 1):
-            yield Narrowed(under.guarded(when=[self._guard(number)]), Excused(2 * WHERE_COST))
-        for narrowed in self._excepting(under, inside, whole.under(first)):
-            yield narrowed._replace(excused=narrowed.excused.with_more(Excused(WHERE_COST)))
+            more = every.excused_by_luck(number, int((holds >= least).sum()))
+            yield Narrowed(under.guarded(when=[self._guard(number)]), excused.with_more(more))
+        for narrowed in self._excepting(under, inside, every):
+            yield narrowed._replace(excused=narrowed.excused.with_more(excused))
 
     def _largest(self, holds: Ints, may: Bools, most: int) -> list[int]:
         """Return the guards that hold most often, by number."""
@@ -186,17 +192,16 @@ class Guards:
         this kind are known to hold in others when they hold in that many. Without votes, as in a list of
         URLs, there is no place to keep an edit to.
         """
-        edit = effect.edit
+        edit, texts = effect.edit, state.image_texts
         if not effect.ratios.any():
             return edit
-        texts = state.image_texts
         sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
         shown = np.unique(sides[effect.ratios > 0])
-        edit = fitted(edit, [texts[image] for image in shown.tolist()], state.site.name)
-        homes = {context_of(texts[image]) for image in shown.tolist()}
+        seen = [texts[image] for image in shown.tolist()]
+        edit, homes = fitted(edit, seen, state.site.name), set(map(context_of, seen))
         is_known = holds_in_others(len(homes))
         unseen = np.zeros(0, np.int64) if is_known else np.setdiff1d(effect.moved, shown)
-        good = self._counted(self._index.met_by(texts[image] for image in shown.tolist()))
+        good = self._counted(self._index.met_by(seen))
         other = self._counted(self._index.met_by(texts[image] for image in unseen.tolist()))
         good = np.pad(good, (0, len(other) - len(good)))
         may = np.flatnonzero(good >= _NEARLY_ALL * len(shown)).tolist()
@@ -216,7 +221,7 @@ class Guards:
         return edit if is_known else self._at_home(state, edit, effect.moved, homes)
 
     def _at_home(self, state: KeyState, edit: Edit, moved: Ints, homes: set[Guard]) -> Edit:
-        """Return an edit that stays in the only folder where it was seen to hold, or out of others."""
+        """Return an edit that stays in the folders where it was seen to hold, or out of a few others."""
         if not edit.is_open or any(guard.path for guard in edit.when):
             return edit
         if len(homes) == 1:
@@ -224,6 +229,8 @@ class Guards:
             return edit.guarded(when=[home]) if self._share(state, home) < ELSEWHERE else edit
         abroad = Counter(context_of(state.image_texts[image]) for image in moved.tolist())
         unseen = sorted((-count, str(home), home) for home, count in abroad.items() if home not in homes)
+        if len(unseen) > EXCEPTIONS and (listed := one_of(homes)):
+            return edit.guarded(when=[listed])
         return edit.guarded(unless=[home for _, _, home in unseen[:EXCEPTIONS]])
 
     def _silent(self, state: KeyState, effect: EditEffect, chosen: list[int]) -> GuardsMet:
@@ -275,7 +282,7 @@ class Guards:
             return ()
         votes = [(self._counted(each.good), self._counted(each.bad)) for each in sides]
         classes = self._index.classes(len(self._index.guards))
-        summed = _summing(classes)
+        summed = summing(classes)
         columns = np.zeros((4, len(classes)), np.int64)
         for counts in votes:
             holds, fails = map(summed, counts)
@@ -300,7 +307,7 @@ class Guards:
     def _fail_together(self, sides: Sequence[_Sides]) -> bool:
         """Return whether enough edits fail, and often enough, in any one class of pages."""
         classes = self._index.classes(len(self._index.guards))
-        summed = _summing(classes)
+        summed = summing(classes)
         fails, edits = np.zeros((2, len(classes)), np.int64)
         for each in sides:
             counts = summed(self._counted(each.bad))
@@ -331,18 +338,6 @@ class Guards:
             good, bad = (some.only(~some.meets(best)) for some in (good, bad))
 
 
-def _summing(classes: Sequence[tuple[int, ...]]) -> Callable[[Ints], Ints]:
-    """Return what adds up the URLs in each class of guards, from the number of those that meet each guard."""
-    flat = np.array([number for each in classes for number in each], np.int64)
-    owner = np.repeat(np.arange(len(classes)), [len(each) for each in classes])
-
-    def summed(counts: Ints) -> Ints:
-        padded = np.pad(counts, (0, max(0, len(classes) - len(counts))))
-        return np.bincount(owner, padded[flat], len(classes)).astype(np.int64)
-
-    return summed
-
-
 class _Sides:
     """The guards of the URLs that an edit moves rightly, and of those that it moves wrongly."""
 
@@ -356,6 +351,7 @@ class _Sides:
         self._held = index, texts, np.unique(moved[effect.ratios > 0])
         self._group = effect.group[wrong[first]]
         self._edit = effect.edit
+        self._per_url = (effect.pages + effect.wrong) / max(1, len(np.unique(moved[effect.ratios != 0])))
 
     @cached_property
     def good(self) -> GuardsMet:
@@ -366,14 +362,19 @@ class _Sides:
     def under(self, number: int) -> _Sides:
         """Return the same where a guard holds."""
         found = copy(self)
-        stays = self.bad.meets(number)
         found.__dict__["good"] = self.good.only(self.good.meets(number))
+        stays = self.bad.meets(number)
         found.bad = self.bad.only(stays)
-        found._urls = [  # noqa: SLF001 -- its own kind
-            url for url, is_in in zip(self._urls, stays.tolist(), strict=True) if is_in
-        ]
+        inside = zip(self._urls, stays.tolist(), strict=True)
+        found._urls = [url for url, is_in in inside if is_in]  # noqa: SLF001 -- its own kind
         found._group = self._group[stays]  # noqa: SLF001
         return found
+
+    def excused_by_luck(self, number: int, choices: int) -> Excused:
+        """Return what a guard leaves out by luck, as one of several that could be chosen."""
+        some = np.array([[each.meets(number).sum(), each.size] for each in (self.good, self.bad)])
+        chosen, every = (self._per_url * some).T.tolist()
+        return Excused(WHERE_COST + misses_by_luck(chosen, every, choices))
 
     def pages_under(self, number: int) -> int:
         """Return on how many pages an edit fails where a guard holds."""

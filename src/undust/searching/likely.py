@@ -75,6 +75,10 @@ class Guess(Objective):
             return None
         return super().worth_having(effect, excused)
 
+    def lost_unseen(self, effect: EditEffect, rate: float) -> float:
+        """Return what is expected to be lost of pages of which nothing is known: they will be asked for."""
+        return rate * effect.unseen
+
     def is_tested(self, effect: EditEffect) -> bool:  # noqa: ARG002 -- of no edit
         """Return True: the test is to ask the site."""
         return True

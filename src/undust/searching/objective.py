@@ -277,12 +277,22 @@ class Objective:
         wrong = effect.wrong + excused.pages
         if not self.has_versions:
             wrong += effect.unsure
-        exposed = effect.pages + wrong + effect.silent
+        exposed = effect.pages + wrong + effect.silent - effect.unseen
         # A short list is as short under every key: what it says of numbers it says once.
         is_of_numbers = base_kind_of(effect) == NUMBER_DROPPED
         right = effect.distinct_pages if is_of_numbers else effect.pages
-        lost = self.risk.rate(kind_of(effect), effect.edit, right, wrong) * exposed
-        return self._worth(effect, lost, excused)
+        rate = self.risk.rate(kind_of(effect), effect.edit, right, wrong)
+        return self._worth(effect, rate * exposed + self.lost_unseen(effect, rate), excused)
+
+    def lost_unseen(self, effect: EditEffect, rate: float) -> float:
+        """Return how many pages are expected to be lost of those of which nothing is known.
+
+        They are pages of another sort than those that are known: empty, short, not fetched. What these show
+        says little of them, so that of their risk no more is known than of the kind of edit beforehand.
+        """
+        if not effect.unseen:
+            return 0.0
+        return max(rate, self.risk.rate(kind_of(effect), effect.edit, 0.0, 0.0)) * effect.unseen
 
     def _worth(self, effect: EditEffect, lost: float, excused: Excused) -> Worth:
         # A page may come together from many keys: what is lost is a share of all of them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -126,10 +127,9 @@ class Search:
         proposed = (edit for propose in stage for edit in self._seen().offered(propose))
         some = (self._known.setdefault(edit.text, edit) for edit in proposed)
         offered = {edit.text: edit for edit in some if edit.text not in self._off}
-        edits = [edit for edit in offered.values() if edit.rules(site)]
         before = self.state
-        judged = self._judged(edits)
-        judged += effects(before, list(self._without_untested(judged)))
+        judged = self._judged([edit for edit in offered.values() if edit.rules(site)])
+        judged += effects(before, [*self._without_untested(judged), *self._where_seen(judged)])
         judged += self._turned(judged)
         worths = [self.objective.worth_having(effect) for effect in judged]
         for effect, worth in zip(judged, worths, strict=True):
@@ -173,6 +173,18 @@ class Search:
                 edit = effect.edit.guarded(unless=guards)
                 if len(edit.removes) > len(untested) or effect.edit.when:
                     yield from self._new(edit)
+
+    def _where_seen(self, judged: Sequence[EditEffect]) -> Iterator[Edit]:
+        """Yield edits that merge too much of which nothing is known, kept to where they merge known pages."""
+        some = (each for each in judged if each.unseen and each.lost <= each.pages >= LEAST_NARROWED)
+        for effect in some:
+            if self.objective.worth_having(effect) is None:
+                yield from self._new(self._reaching(effect))
+
+    def _reaching(self, effect: EditEffect) -> Edit:
+        """Return an edit that is kept to where it was seen to hold."""
+        holds = partial(self.objective.holds_in_others, effect)
+        return self._guards.reach(self.state, effect, holds_in_others=holds)
 
     def _turned(self, judged: Sequence[EditEffect]) -> list[EditEffect]:
         """Return what the inverses do of edits that lead away from what the site serves or prefers."""
@@ -248,19 +260,9 @@ class Search:
             self._refuse(alone, doubt)
             return False
         alone = self._spared(alone, excused)
-        edit = alone.edit
-        reaching = self._safe(
-            self._guards.reach(
-                self.state,
-                alone,
-                holds_in_others=lambda folders: self.objective.holds_in_others(alone, folders),
-            )
-        )
-        if reaching is None:
-            self._refuse(alone, "is right in company only")
-            return False
-        if self._is_switched_off(reaching):
-            self._refuse(alone, "was switched off")
+        edit, reaching = alone.edit, self._safe(self._reaching(alone))
+        if reaching is None or self._is_switched_off(reaching):
+            self._refuse(alone, "was switched off" if reaching else "is right in company only")
             return False
         after = self.state.with_edit(reaching)
         together = transition(self.state, after, edit)
@@ -321,7 +323,7 @@ class Search:
 
     def _safe(self, edit: Edit) -> Edit | None:
         """Return an edit that merges no pages without the others either, under more guards if need be."""
-        raw = KeyState(self.state.site, tuple(each for each in self.state.edits if each.operation == KEEP))
+        raw = self.state.kept_only
         if self._raw is None or self._raw.edits != raw.edits:
             self._raw = raw
         site = self.state.site.name

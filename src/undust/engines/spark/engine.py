@@ -84,6 +84,7 @@ class SparkEngine:
         self.budget = Budget.of(memory, None)
         self._kept: list[DataFrame] = []
         self._owns_session = False
+        self.folder: str | None = None
 
     @classmethod
     def started(
@@ -93,6 +94,7 @@ class SparkEngine:
         session = started(master, memory, threads, folder)
         engine = cls(session.spark, memory)
         engine._owns_session = session.is_new
+        engine.folder = folder
         return engine
 
     def __enter__(self) -> Self:

@@ -17,6 +17,7 @@ from scrapy.utils.request import request_from_dict
 
 from undust.crawling import CrawlLearner
 from undust.crawling.journal import StateInUse
+from undust.crawling.messages import WAS_FETCHED
 from undust.errors import RefusedStart, UndustError, file_sentence
 from undust.integrations.scrapy.applying import BACKGROUND, is_for_rules
 from undust.integrations.scrapy.observing import CUT_SHORT
@@ -117,7 +118,9 @@ class LearningMiddleware:
         if not self._is_asked_about(request):
             return
         decision = self._learner.decide(request.url)
-        if decision.is_fetch:
+        # Scrapy tries a URL again after an error; the first attempt taught nothing.
+        is_again = bool(request.meta.get("retry_times")) and decision.reason == WAS_FETCHED
+        if decision.is_fetch or is_again:
             self._shared.skipped.pop(request.url, None)
             return
         spider = self._crawler.spider
