@@ -111,9 +111,8 @@ class Acceptance:
             state, effect, rule, self.requirements.number_support
         ):
             return False
-        if self.pages.has_blocks and not self._are_one(state, effect, rule):
-            return False
-        if not holds_in_all_folders(state, effect, rule):
+        is_apart = self.pages.has_blocks and not self._are_one(state, effect, rule)
+        if is_apart or not holds_in_all_folders(state, effect, rule):
             return False
         loses_little = (
             effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
@@ -300,13 +299,11 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
         row = bisect_left(state.texts, image)  # the texts are in order
         if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
             group.append(image)
-    proofs: Counter[str] = Counter()
+    apart = [(name, some) for group in together.values() for name, some in _differing(group, kept).items()]
+    proofs = Counter(name for name, _ in apart)
     values: defaultdict[str, set[str]] = defaultdict(set)
-    for group in together.values():
-        apart = _differing(group, kept)
-        proofs.update(apart.keys())
-        for name, some in apart.items():
-            values[name] |= some
+    for name, some in apart:
+        values[name] |= some
     idle = {name for name, count in proofs.items() if count >= PROOFS and len(values[name]) > 1}
     idle -= {name for name in _page_names(urls) if proofs[name] < least_numbers}
     if len(idle) < _NAMES:
