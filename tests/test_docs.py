@@ -73,7 +73,8 @@ def run_console(block: Block, page: Path, folder: Path, programs: Path) -> None:
     }
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, expected = part.partition("\n")
-        words, inherited = ["/bin/bash", "-c", command], ()
+        inherited: tuple[int, ...] = ()
+        words = ["/bin/bash", "-c", command]
         if may_be_forked(command):
             inherited = (WARM.client_in(programs),)
             words[2] = f"PATH={programs}:$PATH UNDUST_LINE={inherited[0]}; export UNDUST_LINE; {command}"
