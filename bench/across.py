@@ -90,7 +90,7 @@ def _shown(seen: pa.Table, requirements: Requirements) -> list[SiteTally]:
     return [
         row
         for found in undust.find_duplicates(seen)
-        for row in shown_by(found, requirements, restless=learn_site(found, requirements).restless)
+        for row in shown_by(found, requirements, unstable=learn_site(found, requirements).unstable)
     ]
 
 

@@ -61,7 +61,7 @@ def run(
     file_blocks: int | None = None,
 ) -> Ended:
     """Run the command; `file_blocks` is the size that a file may have, in blocks of 512 bytes."""
-    if file_blocks is None and _may_be_warm(arguments):
+    if file_blocks is None and may_be_warm(arguments):
         return _warm(list(map(str, arguments)), data, stdout)
     words: list[str] = [*UNDUST, *map(str, arguments)]
     if file_blocks is not None:
@@ -76,7 +76,7 @@ def _ended(code: int, out: bytes | None, err: bytes) -> Ended:
     return Ended(code, out or b"", text)
 
 
-def _may_be_warm(arguments: tuple[str | Path, ...]) -> bool:
+def may_be_warm(arguments: tuple[str | Path, ...]) -> bool:
     """Whether a fork of the process that waits shows what a fresh process would."""
     is_brief = arguments[:1] and str(arguments[0]) in ENTRIES.keys() - FRESH
     is_plain = not any(str(each).startswith(FRESH_WORDS) for each in arguments)

@@ -34,6 +34,14 @@ _LONGEST = 1 << 20
 """Bytes of the words of one command."""
 _OF_SCRAPY = ("core", "downloadermiddlewares", "extensions", "http", "spidermiddlewares", "utils")
 _DEPRECATED = {"scrapy.core.downloader.handlers.http", "scrapy.extensions.statsmailer"}
+CLIENT = """#!{python} -IS
+import json, os, socket, sys
+line = socket.socket(fileno=int(os.environ["UNDUST_LINE"]))
+message = json.dumps([os.getcwd(), sys.argv[1:], dict(os.environ)]).encode()
+socket.send_fds(line, [message], [0, 1, 2])
+sys.exit(int(line.recv(64)))
+"""
+"""A program that asks the waiting process for one run with its own words and streams."""
 OURS_FOR_SCRAPY = ("applying", "learning", "observing")
 
 
@@ -64,6 +72,18 @@ class WarmCommand:
             socket.send_fds(self._line, [message], streams)
             answer = self._line.recv(64)
         return int(answer)
+
+    def client_in(self, folder: Path) -> int:
+        """Write a program of the same name that shells can call; return the file that it must inherit.
+
+        Its number is given in UNDUST_LINE. Two such runs at a time would wait for each other.
+        """
+        if self._line is None:
+            self._line = self._started()
+        client = folder / self._program
+        client.write_text(CLIENT.format(python=sys.executable), encoding="utf-8")
+        client.chmod(0o755)
+        return self._line.fileno()
 
     def _started(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -73,10 +73,10 @@ def test_guards_make_an_edit_longer_and_can_be_taken_off(name: str) -> None:
 
 def test_what_is_forgotten_and_made_up() -> None:
     """An edit names what must have varied, and the words that it writes without having read them."""
-    assert making.dropped("sid").forgets == ("sid",)
-    assert making.masked("sid", "ts").forgets == ("sid", "ts")
-    assert making.dropped_value("page", "1").forgets == ()
-    assert making.only("id").forgets == ("rest",)
+    assert making.dropped("sid").removes == ("sid",)
+    assert making.masked("sid", "ts").removes == ("sid", "ts")
+    assert making.dropped_value("page", "1").removes == ()
+    assert making.only("id").removes == ("rest",)
     assert making.host_to("m.s.test", "s.test").makes_up == ("s.test",)
     assert making.swapped("/?", "/item/").makes_up == ("/item/",)
     assert making.dropped("sid").makes_up == ()
@@ -112,7 +112,7 @@ def test_the_inverse_of_the_inverse_is_the_edit(name: str) -> None:
     """Where nothing is forgotten an edit can be turned, and turned back."""
     edit = EDITS[name]
     turned = edit.inverse()
-    if edit.forgets or turned is None:
+    if edit.removes or turned is None:
         assert turned is None
     else:
         assert turned.inverse() == edit

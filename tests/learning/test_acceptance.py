@@ -11,7 +11,8 @@ import pytest
 
 import undust
 from bench.raw.changes import KINDS, SITE, changing_site, judged, numbers, page_row, words
-from undust.learning.acceptance import Acceptance, are_convincing, share_right, worst
+from undust.learning.acceptance import Acceptance
+from undust.learning.bounds import are_convincing, share_right, worst
 from undust.learning.site_pages import Requirements, SitePages
 from undust.learning.state import State
 from undust.rules import Rule

@@ -151,7 +151,7 @@ def needed_tests(edit: Edit, values: Collection[str]) -> int:
     """
     if edit.operation == DROP and any(map(_COUNTS.search, values)):
         return NUMBER_PAGES
-    if edit.operation != DROP or not (edit.forgets or edit.defaults):
+    if edit.operation != DROP or not (edit.removes or edit.defaults):
         return FEW_PAGES
     return VISIT_PAGES if name_visits(set(values), len(values)) else CHOICE_PAGES
 

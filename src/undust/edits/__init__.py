@@ -64,7 +64,7 @@ class Given(Edit):
     """What a rule does."""
 
     rule: Rule | None = None
-    forgets: tuple[str, ...] = ()
+    removes: tuple[str, ...] = ()
     makes_up: tuple[str, ...] = ()
 
     @property

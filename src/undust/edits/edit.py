@@ -56,7 +56,7 @@ class Edit(ABC):
 
     @property
     @abstractmethod
-    def forgets(self) -> tuple[str, ...]:
+    def removes(self) -> tuple[str, ...]:
         """Names of what it takes and does not write: each must have been seen to vary by itself."""
 
     @property
@@ -133,7 +133,7 @@ class Edit(ABC):
     def bits(self) -> float:
         """How much it takes to say it."""
         words = (_WORD_BITS + _LETTER_BITS * min(len(word), _LONGEST) for word in self._words())
-        return sum(words) + _CAPTURE_BITS * len(self.forgets)
+        return sum(words) + _CAPTURE_BITS * len(self.removes)
 
     def _words(self) -> Iterator[str]:
         yield from self.literals()
@@ -171,7 +171,7 @@ class Rewrite(Edit):
         forms = {capture.form for capture in self.target.captures()}
         if EDIT_ANY in forms:
             return MASK
-        if self.forgets:
+        if self.removes:
             return DROP
         if places_of(self.source) != places_of(self.target):
             return MOVE
@@ -180,7 +180,7 @@ class Rewrite(Edit):
         return DROP if is_shorter(self.source, self.target) else RESPELL
 
     @cached_property
-    def forgets(self) -> tuple[str, ...]:
+    def removes(self) -> tuple[str, ...]:
         """Captures and lists of the left that the right does not write, or only to the key."""
         kept = {capture.name for capture in self.target.captures() if capture.form != EDIT_ANY}
         called = zip(labels_of(self.source), self.source.captures(), strict=True)
@@ -216,7 +216,7 @@ class Rewrite(Edit):
 
     def inverse(self) -> Rewrite | None:
         """Return the edit from right to left, with the classes of the left."""
-        if self.forgets or any(capture.form for capture in self.target.captures()):
+        if self.removes or any(capture.form for capture in self.target.captures()):
             return None
         taken = {capture.name: capture for capture in self.source.captures()}
         if any(isinstance(part, Named) for part in self.source.query):
@@ -251,7 +251,7 @@ class Swap(Edit):
     operation = SWAP
 
     @property
-    def forgets(self) -> tuple[str, ...]:
+    def removes(self) -> tuple[str, ...]:
         """Nothing: what is taken is written in the edit."""
         return ()
 
@@ -293,7 +293,7 @@ class Keep(Edit):
     """What meets the guards is left as it is by all other edits."""
 
     operation = KEEP
-    forgets: tuple[str, ...] = ()
+    removes: tuple[str, ...] = ()
     makes_up: tuple[str, ...] = ()
 
     def inverse(self) -> None:
@@ -331,9 +331,9 @@ class Several(Edit):
         return all(part.is_mask for part in self.parts)
 
     @property
-    def forgets(self) -> tuple[str, ...]:
+    def removes(self) -> tuple[str, ...]:
         """What any of them removes."""
-        return tuple(name for part in self.parts for name in part.forgets)
+        return tuple(name for part in self.parts for name in part.removes)
 
     @property
     def makes_up(self) -> tuple[str, ...]:

@@ -164,7 +164,7 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     is_checked = final.is_large or is_checked_site(site.site, task.sites, task.requirements.seed)
     if is_checked:
         rules = replace(rules, checked=final.checked(rules, lambda part: _learned(part, task)[0], known))
-    rules = replace(rules, rules=with_targets(site, rules.rules, rules.restless))
+    rules = replace(rules, rules=with_targets(site, rules.rules, rules.unstable))
     rules = replace(rules, rules=with_bounds(rules.rules))
     if not is_checked and rules.rules:
         modelled = modelled_loss(rules.rules, rules.pages)
@@ -173,9 +173,9 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     again = [(fate, _leading(rule, leading.get(rule.id))) for fate, rule in again]
     shown: list[SiteTally] = []
     if task.is_across:
-        shown = shown_by(site, task.requirements, rules.rules, task.known_across, rules.restless)
+        shown = shown_by(site, task.requirements, rules.rules, task.known_across, rules.unstable)
     has_evidence = bool(site.known.any()) or bool((site.nodes_of_cluster > 1).any())
-    told = replace(rules, refused=rules.refused if task.keeps_refused else (), restless=())
+    told = replace(rules, refused=rules.refused if task.keeps_refused else (), unstable=())
     is_part = site.site in task.sampled
     stands = site_state_of(site, rules.rules, task.requirements) if is_part else None
     doubts = () if has_evidence else _doubts(site)

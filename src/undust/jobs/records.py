@@ -178,7 +178,7 @@ def from_text(text: str) -> SiteOutcome:
         RefusedRule(**one | {"rule": Rule.from_json(one["rule"])}) for one in site["refused"]
     )
     site["checked"] = CheckedPages(*site.get("checked", ()))
-    site["restless"] = tuple(site.get("restless", ()))
+    site["unstable"] = tuple(site.get("unstable", ()))
     fated = [(cast("Fate", fate), Rule.from_json(rule)) for fate, rule in again]
     stood = stands and SiteState(stands[0], tuple(stands[1]), tuple(stands[2]))
     told = [_shown(row) for row in shown]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from undust.errors import UndustError
 from undust.jobs.find_duplicates import find_duplicates, tree_of
-from undust.jobs.learn_result import LearnResult
 from undust.measuring import Alone, Measures, totals_of
 from undust.measuring.counts import lost_by_image, savings
 from undust.measuring.judged import (
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from undust.jobs.learn_result import LearnResult
     from undust.measuring import Labelled, RuleRow
     from undust.pages.clustering import Duplicates, SiteClusters
     from undust.rules import Rule
@@ -214,7 +214,7 @@ def report(  # noqa: PLR0913 -- one for each thing that a person may say
         threads: How many to use; the result is the same.
 
     """
-    if isinstance(rules, LearnResult):
+    if not isinstance(rules, RuleSet):
         refusals = refusals_of_result(rules) if refusals is None else refusals
         rules = rules.rules
     gathered = ReportInput(rules, seen, site, dict(refusals or {}), keep_values, threads, traffic)

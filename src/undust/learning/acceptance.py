@@ -28,11 +28,10 @@ import pyarrow as pa
 
 from undust.edits import Given, whole_places
 from undust.judging.verdict import LEAST_RISK
-from undust.learning.bounds import PUBLISHED_METHODS, Beliefs
+from undust.learning.bounds import PUBLISHED_METHODS, Beliefs, are_convincing, votes_of
 from undust.learning.failing_pages import CALM, UnstablePages
 from undust.learning.outcome import MADE_UP_URLS, MERGED
 from undust.learning.texts import adds_a_value, changes_a_value, makes_up, pieces_of, renames, renumbers
-from undust.pages import EVIDENCE_MOST
 from undust.privacy import is_random
 from undust.rules import RuleSet, program_of
 from undust.rules.verdict import prefers_other_form
@@ -75,12 +74,6 @@ _OF_SOME_FOLDERS = re.compile(r"\{(?:p|rest):lower\}|\{p(?:\*\*)?\}/[^{}/?]+(?=\
 """Capitals, and a last segment: what may mean nothing in one folder, and much in another."""
 _NUMBER = re.compile(r"(?<![^\W_])\d{1,9}(?![^\W_])")
 """Longer numbers are times and tokens."""
-WORST = 0.1
-"""Share of the pages that are looked at as the worst ones."""
-LEAST_WORST = 1.0
-"""What the mean ratio of the worst pages must be."""
-LEAST_RIGHT = 0.95
-"""The share of pages that must be expected to be right; since no ratio exceeds 4, it is 0.982 at most."""
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
 MET |= dict.fromkeys(sorted(PUBLISHED_METHODS), 0.1)
 """Share of the merges that must lead to a form seen before, so that what a rule writes can be fetched. Where
@@ -101,27 +94,27 @@ class Acceptance:
     pages: SitePages
     beliefs: Beliefs = field(default_factory=Beliefs)
     """What became of other candidates."""
-    restless: UnstablePages = CALM
+    unstable: UnstablePages = CALM
     """How many pages show another text at every fetch."""
 
     def are_met(self, state: State, effect: Effect, rule: Rule) -> bool:
         """Return whether a rule may be accepted for what it does to a state."""
-        if effect.pages < self.least_pages(rule) or effect.pages_held < self.requirements.held_pages:
+        least = self.least_pages(rule)
+        if effect.pages < least or effect.pages_held < self.requirements.held_pages:
             return False
         if effect.target_seen_share < MET.get(rule.learned_by or "", 0.0) or not is_diverse(
             state, effect, rule, self.requirements.number_support
         ):
             return False
-        if self.pages.has_blocks and not self._are_one(state, effect, rule):
-            return False
-        if not holds_in_all_folders(state, effect, rule):
-            return False
-        if not removes_parameters(state, effect, rule, self.least_pages(rule)):
+        is_apart = self.pages.has_blocks and not self._are_one(state, effect, rule)
+        if is_apart or not holds_in_all_folders(state, effect, rule):
             return False
         loses_little = (
             effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
         )
         if not loses_little or not self._leads_somewhere(state, effect, rule):
+            return False
+        if not removes_parameters(state, effect, rule, least):
             return False
         return self._is_one_place(state, rule) and self._is_default(state, effect, rule)
 
@@ -189,13 +182,13 @@ class Acceptance:
             return False
         most = self.requirements.max_fpr * (effect.lost + effect.pages)
         if effect.lost > most:
-            return self.restless.excuses(effect.lost, effect.pages) and self._on_calm(state, effect) <= most
+            return self.unstable.excuses(effect.lost, effect.pages) and self._on_calm(state, effect) <= most
         return self.beliefs.risk(rule, effect) <= max(self.requirements.max_fpr, LEAST_RISK)
 
     def _on_calm(self, state: State, effect: Effect) -> int:
         """Return how many images a rule would move wrongly, though other rules show that the page is calm."""
         pages = state.page_of_image[effect.sources[effect.blamed]]
-        return int(np.isin(pages, self.restless.calm).sum())
+        return int(np.isin(pages, self.unstable.calm).sum())
 
     def _leads_somewhere(self, state: State, effect: Effect, rule: Rule) -> bool:
         """Return whether next to nothing is sent to where the site was seen to have no page."""
@@ -328,10 +321,10 @@ def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str]
         row = bisect_left(state.texts, image)  # the texts are in order
         if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
             group.append(image)
-    proofs: Counter[str] = Counter()
+    apart = [(name, some) for group in together.values() for name, some in _differing(group, kept).items()]
+    proofs = Counter(name for name, _ in apart)
     values: defaultdict[str, set[str]] = defaultdict(set)
-    for name, some in (item for group in together.values() for item in _differing(group, kept).items()):
-        proofs[name] += 1
+    for name, some in apart:
         values[name] |= some
     idle = {name for name, count in proofs.items() if count >= PROOFS and len(values[name]) > 1}
     idle -= {name for name in _page_names(urls) if proofs[name] < least_numbers}
@@ -397,33 +390,3 @@ def _lost_numbers(source: str, target: str) -> Numbers:
     """
     lost = Counter(_NUMBER.findall(source)) - Counter(_NUMBER.findall(target))
     return tuple(sorted(lost.elements()))
-
-
-def votes_of(effect: Effect) -> Floats:
-    """Return the ratio of each page that a rule brings together with another URL, of one page or two."""
-    known = max(effect.pages - int((effect.votes >= 0).sum()), 0)
-    return np.concatenate((effect.votes, np.full(known, EVIDENCE_MOST)))
-
-
-def are_convincing(votes: Floats) -> bool:
-    """Return whether pages that come together are one, in the tail as well."""
-    return worst(votes) >= LEAST_WORST and share_right(votes) >= LEAST_RIGHT
-
-
-def worst(votes: Floats) -> float:
-    """Return the mean of the worst tenth.
-
-    >>> float(worst(np.array([4.0] * 19 + [-4.0])))
-    0.0
-    """
-    count = max(1, int(np.ceil(WORST * len(votes))))
-    return float(np.sort(votes)[:count].mean()) if len(votes) else 0.0
-
-
-def share_right(votes: Floats) -> float:
-    """Return the share of pages that are expected to be right.
-
-    >>> share_right(np.zeros(3))
-    0.5
-    """
-    return float((1 / (1 + np.exp(-votes))).mean()) if len(votes) else 0.5

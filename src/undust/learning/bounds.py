@@ -30,7 +30,8 @@ import numpy as np
 from undust.edits import DROP, MASK, RESPELL, WRITE, Rewrite, forms_of, rewrite_from, shape_from
 from undust.judging import EditEffect
 from undust.learning.rule_evidence import COUNTED, Record
-from undust.learning.state import State
+from undust.learning.state import Effect, State
+from undust.pages import EVIDENCE_MOST
 from undust.pages.clustering.near_copies import agreement
 from undust.proposing.papers import LEARNERS
 from undust.searching.kinds import CASE, GUARDED, ORDER, base_kind_of
@@ -47,12 +48,19 @@ if TYPE_CHECKING:
     from undust.rules import Rule
 
     Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
 
 _CLASS = re.compile(r"\{\w*\*{0,2}:([\w|]+)\}")
 _CASES = frozenset({"lower", "capital"})
 _CODES = frozenset({"hex", "uuid"})
+_WORST = 0.1
+"""Share of the pages that are looked at as the worst ones."""
+_LEAST_WORST = 1.0
+"""What the mean ratio of the worst pages must be."""
+_LEAST_RIGHT = 0.95
+"""The share of pages that must be expected to be right; since no ratio exceeds 4, it is 0.982 at most."""
 _BESIDE = 0.01
 """Share of the pages that rules may lose beside those that they were counted on. With it, 4 of 105 sets of
 the sites that it was chosen on lose more than is stated, and 3 of 82 of others (`bench.calibration`)."""
@@ -337,3 +345,33 @@ def _log_odds(lost: int, pages: int) -> float:
     true = lost * log(TRUE_FAILS) + pages * log1p(-TRUE_FAILS)
     false = log_beta(FALSE_A + lost, FALSE_B + pages) - log_beta(FALSE_A, FALSE_B)
     return max(-500.0, min(500.0, true - false))
+
+
+def votes_of(effect: Effect) -> Floats:
+    """Return the ratio of each page that a rule brings together with another URL, of one page or two."""
+    known = max(effect.pages - int((effect.votes >= 0).sum()), 0)
+    return np.concatenate((effect.votes, np.full(known, EVIDENCE_MOST)))
+
+
+def are_convincing(votes: Floats) -> bool:
+    """Return whether pages that come together are one, in the tail as well."""
+    return worst(votes) >= _LEAST_WORST and share_right(votes) >= _LEAST_RIGHT
+
+
+def worst(votes: Floats) -> float:
+    """Return the mean of the worst tenth.
+
+    >>> float(worst(np.array([4.0] * 19 + [-4.0])))
+    0.0
+    """
+    count = max(1, int(np.ceil(_WORST * len(votes))))
+    return float(np.sort(votes)[:count].mean()) if len(votes) else 0.0
+
+
+def share_right(votes: Floats) -> float:
+    """Return the share of pages that are expected to be right.
+
+    >>> share_right(np.zeros(3))
+    0.5
+    """
+    return float((1 / (1 + np.exp(-votes))).mean()) if len(votes) else 0.5

@@ -108,7 +108,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         refused=tuple(_refused_rules(learned.refused, site.name)),
         held_pairs=pairs.pairs,
         held_false=pairs.false,
-        restless=tuple(unstable),
+        unstable=tuple(unstable),
     )
 
 
@@ -130,7 +130,7 @@ def combined_rules(
     if not found.known.any() and not (found.nodes_of_cluster > 1).any():
         return first
     taken = tuple(dict.fromkeys((*given, *first.rules)))
-    more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.restless)
+    more = edited_rules(found, requirements, taken, unwanted, priors, unstable=first.unstable)
     known = {rule.id for rule in taken}
     new = sorted((rule for rule in more.rules if rule.id not in known), key=lambda rule: rule.kind != "keep")
     keeps = sum(rule.kind == "keep" for rule in new)
@@ -149,7 +149,7 @@ def combined_rules(
 def _unstable(found: SiteClusters, asked: Requirements) -> Sequence[int]:
     """Return the pages that change between fetches, by their numbers."""
     learning = Learning(found, asked)
-    return learning.restless().pages.tolist() if learning.pages.has_sketches else ()
+    return learning.unstable().pages.tolist() if learning.pages.has_sketches else ()
 
 
 def _objective(asked: Requirements, priors: Mapping[str, KindPrior] | None) -> Objective:
@@ -313,9 +313,9 @@ class FinalSample:
         """Return what was learned of the source with the URLs and pages of the whole site."""
         if not self.is_large:
             return learned
-        pages = _same_pages(self._judged(self.source), learned.restless, self._judged(self.site))
+        pages = _same_pages(self._judged(self.source), learned.unstable, self._judged(self.site))
         urls = int((self.site.cluster_of_node >= 0).sum())
-        return replace(learned, urls=urls, pages=self.site.cluster_count, restless=tuple(pages.tolist()))
+        return replace(learned, urls=urls, pages=self.site.cluster_count, unstable=tuple(pages.tolist()))
 
     def checked(self, learned: SiteRules, learn: Learn, given: Sequence[Rule] = ()) -> CheckedPages:
         """Return what the rules do to pages that they were not learned from.
@@ -330,7 +330,7 @@ class FinalSample:
         if not any(rule.kind != "keep" for rule in learned.rules) or self._may_know(given):
             return CheckedPages()
         whole, site = self._judged(self.site), self._looked_at(learned.rules)
-        unstable = np.isin(np.arange(site.count), _same_pages(whole, learned.restless, site))
+        unstable = np.isin(np.arange(site.count), _same_pages(whole, learned.unstable, site))
         evidence = None if self.site.evidence_of_pairs.has_blocks else site.evidence
         site = replace(site, evidence=WithoutUnstable(site.evidence, unstable[site.page]))
         return checked_pages(self._trials(site, learned, learn), unstable, evidence)

@@ -103,7 +103,7 @@ def shown_by(
     requirements: Requirements,
     rules: Sequence[Rule] = (),
     known: Sequence[Rule] = (),
-    restless: Sequence[int] = (),
+    unstable: Sequence[int] = (),
 ) -> list[SiteTally]:
     """Return what a site shows of every shape that brings any two of its URLs together.
 
@@ -112,13 +112,13 @@ def shown_by(
         requirements: How they are looked at.
         rules: Its own rules, beside which a rule for all sites would work.
         known: Rules for all sites that were learned before, and are tested in any case.
-        restless: Unstable pages, which count neither for a rule nor against it.
+        unstable: Unstable pages, which count neither for a rule nor against it.
 
     """
     pages = SitePages(site, requirements)
     if not pages.count:
         return []
-    pages.silent[list(restless)] = True
+    pages.silent[list(unstable)] = True
     bare = State(pages)
     own = State(pages, rules) if rules else None
     empty_query = rewriting(ANY_SITE, BY, OPEN, REST_OF_URL)

@@ -125,7 +125,7 @@ class Learning:
             refused=self.refusals.weightiest(taken),
             held_pairs=held.pairs,
             held_false=held.false,
-            restless=tuple(self.demands.restless.pages.tolist()),
+            unstable=tuple(self.demands.unstable.pages.tolist()),
         )
 
     def _is_full(self) -> bool:
@@ -182,7 +182,7 @@ class Learning:
             self.state.rules = others
 
     def _bound_the_set(self) -> None:
-        most = self.requirements.max_fpr + self.demands.restless.rate
+        most = self.requirements.max_fpr + self.demands.unstable.rate
         before = self.state
         self.state = bounded(before, most, len(self.given), self.ledger.has_false_pairs)
         for rule in before.rules:
@@ -208,14 +208,14 @@ class Learning:
             self.formed = self.state.images, forms
         return self.formed[1]
 
-    def restless(self) -> UnstablePages:
+    def unstable(self) -> UnstablePages:
         """Return which pages are another one at every fetch."""
         rules = [rule for propose in LOOKING_FOR_VOLATILE.values() for rule in self._proposed(propose)]
         return restless_pages(self.state, rules)
 
     def _find_restless(self) -> None:
-        self.demands.restless = self.restless()
-        self.state.silence(self.demands.restless.pages)
+        self.demands.unstable = self.unstable()
+        self.state.silence(self.demands.unstable.pages)
 
     def _keep_volatile(self, propose: Propose) -> None:
         for _ in range(KEEPS):

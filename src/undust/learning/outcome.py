@@ -171,7 +171,7 @@ class SiteRules:
     """Pairs of URLs of held-out pages that the rules send to one form."""
     held_false: int = 0
     """… that show two pages."""
-    restless: tuple[int, ...] = ()
+    unstable: tuple[int, ...] = ()
     """Pages that are another one at every fetch, by their numbers in `Pages`."""
     checked: CheckedPages = field(default_factory=CheckedPages)
     """Pages that nothing was learned from, and what the rules do to them."""

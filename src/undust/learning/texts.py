@@ -23,6 +23,8 @@ from undust.rules import Rule, program_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from undust.rules.language import Kind
+
 
 OPEN = "{s}://{h}/{p**}?{rest**}"
 """Any URL, taken apart no further than needed."""
@@ -76,7 +78,7 @@ def keeping(site: str, by: str, source: str) -> Rule | None:
     return _made(site, "keep", source, None, {"learned_by": by})
 
 
-def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[str, Any]) -> Rule | None:
+def _made(site: str, kind: Kind, source: str, target: str | None, said: Mapping[str, Any]) -> Rule | None:
     conditions = (*said.get("when", ()), *said.get("unless", ()))
     if any(map(is_somebodys, (source, target or "", *conditions))):
         return None  # the rule would contain a value of one visitor

@@ -308,8 +308,8 @@ def class_of(rule: Rule) -> str:
     """Return which of `CLASSES` a rule belongs to."""
     if rule.kind == "replace":
         return _CLASSES[0]
-    forgets = "{*" in rule.source or ":any}" in (rule.target or "")
-    return _CLASSES[1] if forgets else _CLASSES[2]
+    removes = "{*" in rule.source or ":any}" in (rule.target or "")
+    return _CLASSES[1] if removes else _CLASSES[2]
 
 
 class Alone:

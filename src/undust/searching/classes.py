@@ -266,7 +266,7 @@ def fitted(edit: Edit, urls: Sequence[str], site: str) -> Edit:
     if isinstance(edit, Several):
         parts = tuple(fitted(part, urls, site) for part in edit.parts)
         return edit if parts == edit.parts else _if_said(replace(edit, parts=parts), edit, site)
-    if not isinstance(edit, Rewrite) or not edit.forgets or not urls:
+    if not isinstance(edit, Rewrite) or not edit.removes or not urls:
         return edit
     kept = {capture.name for capture in edit.target.captures() if capture.form != "any"}
     path = tuple(_fitted_run(edit, at, kept, urls) for at in range(len(edit.source.path)))

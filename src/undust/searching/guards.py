@@ -119,7 +119,7 @@ class Guards:
         What is removed under `page=1` would be removed from `page=2&page=1`, too.
         """
         removed = [
-            bool(guard.query) and guard.query[0].value is not None and guard.query[0].name in edit.forgets
+            bool(guard.query) and guard.query[0].value is not None and guard.query[0].name in edit.removes
             for guard in self._index.guards
         ]
         return np.array(removed, np.bool_)
@@ -270,7 +270,7 @@ class Guards:
             self._homes = Counter(map(context_of, state.site.texts))
         return self._homes[home] / len(state.site.texts)
 
-    def restless(self, state: KeyState, judged: Sequence[EditEffect]) -> tuple[Guard, ...]:
+    def unstable(self, state: KeyState, judged: Sequence[EditEffect]) -> tuple[Guard, ...]:
         """Return the class of pages where edits fail that hold elsewhere: pages that change by themselves."""
         sides = [
             _Sides(self._index, state, effect)

@@ -79,7 +79,7 @@ def base_kind_of(effect: EditEffect) -> str:
 def _removed(effect: EditEffect) -> str:
     """Return what an edit removes: a slash, or texts that look like this."""
     edit = effect.edit
-    if edit.operation == DROP and not edit.forgets:
+    if edit.operation == DROP and not edit.removes:
         if not any(edit.literals()):
             return SLASH
         known = dict(sorted(effect.defaults))
@@ -130,7 +130,7 @@ def look_of(effect: EditEffect) -> str:
     """Return what the texts look like that an edit removes."""
     edit = effect.edit
     parts = edit.parts if isinstance(edit, Several) else (edit,)
-    looks = [_look(part, effect.samples) for part in parts if part.forgets]
+    looks = [_look(part, effect.samples) for part in parts if part.removes]
     # Several at once are as doubtful as the most doubtful of them.
     return max(looks, key=(VISIT, RANDOM, _WORD, _NUMBER).index) if looks else _NOTHING
 
@@ -156,7 +156,7 @@ def _forgotten_names(edit: Rewrite) -> Iterator[str]:
     for part in edit.source.query:
         if isinstance(part, Named):
             yield from () if part.capture else part.names
-        elif isinstance(part, ShapeParameter) and part.name in edit.forgets:
+        elif isinstance(part, ShapeParameter) and part.name in edit.removes:
             yield part.name
 
 

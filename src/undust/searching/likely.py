@@ -71,7 +71,7 @@ class Guess(Objective):
         if swaps_numbers(effect.edit.text):
             return None
         # Where a list has one row its order does nothing, so that a few answers are right by chance.
-        if effect.edit.is_mask and self.matters.intersection(effect.edit.forgets):
+        if effect.edit.is_mask and self.matters.intersection(effect.edit.removes):
             return None
         return super().worth_having(effect, excused)
 
@@ -207,7 +207,7 @@ def forgotten_by(rule: Rule) -> frozenset[str]:
     >>> sorted(forgotten_by(drop))
     ['sid']
     """
-    return frozenset(rewrite_from(rule).forgets if rule.kind == "rewrite" else ())
+    return frozenset(rewrite_from(rule).removes if rule.kind == "rewrite" else ())
 
 
 def without_visits(site: str) -> tuple[Rule, ...]:

@@ -346,7 +346,7 @@ class Objective:
 
     def _holds_beside_default(self, effect: EditEffect, excused: Excused) -> bool:
         """Return whether what an edit removes is known to do nothing with other values than the usual one."""
-        if not effect.edit.forgets:
+        if not effect.edit.removes:
             return True
         votes = votes_beside_default(effect, SUPPORTS)
         wrong = votes.wrong + excused.pages
@@ -365,7 +365,7 @@ class Objective:
 
         What one person shows in folders of their own says nothing of what others mean by the same name.
         """
-        if effect.edit.forgets and folders < MANY_FOLDERS:
+        if effect.edit.removes and folders < MANY_FOLDERS:
             return False
         return self.risk.in_other_folders(base_kind_of(effect), folders) <= self.elsewhere
 

@@ -92,7 +92,7 @@ class RemovedPart(NamedTuple):
 def number_votes(effect: EditEffect, supports: float) -> NumberVotes:
     """Return how the votes of an edit speak where it removes the number of a page."""
     count = len(effect.ratios)
-    if not effect.edit.forgets or not count:
+    if not effect.edit.removes or not count:
         return NumberVotes(0.0, 0.0, 0.0)
     some = np.arange(0, count, 1 + count // _MOST_VOTES)
     # What is wrong is rare, and all of it is heard.
@@ -169,7 +169,7 @@ def removed_by(edit: Edit, url: str) -> Iterator[RemovedPart]:
     if isinstance(edit, Several):
         for part in edit.parts:
             yield from removed_by(part, url)
-    if not isinstance(edit, Rewrite) or not edit.forgets:
+    if not isinstance(edit, Rewrite) or not edit.removes:
         return
     parts = parts_of(url)
     kept, named, lists, is_rest_kept = _read(edit)
@@ -271,7 +271,7 @@ def untested_parts(effect: EditEffect) -> frozenset[str]:
 
 def _untested_parts(effect: EditEffect) -> frozenset[str]:
     edit = effect.edit
-    if not edit.forgets:
+    if not edit.removes:
         return frozenset()
     values: defaultdict[str, Counter[str]] = defaultdict(Counter)
     differs: Counter[str] = Counter()

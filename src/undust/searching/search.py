@@ -113,7 +113,7 @@ class Search:
         for _ in range(_KEEPS):
             some = (edit for propose in PROPOSERS[:2] for edit in self._seen().offered(propose))
             offered = [edit for edit in some if not edit.is_mask]
-            found = self._guards.restless(self.state, self._judged(offered))
+            found = self._guards.unstable(self.state, self._judged(offered))
             if not found:
                 return
             for guard in found:
@@ -171,7 +171,7 @@ class Search:
             if untested and len(untested) <= EXCEPTIONS and all(map(is_plain, untested)):
                 guards = [Guard(query=(ShapeParameter(name),)) for name in sorted(untested)]
                 edit = effect.edit.guarded(unless=guards)
-                if len(edit.forgets) > len(untested) or effect.edit.when:
+                if len(edit.removes) > len(untested) or effect.edit.when:
                     yield from self._new(edit)
 
     def _where_seen(self, judged: Sequence[EditEffect]) -> Iterator[Edit]:
