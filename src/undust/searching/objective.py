@@ -116,7 +116,7 @@ PRIORS = _shipped()
 
 
 _STEP = 1.1
-"""A bound is looked for on as many pages as a rule has, or on so many times fewer, and fewer again."""
+"""A bound is looked for on as many pages as a rule has, then on fewer by this factor, and so on."""
 
 
 @dataclass(frozen=True)
