@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from undust.edits import Given, Keep, making, whole_places
+from undust.edits import Given, Keep, ShapeCapture, ShapeParameter, making, whole_places
 from undust.judging import KeyState, effects
 from undust.judging.effect import SUPPORTS, lost_in, transition
 from undust.proposing import parts_of
@@ -29,7 +29,7 @@ from undust.searching.kinds import is_renaming
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from undust.edits import Edit
+    from undust.edits import Edit, Guard
     from undust.judging import EditEffect
     from undust.searching.objective import Objective
 
@@ -136,7 +136,8 @@ def _kept_value(state: KeyState) -> int:
 def _keeps(state: KeyState) -> Iterator[Keep]:
     """Yield what leaves classes alone where a state may lose more than it removes, the best first.
 
-    Of classes where it does so alike, the one with most URLs comes first.
+    Of classes where it does so alike, the one with most URLs comes first. A single page is no class: it may
+    differ because what is known of it is wrong.
     """
     if not lost_in(state):
         return
@@ -152,8 +153,16 @@ def _keeps(state: KeyState) -> Iterator[Keep]:
     worth = WEIGHT_OF_LOST * fails - holds
     may = np.flatnonzero((fails > 0) & (worth > 0) & (has <= _PART * len(bare.images)))
     ranked = sorted((-int(worth[at]), -int(has[at]), str(index.guards[at]), at) for at in may.tolist())
-    keeps = (Keep(when=(index.guards[at],)) for _, _, _, at in ranked)
+    keeps = (Keep(when=(index.guards[at],)) for _, _, _, at in ranked if _is_class(index.guards[at]))
     yield from (keep for keep in keeps if keep.rules(state.site.name))
+
+
+def _is_class(guard: Guard) -> bool:
+    """Return whether a guard is for all of a folder, or for a parameter with any value."""
+    if guard.query:
+        return isinstance(guard.query[0], ShapeParameter) and guard.query[0].value is None
+    last = guard.path[-1] if guard.path else ()
+    return any(isinstance(piece, ShapeCapture) and piece.is_many for piece in last)
 
 
 def _value(url: str, name: str) -> str | None:

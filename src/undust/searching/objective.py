@@ -46,6 +46,8 @@ USUAL_FPR = 0.01
 NOTHING_EXCUSED = Excused()
 MANY_FOLDERS = 5
 """Folders in which an edit that removes something must hold before it is taken to hold in others."""
+FEW_UNSEEN = 0.25
+"""Pages of which nothing is known, for each that is known, that are taken to be like those."""
 LEAST_MOST = 0.004
 """However few false merges a person accepts, no edit is known to make fewer than this share of them."""
 
@@ -308,11 +310,12 @@ class Objective:
     def lost_unseen(self, effect: EditEffect, rate: float) -> float:
         """Return how many pages are expected to be lost of those of which nothing is known.
 
-        They are pages of another sort than those that are known: empty, short, not fetched. What these show
-        says little of them, so that of their risk no more is known than of the kind of edit beforehand.
+        If there are many, they are pages of another sort than those that are known: empty, short, not
+        fetched. What these show says little of them, so that of their risk no more is known than of the kind
+        of edit beforehand.
         """
-        if not effect.unseen:
-            return 0.0
+        if effect.unseen <= FEW_UNSEEN * effect.pages:
+            return rate * effect.unseen
         return max(rate, self.risk.rate(kind_of(effect), effect.edit, 0.0, 0.0)) * effect.unseen
 
     def _worth(self, effect: EditEffect, lost: float, excused: Excused) -> Worth:
