@@ -118,7 +118,7 @@ class LearningMiddleware:
         if not self._is_asked_about(request):
             return
         decision = self._learner.decide(request.url)
-        # Scrapy tries a URL again after an error; the first attempt taught nothing.
+        # What gave an error counts as fetched; Scrapy may try it again all the same.
         is_again = bool(request.meta.get("retry_times")) and decision.reason == WAS_FETCHED
         if decision.is_fetch or is_again:
             self._shared.skipped.pop(request.url, None)
