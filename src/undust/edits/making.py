@@ -241,7 +241,7 @@ def swapped_inside(name: str, joint: str) -> Rewrite:
 
 
 def facets_sorted(names: Sequence[str], longest: int, behind: Sequence[str]) -> Several:
-    """Return that segments which begin with names have the order of the names.
+    """Return that segments which begin with names are sorted by these names.
 
     Args:
         names: With the sign behind each, in order.

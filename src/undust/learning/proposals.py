@@ -113,7 +113,7 @@ def equivalences(forms: UrlForms) -> Iterator[Rule | None]:
 
 
 def _facets(forms: UrlForms) -> Iterator[Rule | None]:
-    """Yield that two named segments have the order of their names."""
+    """Yield that two named segments are sorted by name."""
     parts = [parts_of(url) for url in forms.urls]
     pairs = (
         (left, right, page)

@@ -185,7 +185,7 @@ _MOST_FACETS = 4
 
 
 def facets(seen: SeenSite) -> Iterator[Edit]:
-    """Yield that named segments (`color-red/size-m`) may have any order: they are sorted by name."""
+    """Yield that named segments (`color-red/size-m`) are one page in any order: they are sorted by name."""
     yield from facets_of(seen.parts, seen.pairs)
 
 
@@ -206,7 +206,7 @@ def facets_of(parts: Sequence[SeenParts], pairs: Iterable[tuple[int, int, int]])
 
 
 def _reordered(left: SeenParts, right: SeenParts) -> tuple[list[str], tuple[str, ...]]:
-    """Return the names of the segments that have another order, and what is behind: `*`, or nothing.
+    """Return the names of the segments whose order differs, and what is behind: `*`, or nothing.
 
     >>> left, right = map(parts_of, ("http://a.test/f/size-m/color-red/", "http://a.test/f/color-red/size-m/"))
     >>> _reordered(left, right)
