@@ -45,8 +45,8 @@ EFFICIENCY = 0.6
 """Of the processor time of a cluster that is our work: the rest is Java's, the network's, and waiting."""
 ROW_BYTES = 180
 """An observation with a digest, as Spark shuffles it: packed with LZ4, most of it the URL."""
-DRIVER_BYTES, RULE_BYTES = 4e8, 200
-"""What the driver holds however large the crawl is, and for each site with rules: these, packed."""
+DRIVER_BYTES, RULE_BYTES = 4e8, 2000
+"""What the driver holds however large the crawl is, and for each site with rules (five or six), packed."""
 QUARTER = 4
 SMALL, LARGE = (80, 100), (1000, 8)
 """URLs of a site and sites, in the two runs that are made here."""

@@ -116,10 +116,21 @@ def test_a_cluster_of_its_own(tmp_path: Path) -> None:
     giant = sum(f"{site_name(0)}/" in url for url in seen["url"].to_pylist())
     assert 0.4 < giant / len(seen) < 0.6
     pq.write_table(seen, crawl, coerce_timestamps="us")
+    settings = tmp_path / "conf"
+    settings.mkdir()
+    said = "".join(f"{name} {value}\n" for name, value in SETTINGS.items())
+    (settings / "spark-defaults.conf").write_text(said)
+    environment = {"PYSPARK_PYTHON": sys.executable, "SPARK_CONF_DIR": str(settings)}
     with cluster(tmp_path) as address:
-        words = ("--master", address, crawl, "-q", "-o", rules)
-        done = ended(started(*words, PYSPARK_PYTHON=sys.executable))
-    assert (done.code, done.err) == (0, "")
+        words = ["learn", "--engine", "spark", "--master", address, str(crawl), "-q", "-o", str(rules)]
+        done = subprocess.run(
+            [sys.executable, "-m", "undust", *words],
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
     assert rules.read_bytes() == undust.learn(undust.read(crawl)).dumps()
     # Both machines had a part in it.
     assert all(list((tmp_path / f"worker{number}").glob("app-*/*")) for number in range(2))

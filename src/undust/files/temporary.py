@@ -270,7 +270,9 @@ class OrderedLines:
     def _put_in_order(self) -> None:
         self._file.seek(0)
         ordered = self._new_file()
-        ordered.writelines(sorted_lines(self._file, HELD_LINE_BYTES, folder=self._folder))
+        # Line by line: `writelines` would take them all into memory before any goes to the file.
+        for line in sorted_lines(self._file, HELD_LINE_BYTES, folder=self._folder):
+            ordered.write(line)
         self._end()
         self._use(ordered)
         self._is_ordered = True

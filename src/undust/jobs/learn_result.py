@@ -26,7 +26,7 @@ from undust.rules.ruleset import with_very_many
 from undust.statistics import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from undust.jobs.records import SiteOutcome
     from undust.learning import Drift, RefusedRule, SiteRules
@@ -255,24 +255,30 @@ class ManySites(Outcome):
         return rules.with_check(self.checked.as_json() if self.checked.pages else None)
 
     def _all_rules(self) -> Iterator[Rule]:
-        masks, for_all = Masks(), forgotten_names(self.across)
-
-        def shown(rules: Iterable[Rule], names: tuple[str, ...]) -> Iterator[Rule]:
-            return (rule if self.keeps_values else without_secrets(rule, names, masks) for rule in rules)
-
-        def removed(each: SiteOutcome) -> tuple[str, ...]:
-            return () if self.keeps_values else forgotten_names((*each.rules.rules, *each.proposed))
-
+        names: set[str] = set()
         for each in self._counted.stored:
-            yield from shown(each.rules.rules, (*removed(each), *for_all))
-        # The examples of a rule for all sites are of any of them.
-        names = {name for each in self._counted.stored for name in removed(each)} if self.across else set()
-        yield from shown(self.across, (*sorted(names), *for_all))
+            own, _, removed = self._shown(each)
+            # The examples of a rule for all sites are of any of them.
+            names |= removed
+            yield from own
+        yield from self._without_secrets(
+            self.across, (*sorted(names), *forgotten_names(self.across)), Masks()
+        )
         for each in self._counted.stored if self._counted.proposed else ():
-            known = {rule.id for rule in each.rules.rules}
-            yield from shown(
-                (rule for rule in each.proposed if rule.id not in known), (*removed(each), *for_all)
-            )
+            yield from self._shown(each)[1]
+
+    def _shown(self, each: SiteOutcome) -> tuple[list[Rule], list[Rule], set[str]]:
+        """Return the rules of a site and those that are likely, as they are written, and what they remove."""
+        own, known = each.rules.rules, {rule.id for rule in each.rules.rules}
+        likely = [rule for rule in each.proposed if rule.id not in known]
+        removed = forgotten_names((*own, *each.proposed))
+        # Secrets have numbers of their own on each site, or those of all sites would be remembered.
+        names, masks = (*removed, *forgotten_names(self.across)), Masks()
+        shown = [list(self._without_secrets(rules, names, masks)) for rules in (own, likely)]
+        return shown[0], shown[1], set(removed)
+
+    def _without_secrets(self, rules: Iterable[Rule], names: Sequence[str], masks: Masks) -> Iterator[Rule]:
+        return (rule if self.keeps_values else without_secrets(rule, names, masks) for rule in rules)
 
     @property
     def site_counts(self) -> tuple[int, int, int]:
