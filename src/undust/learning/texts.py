@@ -81,7 +81,7 @@ def _made(site: str, kind: str, source: str, target: str | None, said: Mapping[s
     if any(map(is_somebodys, (source, target or "", *conditions))):
         return None  # the rule would contain a value of one visitor
     try:
-        return Rule(site, kind, source, target, **said)
+        return Rule(site, kind, source, target, **said)  # type: ignore[arg-type]
     except (UndustError, ValueError):
         return None
 
