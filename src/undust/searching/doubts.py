@@ -136,8 +136,8 @@ def _kept_value(state: KeyState) -> int:
 def _keeps(state: KeyState) -> Iterator[Keep]:
     """Yield what leaves classes alone where a state may lose more than it removes, the best first.
 
-    Of classes where it does so alike, the one with most URLs comes first. A single page is not a class: it may
-    differ because what is known of it is wrong.
+    Of classes where it does so alike, the one with most URLs comes first. A single page is not a class: what
+    is known of it may be wrong.
     """
     if not lost_in(state):
         return
