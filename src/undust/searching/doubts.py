@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from undust.edits import Given, Keep, ShapeCapture, ShapeParameter, making, whole_places
+from undust.edits import Given, Keep, ShapeCapture, making, whole_places
 from undust.judging import KeyState, effects
 from undust.judging.effect import SUPPORTS, lost_in, transition
 from undust.proposing import parts_of
@@ -136,8 +136,8 @@ def _kept_value(state: KeyState) -> int:
 def _keeps(state: KeyState) -> Iterator[Keep]:
     """Yield what leaves classes alone where a state may lose more than it removes, the best first.
 
-    Of classes where it does so alike, the one with most URLs comes first. A class has several pages: one
-    alone may differ because what is known of it is wrong.
+    Of classes where it does so alike, the one with most URLs comes first. A single page is not a class: what
+    is known of it may be wrong.
     """
     if not lost_in(state):
         return
@@ -160,7 +160,7 @@ def _keeps(state: KeyState) -> Iterator[Keep]:
 def _is_class(guard: Guard) -> bool:
     """Return whether a guard is for all of a folder, or for a parameter with any value."""
     if guard.query:
-        return isinstance(guard.query[0], ShapeParameter) and guard.query[0].value is None
+        return guard.query[0].value is None
     last = guard.path[-1] if guard.path else ()
     return any(isinstance(piece, ShapeCapture) and piece.is_many for piece in last)
 
