@@ -116,7 +116,7 @@ PRIORS = _shipped()
 
 
 _STEP = 1.1
-"""A bound is looked for on as many pages as a rule has, or on so many times fewer, and fewer again."""
+"""Numbers of pages that a bound is looked for on: each is at least this many times the one before."""
 
 
 @dataclass(frozen=True)
