@@ -118,7 +118,7 @@ PRIORS = _shipped()
 
 
 _STEP = 1.1
-"""A bound is looked for on as many pages as a rule has, then on fewer by this factor, and so on."""
+"""Numbers of pages that a bound is looked for on: each is at least this many times the one before."""
 
 
 @dataclass(frozen=True)
