@@ -83,7 +83,7 @@ def _made(site: str, kind: Kind, source: str, target: str | None, said: Mapping[
     if any(map(is_somebodys, (source, target or "", *conditions))):
         return None  # the rule would contain a value of one visitor
     try:
-        return Rule(site, kind, source, target, **said)  # type: ignore[arg-type]
+        return Rule(site, kind, source, target, **said)
     except (UndustError, ValueError):
         return None
 
