@@ -84,9 +84,9 @@ def test_what_is_no_column_of_urls_is_told(frame: DataFrame) -> None:
 
 def test_rules_travel_where_there_is_no_broadcast(frame: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with Spark Connect: the rules are in the plan, packed; too many are refused in a sentence."""
-    travelling = in_spark.travelling
+    travelling = in_spark._travelling  # noqa: SLF001 -- with another session
     connected: Any = object()
-    monkeypatch.setattr(in_spark, "travelling", lambda _, digest, data: travelling(connected, digest, data))
+    monkeypatch.setattr(in_spark, "_travelling", lambda _, digest, data: travelling(connected, digest, data))
     assert sorted_rows(in_spark.key(frame, RULES))["key"] == KEYS
     monkeypatch.setattr(in_spark, "MOST_TRAVELLING", 8)
     with pytest.raises(UndustError, match="bytes of packed rules are too many for Spark Connect"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,7 @@ def by_polars(path: Path) -> tuple[list[str], list[str]]:
 def by_spark(path: Path) -> tuple[list[str], list[str]]:
     """Both answers as a worker of a cluster gives them."""
     data = load(path).dumps()
-    canonicalize = _compiled(Packed(hashlib.sha256(data).digest(), data))
+    canonicalize = _compiled(Packed(hashlib.sha256(data).digest(), zlib.compress(data)))
     return list(map(canonicalize, URLS)), list(map(canonicalize.key, URLS))
 
 

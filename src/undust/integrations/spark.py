@@ -98,7 +98,7 @@ def _column_function(packed: PackedForAll, *, keys: bool) -> Callable[[pa.Array]
 
 def _packed(rules: Rules, spark: SparkSession) -> PackedForAll:
     data = canonicalizer(rules).rules.dumps()
-    return travelling(spark, hashlib.sha256(data).digest(), zlib.compress(data))
+    return _travelling(spark, hashlib.sha256(data).digest(), zlib.compress(data))
 
 
 def _mapped(frame: DataFrame, rules: Rules, column: str, into: str, *, keys: bool) -> DataFrame:
@@ -121,7 +121,7 @@ class TravellingRules(NamedTuple):
 PackedForAll: TypeAlias = "Broadcast[tuple[bytes, bytes]] | TravellingRules"
 
 
-def travelling(spark: SparkSession, digest: bytes, data: bytes) -> PackedForAll:
+def _travelling(spark: SparkSession, digest: bytes, data: bytes) -> PackedForAll:
     """Return packed rules in a form that reaches every executor."""
     context: SparkContext | None = getattr(spark, "sparkContext", None)
     if context is not None:
