@@ -184,6 +184,8 @@ FAMILIES: dict[str, Written] = {
     "title_matrix": _varied(lambda page, c: f"/shop/{_title(page)};s={code(c)}/view"),
     "title_sid": _varied(lambda page, c: f"/t/{_title(page)}-s{code(c, 6)}"),
     "title_in_value": _varied(lambda page, c: f"/show?x={_title(page)}:{code(c, 8)}"),
+    "title_id_code": _varied(lambda page, c: f"/art,{words(c)},{_id(page)},{code(c, 5)}.html"),
+    "words_id_code": _varied(lambda page, c: f"/{words(c, joint='_')}_{_id(page)}_{code(c, 6)}.htm"),
     "padding_inside": lambda page, _: [
         f"/vol-{page + 1}/x",
         f"/vol-{page + 1:04}/x",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 EDIT_ANY = "any"
 """The form of a capture that only the key hides."""
@@ -313,3 +313,51 @@ def narrowest_class(texts: set[str]) -> str:
         return "uuid"
     is_hex = all(map(_HEX.fullmatch, texts)) and any(not text.isalpha() for text in texts)
     return "hex" if is_hex else ""
+
+
+ANY_NUMBER = ShapeCapture(kind="int")
+_NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
+
+
+def typed_run(tokens: list[str]) -> Run:
+    """Return tokens as they stay: words and signs as they are, numbers open."""
+    run: list[Piece] = []
+    for token in tokens:
+        if token.isdigit():
+            run.append(ANY_NUMBER)
+        elif numbered := _NUMBERED.fullmatch(token):
+            run += [numbered[1], ANY_NUMBER]
+        else:
+            run.append(token)
+    return joined_run(run)
+
+
+def joined_run(run: Iterable[Piece]) -> Run:
+    """Return pieces with literals that are next to each other as one."""
+    joined: list[Piece] = []
+    for piece in run:
+        if joined and isinstance(piece, str) and isinstance(joined[-1], str):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+_CODE = re.compile(r"[0-9a-fA-F]+")
+
+
+def codes_behind_word(texts: set[str]) -> tuple[str, set[str]]:
+    """Return the word with which texts begin that are numbers or codes, and these.
+
+    >>> word, codes = codes_behind_word({"sid7f", "sid12", "sida0"})
+    >>> word, sorted(codes)
+    ('sid', ['12', '7f', 'a0'])
+    """
+    first, last = min(texts), max(texts)
+    same = next(
+        (at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    word = first[:same].rstrip("0123456789")
+    rest = {text[len(word) :] for text in texts}
+    is_word = word.isalpha() and all(map(_CODE.fullmatch, rest)) and not all(map(_CODE.fullmatch, texts))
+    return (word, rest) if is_word else ("", texts)

@@ -14,7 +14,15 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.edits import Rewrite, Shape, ShapeCapture, ShapeParameter, making
-from undust.edits.shapes import EDIT_HOST, PATH, REST, narrowest_class
+from undust.edits.shapes import (
+    EDIT_HOST,
+    PATH,
+    REST,
+    codes_behind_word,
+    joined_run,
+    narrowest_class,
+    typed_run,
+)
 from undust.proposing.idle_parts import is_plain, parts_of
 
 if TYPE_CHECKING:
@@ -32,10 +40,8 @@ _KEPT = 6
 MOST_PLACES = 5
 _TOKEN = re.compile(r"[0-9]+(?=T[0-9]{2})|T(?=[0-9]{2})|[A-Za-z0-9]+|%[0-9A-F]{2}|.", re.DOTALL)
 """Words, escapes and signs; day and hour of a date with a time are apart."""
-_NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 _JOINT = re.compile(r"[+,|~_-]|%2C|%20|%7C")
-_CODE = re.compile(r"[0-9a-fA-F]+")
-_NUMBER, _WORDS = ShapeCapture(kind="int"), ShapeCapture()
+_WORDS = ShapeCapture()
 
 
 class UrlPlace(NamedTuple):
@@ -46,17 +52,18 @@ class UrlPlace(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What stays of a place before and after the removed part."""
+    """What stays of a place before and after the removed part, and between two removed parts."""
 
     before: Run = ()
     behind: Run = ()
+    between: Run = ()
 
 
 Cuts = tuple[tuple[UrlPlace, Cut], ...]
-
-
-Middles = tuple[tuple[str, str], ...]
-"""What is removed at each place of some cuts, in both URLs."""
+Removed = tuple[tuple[str, str], ...]
+"""What is removed at one place, part by part, in both URLs."""
+Middles = tuple[Removed, ...]
+"""What is removed at each place of some cuts."""
 
 
 @dataclass
@@ -82,13 +89,13 @@ class Group:
                         some.add(text)
         return found
 
-    def forgotten(self, number: int) -> set[str]:
+    def forgotten(self, number: int, part: int = 0) -> set[str]:
         """Return some of the texts that are removed at a place, by its number in the cuts."""
         found: set[str] = set()
         for _, _, middles in self.pairs:
             if len(found) >= _KEPT:
                 break
-            found.update(middles[number])
+            found.update(middles[number][part])
         return found
 
 
@@ -139,7 +146,8 @@ def _compared(url: str, other: str) -> _Compared:
     is_path = any(place.part == "path" for place in found)
     size = (left.host.count("."), len(left.segments) if is_path else 0)
     cuts = tuple(
-        ((*size, any("" in texts for texts in middles), cuts), middles) for cuts, middles in _cuts(found)
+        ((*size, any("" in texts for parts in middles for texts in parts), cuts), middles)
+        for cuts, middles in _cuts(found)
     )
     return _Compared(tuple(respellings(left, found)), cuts)
 
@@ -187,22 +195,46 @@ def _cuts(found: dict[UrlPlace, tuple[str, str]]) -> Iterator[tuple[Cuts, Middle
         yield cuts, tuple(middles for _, _, middles in chosen)
 
 
-def _options(left: str, right: str) -> list[tuple[Cut, tuple[str, str]]]:
+def _options(left: str, right: str) -> list[tuple[Cut, Removed]]:
     """Return ways to cut a place: what is equal stays, on both sides, on one, or on none."""
     ours, theirs = _TOKEN.findall(left), _TOKEN.findall(right)
     least = min(len(ours), len(theirs))
     before = next((at for at in range(least) if ours[at] != theirs[at]), least)
     behind = next((at for at in range(least - before) if ours[-1 - at] != theirs[-1 - at]), least - before)
-    found: dict[Cut, tuple[str, str]] = {}
+    found: dict[Cut, Removed] = {}
     for head, tail in ((before, behind), (0, behind), (before, 0), (0, 0)):
         middles = ["".join(some[head : len(some) - tail]) for some in (ours, theirs)]
-        cut = Cut(_typed(ours[:head]), _typed(ours[len(ours) - tail :]))
-        found.setdefault(cut, (middles[0], middles[1]))
+        cut = Cut(typed_run(ours[:head]), typed_run(ours[len(ours) - tail :]))
+        found.setdefault(cut, ((middles[0], middles[1]),))
         if head + tail and head + tail == before + behind:
             # A page's own words, such as a title, are as open as its number.
             words = Cut(_opened(ours[:head]), _opened(ours[len(ours) - tail :][::-1])[::-1])
-            found.setdefault(words, (middles[0], middles[1]))
-    return list(found.items())
+            found.setdefault(words, ((middles[0], middles[1]),))
+    first, *others = found.items()
+    stays, parts = _number_between(*(some[before : len(some) - behind] for some in (ours, theirs)))
+    two = [(Cut(first[0].before, first[0].behind, stays), parts)] if stays else []
+    return [first, *two, *others]
+
+
+def _number_between(ours: list[str], theirs: list[str]) -> tuple[Run, Removed]:
+    """Return the first equal number between two signs, and what is before and after it: a title and a code.
+
+    >>> _number_between(["red", ",", "7", ",", "f3"], ["a", "-", "cup", ",", "7", ",", "9a"])
+    ((',', ShapeCapture(name='', kind='int', is_many=False, form=''), ','), (('red', 'a-cup'), ('f3', '9a')))
+    """
+    signed = [
+        {tuple(some[at - 1 : at + 2]): at for at in range(len(some) - 3, 1, -1) if some[at].isdigit()}
+        for some in (ours, theirs)
+    ]
+    for stays, at in reversed(signed[0].items()):
+        if stays in signed[1] and not (stays[0].isalnum() or stays[2].isalnum()):
+            both = ((ours, at), (theirs, signed[1][stays]))
+            before, behind = (
+                ["".join(some[: at - 1]) for some, at in both],
+                ["".join(some[at + 2 :]) for some, at in both],
+            )
+            return typed_run(list(stays)), ((before[0], before[1]), (behind[0], behind[1]))
+    return (), ()
 
 
 def _opened(tokens: list[str]) -> Run:
@@ -213,33 +245,10 @@ def _opened(tokens: list[str]) -> Run:
     """
     if ";" in tokens[1:]:  # no capture holds one, and what follows is a name
         at = len(tokens) - 1 - tokens[::-1].index(";")
-        return (_WORDS, *_typed(tokens[at:])) if ";" not in tokens[:at] else _typed(tokens)
+        return (_WORDS, *typed_run(tokens[at:])) if ";" not in tokens[:at] else typed_run(tokens)
     if len(tokens) > 1 and not tokens[-1].isalnum():
         return (_WORDS, tokens[-1])
-    return _typed(tokens)
-
-
-def _typed(tokens: list[str]) -> Run:
-    """Return tokens as they stay: words and signs as they are, numbers open."""
-    run: list[Piece] = []
-    for token in tokens:
-        if token.isdigit():
-            run.append(_NUMBER)
-        elif numbered := _NUMBERED.fullmatch(token):
-            run += [numbered[1], _NUMBER]
-        else:
-            run.append(token)
-    return _joined(run)
-
-
-def _joined(run: list[Piece]) -> Run:
-    joined: list[Piece] = []
-    for piece in run:
-        if joined and isinstance(piece, str) and isinstance(joined[-1], str):
-            joined[-1] += piece
-        else:
-            joined.append(piece)
-    return tuple(joined)
+    return typed_run(tokens)
 
 
 def _forgetting(segments: int, cuts: Cuts, group: Group, *, is_empty: bool) -> Iterator[Edit]:
@@ -281,15 +290,23 @@ class _Builder:
         return (ShapeCapture(next(self._names), narrowest_class(texts)),)
 
     def _cut(self, place: UrlPlace, cut: Cut) -> Run:
+        if cut.between:
+            hidden = [self._hidden(self.group.forgotten(self._number[place], part)) for part in (0, 1)]
+            stay = [list(self._open(run)) for run in (cut.before, cut.between, cut.behind)]
+            return joined_run([*stay[0], hidden[0], *stay[1], hidden[1], *stay[2]])
         texts = {text for text in self.group.forgotten(self._number[place]) if text}
         head, tail = _ends(texts) if self.is_empty else ("", "")
         self._glue = head, tail
         inner = {text[len(head) : len(text) - len(tail)] for text in texts}
         if not self.is_empty and len(inner) >= _KEPT:
-            head, inner = _without_word(inner)
-        capture = ShapeCapture(next(self._names), narrowest_class(inner) if len(inner) >= _KEPT else "")
+            head, inner = codes_behind_word(inner)
+        capture = self._hidden(inner)
+        return joined_run([*self._open(cut.before), head, capture, tail, *self._open(cut.behind)])
+
+    def _hidden(self, texts: set[str]) -> ShapeCapture:
+        capture = ShapeCapture(next(self._names), narrowest_class(texts) if len(texts) >= _KEPT else "")
         self.hidden.append(capture.name)
-        return _joined([*self._open(cut.before), head, capture, tail, *self._open(cut.behind)])
+        return capture
 
     def _open(self, run: Run) -> Iterator[Piece]:
         for piece in run:
@@ -309,7 +326,7 @@ class _Builder:
                     rest: list[Piece] = list(run[at + 1 :])
                     if rest and isinstance(rest[0], str):
                         rest[0] = rest[0].removeprefix(tail)
-                    return _joined([each for each in (*kept, *rest) if each != ""]) or ("",)
+                    return joined_run([each for each in (*kept, *rest) if each != ""]) or ("",)
             return run
 
         parts = tuple(
@@ -329,23 +346,6 @@ def _ends(texts: set[str]) -> tuple[str, str]:
     head = next(iter(first)) if len(first) == 1 and not next(iter(first)).isalnum() else ""
     tail = next(iter(last)) if len(last) == 1 and not next(iter(last)).isalnum() else ""
     return head, tail
-
-
-def _without_word(texts: set[str]) -> tuple[str, set[str]]:
-    """Return the word with which texts begin that are numbers or codes, and these.
-
-    >>> word, codes = _without_word({"sid7f", "sid12", "sida0"})
-    >>> word, sorted(codes)
-    ('sid', ['12', '7f', 'a0'])
-    """
-    first, last = min(texts), max(texts)
-    same = next(
-        (at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
-    )
-    word = first[:same].rstrip("0123456789")
-    rest = {text[len(word) :] for text in texts}
-    is_word = word.isalpha() and all(map(_CODE.fullmatch, rest)) and not all(map(_CODE.fullmatch, texts))
-    return (word, rest) if is_word else ("", texts)
 
 
 def respellings(parts: SeenParts, found: dict[UrlPlace, tuple[str, str]]) -> Iterator[Edit]:
@@ -369,7 +369,7 @@ def _numbered(ours: list[str], theirs: list[str]) -> Iterator[Run]:
     if not (left.isdigit() and right.isdigit()) or left.lstrip("0") != right.lstrip("0"):
         return
     head, tail = ours[:at], ours[at + 1 :]
-    for before, behind in ((_typed(head), _typed(tail)), (_opened(head), _opened(tail[::-1])[::-1])):
+    for before, behind in ((typed_run(head), typed_run(tail)), (_opened(head), _opened(tail[::-1])[::-1])):
         names = iter("abcdefgijklm")
         run = (*before, ShapeCapture("n", "int"), *behind)
         yield tuple(

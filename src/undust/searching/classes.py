@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import numpy as np
 
 from undust.edits import MASK, Guard, Rewrite, Several, ShapeCapture, ShapeParameter, is_somebodys
+from undust.edits.shapes import joined_run
 from undust.proposing import parts_of
 from undust.proposing.idle_parts import is_plain
 from undust.searching.removed_texts import compiled
@@ -315,7 +316,7 @@ def _fitted_run(edit: Rewrite, at: int, kept: set[str], urls: Iterable[str]) -> 
         is_removed = not piece.kind and piece.name not in kept
         texts = Counter(groups[number] for groups in found)
         pieces += _narrowed(piece, texts, is_mask=edit.operation == MASK) if is_removed else [piece]
-    return _joined(pieces)
+    return joined_run(pieces)
 
 
 def _narrowed(piece: ShapeCapture, texts: Counter[str], *, is_mask: bool) -> list[Piece]:
@@ -356,16 +357,6 @@ def _to_joint(text: str) -> str:
 
 def _is_public_word(text: str) -> bool:
     return bool(_WORDS.fullmatch(text)) and not is_somebodys(text)
-
-
-def _joined(pieces: list[Piece]) -> Run:
-    joined: list[Piece] = []
-    for piece in pieces:
-        if joined and isinstance(piece, str) and isinstance(joined[-1], str):
-            joined[-1] += piece
-        else:
-            joined.append(piece)
-    return tuple(joined)
 
 
 def summing(classes: Sequence[tuple[int, ...]]) -> Callable[[Ints], Ints]:
