@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -189,3 +191,15 @@ def test_a_rule_is_spared_where_its_few_failures_lie_together() -> None:
     canonical = undust.learn(crawl(*rows, *exports)).compile()
     assert canonical("http://a.test/PAGE-999") == "http://a.test/page-999"
     assert canonical("http://a.test/EXPORT/page-0") == "http://a.test/EXPORT/page-0"
+
+
+def test_lesser_forms_lead_to_the_plain_one_and_not_to_each_other() -> None:
+    """Pages for printers and phones become the plain page, though most of them have no plain form here."""
+    forms, chance = ("", "m/", "amp/", "print/"), Random(1)
+    seen = [(form, n) for n in range(150) for form in sorted(set(chance.choices(forms, k=3)))]
+    rules = undust.learn(crawl(*((f"http://a.test/{form}news/{n}", f"p{n}") for form, n in seen)))
+    keyed = rules.compile()
+    assert {keyed.key(f"http://a.test/{form}news/777") for form in forms} == {"http://a.test/news/777"}
+    written = {keyed(f"http://a.test/{form}news/777") for form in forms}
+    assert written <= {f"http://a.test/{form}news/777" for form in forms}
+    assert not any(rule.target and "amp" in rule.target for rule in rules)

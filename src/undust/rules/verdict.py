@@ -53,9 +53,15 @@ def prefers_lesser_form(rule: Rule) -> bool:
     >>> text = "rewrite {s}://{h}/guide/{id:int} → {s}://{h}/print.php?id={id}"
     >>> prefers_lesser_form(Rule.parse(text, site="shop.test"))
     True
+    >>> text = "rewrite {s}://{h}/print/news/{id:int} → {s}://{h}/amp/news/{id}"
+    >>> prefers_lesser_form(Rule.parse(text, site="shop.test"))
+    True
     """
-    read, written = (_CAPTURE.sub("/", side or "") for side in (rule.source, rule.target))
-    return names_lesser_form(written) and not names_lesser_form(read)
+    sides = (_CAPTURE.sub("/", side or "") for side in (rule.source, rule.target))
+    read, written = (
+        {found[0].strip("/.?&=_-").lower() for found in _LESSER.finditer(side)} for side in sides
+    )
+    return bool(written - read)
 
 
 def prefers_other_form(rule: Rule) -> bool:
