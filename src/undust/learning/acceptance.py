@@ -21,6 +21,8 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +35,7 @@ from undust.learning.failing_pages import CALM, UnstablePages
 from undust.learning.outcome import MADE_UP_URLS, MERGED
 from undust.learning.texts import adds_a_value, changes_a_value, makes_up, pieces_of, renames, renumbers
 from undust.privacy import is_random
-from undust.rules import RuleSet, program_of
+from undust.rules import program_of
 from undust.rules.verdict import prefers_other_form
 from undust.searching.doubts import other_numbers
 from undust.searching.removed_texts import is_page_number
@@ -232,8 +234,9 @@ def holds_in_all_folders(state: State, effect: Effect, rule: Rule) -> bool:
     return sum(home not in proved for home in homes) <= UNPROVED * len(homes)
 
 
+@lru_cache(maxsize=100_000)
 def _home(url: str) -> tuple[str, str]:
-    """Return the first folder of a URL and the names of its parameters, all in small letters."""
+    """Return the first folder of a URL and the names of its parameters; many candidates ask about one URL."""
     pieces = pieces_of(url.lower())
     return pieces.segments[0] if len(pieces.segments) > 1 else "", "&".join(sorted(pieces.names))
 
@@ -313,38 +316,42 @@ def _proofs(state: State, effect: Effect) -> list[str]:
 def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str], least_numbers: int) -> bool:
     """Return whether each removed parameter was seen to differ between URLs of one page."""
     urls = state.some_texts(effect.sources)
-    becomes = RuleSet([rule]).compile()
+    images = pa.array(program_of([rule]).batch(state.images.take(pa.array(effect.sources)))).to_pylist()
     together: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
-    for url, page in zip(urls, state.page_of_image[effect.sources].tolist(), strict=True):
-        together[becomes(url), page].append(url)
+    for url, image, page in zip(urls, images, state.page_of_image[effect.sources].tolist(), strict=True):
+        together[image, page].append(url)
     for (image, page), group in together.items():
         row = bisect_left(state.texts, image)  # the texts are in order
         if state.texts[row : row + 1] == [image] and state.page_of_image[row] == page:
             group.append(image)
-    apart = [(name, some) for group in together.values() for name, some in _differing(group, kept).items()]
+    several = [group for group in together.values() if len(group) > 1]
+    apart = [(name, some) for group in several for name, some in _differing(group, kept).items()]
     proofs = Counter(name for name, _ in apart)
     values: defaultdict[str, set[str]] = defaultdict(set)
     for name, some in apart:
         values[name] |= some
     idle = {name for name, count in proofs.items() if count >= PROOFS and len(values[name]) > 1}
-    idle -= {name for name in _page_names(urls) if proofs[name] < least_numbers}
+    idle -= _page_names(urls, {name for name in idle if proofs[name] < least_numbers})
     if len(idle) < _NAMES:
         return False
     untested = sum(not idle.issuperset(_forgotten(url, kept)) for url in urls)
     return untested <= UNPROVED * len(urls)
 
 
-def _page_names(urls: Iterable[str]) -> set[str]:
-    """Return the parameters that may say which page of a list is meant."""
+def _page_names(urls: Iterable[str], names: set[str]) -> set[str]:
+    """Return which of some parameters may say which page of a list is meant."""
     values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    if not names:
+        return names
     for name, _, value in (parameter.partition("=") for url in urls for parameter in _query(url)):
-        values[name][value] += 1
+        if name in names:
+            values[name][value] += 1
     return {name for name, some in values.items() if _may_be_pages(some)}
 
 
 def _differing(group: list[str], kept: frozenset[str]) -> dict[str, set[str]]:
     """Return the names that are removed and do not have one value in the URLs of a group, with the values."""
-    having = Counter(parameter for url in group for parameter in sorted(set(_query(url))))
+    having = Counter(chain.from_iterable(set(_query(url)) for url in group))
     found: defaultdict[str, set[str]] = defaultdict(set)
     for parameter, count in having.items():
         name, _, value = parameter.partition("=")
