@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "asking": "errors statistics files urls rules reading pages judging",
     "showing": "errors display privacy statistics files urls rules pages judging learning measuring asking",
     "engines": "errors extras files reading",
-    "crawling": "errors statistics _core files urls rules reading pages edits proposing learning",
+    "crawling": "errors statistics _core files urls rules reading pages edits proposing learning measuring",
     "integrations": "errors extras files urls rules reading crawling",
     "exchange": "errors display files urls rules measuring",
     "jobs": (

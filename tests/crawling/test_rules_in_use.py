@@ -93,29 +93,25 @@ def test_rules_that_undo_each_other_are_not_used_together() -> None:
     assert without_cycles(rules, urls, {there.id, back.id}) is rules
 
 
-def test_rules_that_keep_pages_that_change_outlive_the_crawl() -> None:
-    """What the crawl saw change is left alone by its rules, first of all; what it did not is not."""
+def test_learned_rules_that_keep_pages_are_not_used_in_a_crawl() -> None:
+    """A state of before may hold some; those that a person gave stay."""
     keep = Rule.parse("keep {s}://{h}/{p**}?{rest**} when ?board={**}", site=SITE)
-    rules = used(proved := drop("sid"))
-    rules.keeping = [keep]
-    tests = RuleTests(0)
-    tests.begin([(proved.id, 9)])
-    changing, other = f"{HOST}/x?board=1", f"{HOST}/x?topic=1"
-    assert [raw["id"] for raw in rules.believed(tests, [changing, other])] == [keep.id, proved.id]
-    assert [raw["id"] for raw in rules.believed(tests, [other])] == [proved.id]
     again = used()
-    again.use(again.restored([proved, keep], {}, []))
-    assert again.ids == (proved.id,)
-    assert [raw["id"] for raw in again.believed(tests, [changing])] == [keep.id, proved.id]
+    again.use(again.restored([drop("sid"), keep], {}, []))
+    assert again.ids == (drop("sid").id,)
+    given = RulesInUse(SITE, RuleSet([keep]), PriorRules(SITE, frozenset()))
+    given.use(given.restored([drop("sid"), keep], {}, []))
+    assert given.ids == (drop("sid").id, keep.id)
 
 
-def test_only_what_held_is_believed() -> None:
-    """A learned rule that rests on too few pages is tested when used, and final once it has held."""
-    rules = used(young := drop("sid"), proved := drop("lang"))
+def test_only_what_held_in_every_test_outlives_the_crawl() -> None:
+    """A rule is relied on without tests if enough of them passed and none failed."""
+    rules = used(young := drop("sid"), failed := drop("lang"), proved := drop("visit"))
     tests = RuleTests(0)
-    tests.begin([(young.id, 1), (proved.id, 3)])
-    assert [raw["id"] for raw in rules.believed(tests, [])] == [proved.id]
-    use = RuleUse.between(young.id, f"{HOST}/x?sid=1", f"{HOST}/x")
-    for cover in "abc":
-        tests.note([use], cover, is_good=True)
-    assert {raw["id"] for raw in rules.believed(tests, [])} == {young.id, proved.id}
+    tests.begin([(rule.id, 90) for rule in (young, failed, proved)])
+    assert rules.never_failed(tests) == []
+    for rule, results in ((failed, (True, True, True, False)), (proved, (True, True, True))):
+        use = RuleUse.between(rule.id, f"{HOST}/x?v=1", f"{HOST}/x")
+        for cover, is_good in zip("abcd", results, strict=False):
+            tests.note([use], cover, is_good=is_good)
+    assert rules.never_failed(tests) == [proved]

@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -235,6 +236,10 @@ class Fetched:
     def record(self, url: str) -> PageRecord:
         """Return the record of a URL that was observed."""
         return PageRecord.from_bytes(self.records[url])
+
+    def latest(self, most: int) -> list[tuple[str, bytes]]:
+        """Return the records that came last, at most this many, in their order."""
+        return list(islice(reversed(self.records.items()), most))[::-1]
 
     def pages(self) -> list[str]:
         """Return the URLs that gave no error."""

@@ -5,14 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from itertools import islice
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from undust.crawling.fetched import PageRecord, as_text, from_text, table_from
 from undust.crawling.journal import Journal
 from undust.crawling.messages import IS_NO_URL, Decision, Responses
-from undust.crawling.relearning import MOST_LEARNED, Background, ObservedSite, learn_in_a_crawl
+from undust.crawling.relearning import (
+    MOST_LEARNED,
+    MOST_LEARNED_FOR_GOOD,
+    Background,
+    ObservedSite,
+    learn_for_good,
+    learn_in_a_crawl,
+)
 from undust.crawling.rule_tests import EXPLORE
 from undust.crawling.sites import CrawledSites
 from undust.errors import SourceError, UndustError
@@ -198,7 +204,15 @@ class CrawlLearner:
 
     @property
     def rules(self) -> RuleSet:
-        """The rules that are believed now, of all sites."""
+        """The rules of all sites for use without the tests of a crawl.
+
+        They are learned when they are asked for, from what was fetched, and again when a site has grown by a
+        tenth or a rule has failed; that takes as long as `learn`.
+        """
+        with self._lock:
+            sites = self._sites.in_order()
+        for site in sites:
+            self._learn_for_good(site)
         with self._lock:
             return self._sites.believed()
 
@@ -261,7 +275,7 @@ class CrawlLearner:
                 return
             site.is_learning = True
             rows = len(site.fetched)
-            latest = list(islice(reversed(site.fetched.records.items()), MOST_LEARNED))[::-1]
+            latest = site.fetched.latest(MOST_LEARNED)
             given, unwanted = site.rules.given()
             given = list({rule.id: rule for rule in (*given, *site.rules.proved(site.tests))}.values())
         try:
@@ -278,13 +292,31 @@ class CrawlLearner:
             self.counts["learned"] += 1
             self._note_rules(site)
 
+    def _learn_for_good(self, site: SiteCrawl) -> None:
+        """Learn the rules of a site that outlive the crawl, if enough is new; no decision waits for it."""
+        with self._lock:
+            state = len(site.fetched), sum(site.rules.withdrawn.values())
+            if not site.final.are_due(*state):
+                return
+            given, off = site.rules.given()
+            found = [*given, *site.rules.never_failed(site.tests)]
+            latest, skipped = site.fetched.latest(MOST_LEARNED_FOR_GOOD), list(site.skipped)
+        if latest and site.can_learn:
+            evidence = ObservedSite(site.site, table_from(latest), given, off)
+            try:
+                found = learn_for_good(self._learn, evidence, found[len(given) :], skipped)
+            except Exception:
+                logger.exception("learning the rules of %s failed; those proved in the crawl stay", site.site)
+        with self._lock:
+            found = [rule for rule in found if not site.rules.is_refuted(rule)]
+            site.final.set([*found, *off], *state)
+
     def _note_rules(self, site: SiteCrawl) -> None:
         if site.returned:
             self._waiting[site.site] = None
         site.is_changed = False
         facts = [site.learned_at, site.rules.withdrawn, site.rules.shared(), site.tests.needed]
-        own = [*site.rules.of_site(), *(rule.to_json() for rule in site.rules.keeping)]
-        self._write([RULES_EVENT, site.site, own, facts])
+        self._write([RULES_EVENT, site.site, site.rules.of_site(), facts])
 
     def _on_template(self, site: str, text: str) -> None:
         self._write([TEMPLATE_EVENT, site, text])

@@ -7,18 +7,22 @@ Only this file calls the learner of whole inputs. Another function of this form 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, NamedTuple
 
-from undust.learning import Requirements
+import pyarrow as pa
+
+from undust.learning import Requirements, masked, proved_beside
+from undust.learning.bounds import with_bounds
 from undust.learning.edited import combined_rules
+from undust.measuring.targets import with_targets
 from undust.pages.clustering import find_in_site
+from undust.rules import program_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Callable, Iterable, Sequence
 
     from undust.rules import Rule
 
@@ -27,6 +31,10 @@ IN_A_CRAWL = Requirements(min_support=4, blind_support=5, narrowed_support=6)
 """What a rule must show in a crawl: less than for good, because every rule is tested by later fetches."""
 MOST_LEARNED = 8_000
 """Observations of one site that are learned from at a time."""
+MOST_LEARNED_FOR_GOOD = 20_000
+"""The same for the rules that outlive the crawl."""
+NEW_FOR_GOOD = 1.1
+"""These are learned again, when they are asked for, if the site has grown by this factor or a rule failed."""
 FIRST_ROWS = 24
 """Observations of a site before rules are learned for the first time …"""
 GROWTH = 1.5
@@ -45,6 +53,8 @@ class ObservedSite(NamedTuple):
     """Rules to start from: those that a person gave, and those that the crawl has proved."""
     unwanted: Sequence[Rule] = ()
     """Rules that are not to be learned again."""
+    is_for_good: bool = False
+    """Whether the rules are for use without the tests of a crawl."""
 
 
 if TYPE_CHECKING:
@@ -54,7 +64,53 @@ if TYPE_CHECKING:
 def learn_in_a_crawl(evidence: ObservedSite) -> Sequence[Rule]:
     """Return the rules of a site as it looks now; a pure function."""
     clusters = find_in_site(evidence.rows, evidence.site)
-    return combined_rules(clusters, IN_A_CRAWL, evidence.given, evidence.unwanted).rules
+    asked = Requirements() if evidence.is_for_good else IN_A_CRAWL
+    return combined_rules(clusters, asked, evidence.given, evidence.unwanted).rules
+
+
+def learn_for_good(
+    learn: Learn, evidence: ObservedSite, proved: Sequence[Rule], skipped: Sequence[str]
+) -> list[Rule]:
+    """Return the rules of a site that outlive its crawl.
+
+    What was fetched teaches them as any other input does, by the same demands. It lacks the duplicates that
+    rules skipped; so what later fetches have proved comes behind, if it loses nothing there.
+
+    Args:
+        learn: Learns from what was fetched.
+        evidence: What was fetched, and the rules to start from.
+        proved: Rules that never failed in the tests of the crawl.
+        skipped: The URLs that were not fetched: of the proved rules, those that change any URL stay.
+
+    """
+    taught = learn(evidence._replace(is_for_good=True))
+    known = {rule.id for rule in taught}
+    learned = [*(rule for rule in evidence.given if rule.id not in known), *taught]
+    clusters = find_in_site(evidence.rows, evidence.site)
+    others = proved_beside(clusters, learned, proved)
+    urls = [*evidence.rows["url"].to_pylist(), *skipped]
+    program = program_of([*learned, *others])
+    used = set(pa.array(program.used(pa.array(urls, pa.large_string()))[1]).unique().to_pylist())
+    rules = [*learned, *(rule for at, rule in enumerate(others, len(learned)) if at in used)]
+    return list(masked(with_bounds(with_targets(clusters, rules))))
+
+
+@dataclass
+class FinalRules:
+    """The rules of one site that outlive its crawl, as they were learned last."""
+
+    rules: tuple[Rule, ...] = ()
+    _made_from: tuple[int, int] = (-1, 0)
+    """How many observations there were, and how often rules had failed."""
+
+    def are_due(self, observed: int, failures: int) -> bool:
+        """Return whether enough is new to learn them again."""
+        rows, failed = self._made_from
+        return failures != failed or observed > rows * NEW_FOR_GOOD
+
+    def set(self, rules: Iterable[Rule], observed: int, failures: int) -> None:
+        """Keep what was learned."""
+        self.rules, self._made_from = tuple(rules), (observed, failures)
 
 
 def next_learning(rows: int) -> int:

@@ -151,8 +151,6 @@ class RulesInUse:
     prior: PriorRules
     withdrawn: dict[str, int] = field(default_factory=dict)
     """Ids of rules that failed, with how often each did."""
-    keeping: list[Rule] = field(default_factory=list)
-    """Learned rules that leave pages alone because they change; a crawl tests for that by itself."""
 
     def __post_init__(self) -> None:
         self._given = tuple(self.base)
@@ -165,11 +163,6 @@ class RulesInUse:
         """Use other rules from now on."""
         self.all = rules
         self.ids = rules.ids
-        self.tentative = {
-            id_
-            for id_, raw in zip(self.ids, rules.raw, strict=True)
-            if raw.get("learned_by") in {PRIOR, GUESS}
-        }
         self.program = rules.program
 
     @property
@@ -188,24 +181,6 @@ class RulesInUse:
         own = {raw["id"] for raw in self.of_site()}
         return [id_ for id_ in self.ids if id_ not in own]
 
-    def believed(self, tests: RuleTests, changing: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the rules of this site that held for enough pages, and what a person gave.
-
-        Args:
-            tests: How each rule did.
-            changing: URLs whose pages the crawl has seen change. Rules that leave these alone come first,
-                for the tests that protect them end with the crawl.
-
-        """
-        found = [rule.to_json() for rule in self.keeping if _concerns(rule, changing)]
-        for id_, raw in zip(self.ids, self.all.raw, strict=True):
-            test = tests.of[id_]
-            if id_ in self.tentative:
-                found += [raw | {"support": test.good}] if test.is_proven else []
-            elif raw["site"] != ANY_SITE and (test.is_proven or id_ in self.given_ids):
-                found.append(raw)
-        return found
-
     def given(self) -> tuple[list[Rule], list[Rule]]:
         """Return the rules that the crawl was started with: those to learn beside, and those to avoid."""
         own = [rule for rule in self._given if rule.site == self.site and rule.id not in self.withdrawn]
@@ -215,6 +190,11 @@ class RulesInUse:
     def proved(self, tests: RuleTests) -> list[Rule]:
         """Return the rules that later fetches have proved, on pages that they were not learned from."""
         return [rule for rule in self.all if rule.site == self.site and tests.of[rule.id].is_confirmed]
+
+    def never_failed(self, tests: RuleTests) -> list[Rule]:
+        """Return those of them that no test contradicts, without what a person gave."""
+        proved = (rule for rule in self.proved(tests) if rule.id not in self.given_ids)
+        return [rule for rule in proved if not tests.of[rule.id].bad]
 
     def guessed(self) -> list[Rule]:
         """Return those that are guesses."""
@@ -258,24 +238,22 @@ class RulesInUse:
         no longer know the place of the URL.
         """
         cuts = rule.kind == "replace" and rule.source.endswith("=") and not str(rule.target).endswith("=")
-        return rule.kind != "keep" and not cuts and self.withdrawn.get(rule.id, 0) < MOST_WITHDRAWN
+        return rule.kind != "keep" and not cuts and not self.is_refuted(rule)
+
+    def is_refuted(self, rule: Rule) -> bool:
+        """Return whether a rule failed too often to be used again."""
+        return self.withdrawn.get(rule.id, 0) >= MOST_WITHDRAWN
 
     def restored(self, own: list[Rule], withdrawn: dict[str, int], shared: Sequence[str]) -> RuleSet:
         """Return the rules as they were: those of this site, and the shared ones that had not failed."""
         self.withdrawn = withdrawn
-        self.keeping = [rule for rule in own if rule.kind == "keep" and rule.id not in self.given_ids]
-        own = [rule for rule in own if rule not in self.keeping]
+        # States of before hold learned rules that leave pages alone, which are not used in a crawl.
+        own = [rule for rule in own if rule.kind != "keep" or rule.id in self.given_ids]
         self.prior.wake_again({*shared, *withdrawn})
         kept = [rule for rule in self.prior.awake if rule.id not in self.withdrawn]
         kept += [rule for rule in self._given if rule.site == ANY_SITE and rule.id in shared]
         known = {rule.id for rule in own}
         return self.base.with_rules([*own, *(rule for rule in kept if rule.id not in known)])
-
-
-def _concerns(rule: Rule, urls: Sequence[str]) -> bool:
-    """Return whether a rule that leaves pages alone is for any of some URLs."""
-    explain = program_of([rule]).explain
-    return any(explain(url)[1] for url in urls)
 
 
 def idle_guesses(rules: RuleSet, urls: Iterable[str]) -> set[str]:

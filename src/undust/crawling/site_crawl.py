@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -35,7 +35,7 @@ from undust.crawling.places import (
     until_one,
     uses_in,
 )
-from undust.crawling.relearning import next_learning
+from undust.crawling.relearning import FinalRules, next_learning
 from undust.crawling.rule_tests import Canonicals
 from undust.crawling.rules_in_use import CrawledUrls, best_of, idle_guesses, without_cycles
 from undust.learning.outcome import Unwanted
@@ -86,6 +86,7 @@ class SiteCrawl:
     """Whether rules can name this site: some hosts that browsers take for one cannot be registered."""
     is_restoring: bool = False
     """Whether the past is done again from the file of the state: then nothing is handed back."""
+    final: FinalRules = field(default_factory=FinalRules)
     is_changed: bool = False
     """Whether other rules are used than those that were written down."""
 
@@ -321,7 +322,6 @@ class SiteCrawl:
     def believe(self, learned: Sequence[Rule], rows: int) -> None:
         """Use rules that were learned from this many observations, except those that failed in this crawl."""
         own = [rule for rule in learned if self.rules.may_use(rule)]
-        self.rules.keeping = [rule for rule in learned if rule.kind == "keep"]
         self.learned_at, self.is_due_early, self.is_unexplained = rows, False, False
         known = CrawledUrls(self.fetched, list(self.pending), list(self.skipped))
         rules = best_of(own, self.rules, known)
@@ -376,11 +376,6 @@ class SiteCrawl:
             self.covers.setdefault(key, url)
             self.skipped.pop(url, None)
             self.returned.append(url)
-
-    def believed(self) -> list[dict[str, Any]]:
-        """Return the rules of this site that are believed now."""
-        changing = [url for url in self.fetched.records if self.unstable.holds(self.canonical(url))]
-        return self.rules.believed(self.tests, changing)
 
     def restore_rules(self, own: list[Rule], withdrawn: dict[str, int], shared: list[str]) -> None:
         """Use rules of the past again."""

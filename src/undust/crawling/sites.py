@@ -9,12 +9,11 @@ from undust.crawling.places import Traps
 from undust.crawling.rule_tests import RuleTests
 from undust.crawling.rules_in_use import PriorRules, RulesInUse
 from undust.crawling.site_crawl import SiteCrawl
-from undust.rules import RuleSet
 from undust.rules.language import ANY_SITE
 from undust.urls.url import LONGEST_NAME, SITE_NAME, suffixes
 
 if TYPE_CHECKING:
-    from undust.rules import Rule
+    from undust.rules import Rule, RuleSet
 
 
 class CrawledSites:
@@ -64,11 +63,11 @@ class CrawledSites:
         return [self._sites[name] for name in sorted(self._sites)]
 
     def believed(self) -> RuleSet:
-        """Return the rules of all sites that are believed now, and what was given for others."""
-        own = [raw for site in self.in_order() for raw in site.believed()]
+        """Return the rules of all sites that outlive the crawl, and what was given for others."""
+        own = [rule for site in self.in_order() for rule in site.final.rules]
         unseen = sorted(self._bases.keys() - self._sites.keys() - {ANY_SITE})
-        given = [rule.to_json() for site in unseen for rule in self._bases[site]]
-        return RuleSet([*own, *given, *self._for_all.raw])
+        given = [rule for site in unseen for rule in self._bases[site]]
+        return self._start.with_rules([*own, *given, *self._for_all])
 
 
 def _is_encodable(url: str) -> bool:

@@ -4,7 +4,7 @@ All evidence and all proposals; one small set that can be trusted.
 """
 
 from undust.learning.across import SITES, proved_again_across, rules_across, wanted
-from undust.learning.drift import Drift, is_off, merged, proved_again
+from undust.learning.drift import Drift, is_off, merged, proved_again, proved_beside
 from undust.learning.generic import SiteTally, shown_by
 from undust.learning.loop import learn_site
 from undust.learning.outcome import Outcome, RefusedRule, SiteRules
@@ -28,6 +28,7 @@ __all__ = [
     "merged",
     "proved_again",
     "proved_again_across",
+    "proved_beside",
     "requirements_from",
     "rules_across",
     "shown_by",

@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from undust.edits import DROP, Given
+from undust.judging import KeyState, Site
+from undust.judging.effect import lost_in
+from undust.learning.bounds import kind_and_bits
 from undust.learning.rule_evidence import SeenUrls, accumulated, counted, pairs_of
 from undust.learning.site_pages import SitePages
 from undust.learning.state import State
@@ -108,6 +112,33 @@ def proved_again(
         else:
             done.append(("holds", _measured(rule, *effects[rule.id], seen, today)))
     return done
+
+
+def proved_beside(site: SiteClusters, learned: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
+    """Return the rules that were proved elsewhere and lose no page of a site behind those learned from it.
+
+    One that only leaves out a part may join any. Where a learned rule has conditions, others may not: they
+    write URLs in forms that the conditions do not name, and so undo what these protect.
+
+    Args:
+        site: What was seen.
+        learned: The rules that it has taught.
+        others: Rules that are not known from it, in their order.
+
+    """
+    has_conditions = any(rule.kind == "keep" or rule.when or rule.unless for rule in learned)
+    known = {rule.id for rule in learned}
+    state = KeyState(Site.of(site), tuple(Given(rule=rule) for rule in learned))
+    lost, found = lost_in(state), []
+    for rule in others:
+        if rule.id in known or (has_conditions and not kind_and_bits(rule)[0].startswith(DROP)):
+            continue
+        after = KeyState(state.site, (*state.edits, Given(rule=rule)))
+        # Rules that undo each other put all others out of effect.
+        if lost_in(after) <= lost and len(after.keys) <= len(state.keys):
+            state, lost = after, lost_in(after)
+            found.append(rule)
+    return found
 
 
 def retired(rule: Rule, reason: str, today: str | None) -> Rule:
