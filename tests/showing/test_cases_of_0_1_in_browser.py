@@ -49,6 +49,9 @@ def test_a_rule_that_others_rely_on_is_not_switched_off_unseen(tmp_path: Path, o
     gathered = ReportInput(undust.load(path), seen, keep_values=True)
     with serving(path, gathered) as server, opened(server.address) as page:
         assert first_rules(page, 1) == ["118e4d31"]
+        bar = page.locator("#headline figure")
+        expect(bar).to_contain_text("53 needed, one a page")
+        expect(bar).to_contain_text("24 needed, and lost")
         assert "24 pages of this input are lost because of it" in verdict(page, "118e4d31")
         assert "alone it loses 40 pages" in verdict(page, "ec44ef9f")
         assert "Other rules rely on it: without it 40 more pages" in verdict(page, "24e30dc2")
@@ -63,6 +66,8 @@ def test_a_rule_that_others_rely_on_is_not_switched_off_unseen(tmp_path: Path, o
         page.locator("[id^=rule-24e30dc2] input[role=switch]").click()
         page.locator("[id^=rule-118e4d31] input[role=switch]").click()
         expect(page.locator("[data-tile='Pages lost'] .big")).to_have_text("0.00 %")
+        expect(bar).to_contain_text("77 needed, one a page")
+        expect(bar).not_to_contain_text("lost")
         expect(page.locator("#save")).to_have_text("Save")
         page.locator("#save").click()
         expect(page.locator("#review-note")).to_contain_text("Saved: rules.json")

@@ -34,7 +34,8 @@ function judged({ figures, totals, active }) {
     tile("Pages lost", percent(figures.lost), [`${many(totals.lost, "page")} merged into a different one`, `95 %: ${interval(ends.lost)}`], totals.lost ? "risk" : "safe"),
   ];
   const parts = [
-    ["needed, one a page", totals.pages, "var(--needed)"], ["removed by normalization", totals.removed_by_normalization, "var(--plain)"],
+    ["needed, one a page", totals.pages - totals.lost, "var(--needed)"],
+    ...(totals.lost ? [["needed, and lost", totals.lost, "var(--risk)"]] : []), ["removed by normalization", totals.removed_by_normalization, "var(--plain)"],
     ["removed by the rules", Math.max(0, totals.removed_by_rules), "var(--saved)"],
     ["left as duplicates", Math.max(0, totals.duplicates - totals.removed_by_normalization - totals.removed_by_rules), "var(--left)"],
   ];
