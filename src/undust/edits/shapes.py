@@ -315,7 +315,7 @@ def narrowest_class(texts: set[str]) -> str:
     return "hex" if is_hex else ""
 
 
-ANY_NUMBER = ShapeCapture(kind="int")
+OTHER_NUMBER = ShapeCapture(kind="int")
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 
 
@@ -324,9 +324,9 @@ def typed_run(tokens: list[str]) -> Run:
     run: list[Piece] = []
     for token in tokens:
         if token.isdigit():
-            run.append(ANY_NUMBER)
+            run.append(OTHER_NUMBER)
         elif numbered := _NUMBERED.fullmatch(token):
-            run += [numbered[1], ANY_NUMBER]
+            run += [numbered[1], OTHER_NUMBER]
         else:
             run.append(token)
     return joined_run(run)
