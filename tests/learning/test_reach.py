@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from random import Random
+from string import ascii_lowercase
+
 import pyarrow as pa
 import pytest
 
 import undust
-from tests.learning.test_trust import SITE, state_of, table_of
+from tests.learning.test_trust import SITE, record, state_of, table_of
 from undust.learning import Requirements
+from undust.learning.failing_pages import conditions_of, exceptions
 from undust.learning.loop import Learning
-from undust.learning.reach import MANY, tightened, wider
+from undust.learning.reach import MANY, shortens_safely, tightened, wider
 from undust.learning.texts import renames
 from undust.rules import Rule
 
@@ -342,3 +346,44 @@ def test_a_last_segment_is_removed_where_it_was_seen_to_do_nothing(
     canonical = undust.learn(seen).compile()
     assert canonical(proved[1].format(n=99)) == proved[0].format(n=99)
     assert canonical.key(elsewhere.format(n=99)) == elsewhere.format(n=99)
+
+
+def test_years_in_which_nothing_differs_say_nothing_of_others() -> None:
+    """A rule is not kept out of the one year where a copy was older, and used in all others."""
+    good, bad = ([f"http://a.test/{year}/{n:02}" for n in range(8)] for year in (2008, 2009))
+    assert exceptions(good, bad) == ()
+    assert not [condition for condition in conditions_of(good[0]) if condition.startswith("/2008")]
+    words = [f"http://a.test/archive/{n:02}" for n in range(8)]
+    assert exceptions(words, bad) == ("/{*:int}/{**}",)
+
+
+@pytest.mark.parametrize(("pages", "is_learned"), [(9, False), (40, True)])
+def test_a_part_of_a_name_is_removed_when_many_pages_show_it(pages: int, *, is_learned: bool) -> None:
+    """A few people who are found by one of their two names do not show that all are."""
+    own = Random(7)
+    names = ["".join(own.sample(ascii_lowercase, 8)) for _ in range(2 * pages)]
+    rows = [
+        (f"http://a.test/wiki?title={written}", name)
+        for name, other in zip(names[::2], names[1::2], strict=True)
+        for written in (name, f"{name},_{other}")
+    ]
+    rows += [(f"http://a.test/wiki?title=List_of_{number}", str(number)) for number in range(40)]
+    canonical = undust.learn(table_of(rows)).compile()
+    assert (canonical("http://a.test/wiki?title=Tea,_Green") == "http://a.test/wiki?title=Tea") is is_learned
+
+
+@pytest.mark.parametrize(
+    ("sides", "is_safe"),
+    [
+        ("{s}://{h}/{p**}/{a}-{*:int} → {s}://{h}/{p}/{a}", False),
+        ("{s}://{h}/{p**}?t={*}-{a}&{rest**} → {s}://{h}/{p}?t={a}&{rest}", False),
+        ("{s}://{h}/{p**}/{a};sid={*} → {s}://{h}/{p}/{a}", True),  # a named value, and all of it
+        ("{s}://{h}/{p**}?t={*}&{rest**} → {s}://{h}/{p}?{rest}", True),
+        ("{s}://{h}/{p**}?t={a};wap&{rest**} → {s}://{h}/{p}?t={a}&{rest}", True),  # one text and no other
+        ("{s}://{h}/{*}/{a} → {s}://{h}/{a}", True),
+    ],
+)
+def test_what_removes_a_part_of_a_value(sides: str, *, is_safe: bool) -> None:
+    """Seven pages are not enough for it; what removes all of a value meets other demands."""
+    rule = Rule.parse(f"rewrite {sides}", site=SITE)
+    assert shortens_safely(rule, record(0, 7), 0.01) is is_safe

@@ -10,7 +10,7 @@ from undust.edits import Rewrite, Shape, ShapeCapture, making
 from undust.edits.shapes import PATH, REST
 from undust.rules import RuleSet
 from undust.searching import learn_site
-from undust.searching.classes import classes_apart, fitted
+from undust.searching.classes import classes_apart, context_of, fitted, one_of
 
 PAGES = [f"http://a.test/{folder}/{name}.html" for folder in "xyz" for name in ("a", "b")]
 LISTINGS = [f"http://a.test/pub/{n}.html" for n in range(5)]
@@ -52,6 +52,16 @@ def test_a_value_of_a_parameter_is_no_class_and_having_one_is() -> None:
     assert classes_apart(right, wrong, [*right, *wrong]) == []
     right = [f"http://a.test/query?c={n}" for n in range(3)]
     assert classes_apart(right, wrong, [*right, *wrong]) == ["?order={**}"]
+
+
+def test_a_year_is_no_class_and_all_numbers_are_one() -> None:
+    """Where a rule fails in one year, it may fail in the next."""
+    right = [f"http://a.test/2008/{n}" for n in range(3)]
+    wrong = [f"http://a.test/2009/{n}" for n in range(3)]
+    assert classes_apart(right, wrong, [*right, *wrong]) == []
+    assert classes_apart(PAGES, wrong, [*PAGES, *wrong])[0] == "/{*:int}/{**}"
+    assert context_of(right[0]) == context_of(wrong[0]) != context_of(PAGES[0])
+    assert one_of(map(context_of, (right[0], PAGES[0]))) is None
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ from undust.judging.verdict import LEAST_RISK
 from undust.learning.bounds import PUBLISHED_METHODS, Beliefs, are_convincing, votes_of
 from undust.learning.failing_pages import CALM, UnstablePages
 from undust.learning.outcome import MADE_UP_URLS, MERGED
+from undust.learning.reach import shortens_safely
 from undust.learning.texts import adds_a_value, changes_a_value, makes_up, pieces_of, renames, renumbers
 from undust.privacy import is_random
 from undust.rules import program_of
@@ -116,7 +117,8 @@ class Acceptance:
         )
         if not loses_little or not self._leads_somewhere(state, effect, rule):
             return False
-        if not removes_parameters(state, effect, rule, least):
+        most = self.requirements.max_fpr
+        if not (removes_parameters(state, effect, rule, least) and shortens_safely(rule, effect, most)):
             return False
         return self._is_one_place(state, rule) and self._is_default(state, effect, rule)
 

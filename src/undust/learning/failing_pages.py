@@ -70,11 +70,12 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[str]:
         yield f"/{first}"
         return
     if first:
-        yield f"/{first}/{{**}}"
+        home, second = _folder(first), _folder(others[0])
+        yield f"/{home}/{{**}}"
         if len(others) > 1 and others[0]:
-            yield f"/{first}/{others[0]}/{{**}}"
+            yield f"/{home}/{second}/{{**}}"
             if _RUN.fullmatch(first):
-                yield f"/{{*}}/{others[0]}/{{**}}"
+                yield f"/{{*}}/{second}/{{**}}"
     # A run never crosses a semicolon or an ampersand.
     yield "/" + "/".join(_RUN.sub("{*}", segment) for segment in segments)
     last = segments[-1]
@@ -84,6 +85,11 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[str]:
         yield f"/{{**}}/{prefix[0]}{{*}}"
     if len(last) < LONGEST_SEGMENT:
         yield f"/{{**}}/{last}"
+
+
+def _folder(name: str) -> str:
+    """Return what a folder is called; a number, such as a year, is one of many and no class of its own."""
+    return "{*:int}" if name.isdigit() and name.isascii() else name
 
 
 def _of_query(pieces: UrlPieces) -> Iterator[str]:

@@ -19,12 +19,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.compute as pc
 
+from undust.edits import ShapeCapture, rewrite_from
+from undust.learning.bounds import kind_and_bits
 from undust.learning.texts import OPEN, pieces_of, with_conditions, with_sides
 from undust.proposing.idle_parts import is_plain
+from undust.searching.objective import RISK, Objective
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from undust.edits import Rewrite
     from undust.learning.state import Effect, State
     from undust.rules import Rule
 
@@ -140,6 +144,30 @@ def _is_one_of(name: str, pattern: str) -> bool:
 
 def _names(url: str) -> tuple[str, ...]:
     return tuple(filter(is_plain, pieces_of(url).names))
+
+
+def shortens_safely(rule: Rule, effect: Effect, max_fpr: float) -> bool:
+    """Return whether a rule that removes a part of a value or a segment was right on enough pages.
+
+    `title=Augusta` may show what `title=Augusta,_Aushra` does, where no other page begins so; of other names
+    that says little. How many pages are enough follows from what is known of such rules on other sites.
+    """
+    if rule.kind != "rewrite" or not _shortens(edit := rewrite_from(rule)):
+        return True
+    rate = RISK.rate(kind_and_bits(rule)[0], edit, effect.pages, effect.lost)
+    return rate <= Objective.under(max_fpr).most
+
+
+def _shortens(edit: Rewrite) -> bool:
+    """Return whether an edit removes any text beside what it keeps of a value; a named text is a value."""
+    kept = {capture.name for capture in edit.target.captures()}
+    for run in edit.source.runs():
+        is_kept = [isinstance(piece, ShapeCapture) and piece.name in kept for piece in run]
+        names = [str(piece).endswith("=") for piece in ("", *run)]
+        removed = [isinstance(piece, ShapeCapture) and piece.name not in kept for piece in run]
+        if any(is_kept) and any(one and not name for one, name in zip(removed, names, strict=False)):
+            return True
+    return False
 
 
 class Wider(NamedTuple):

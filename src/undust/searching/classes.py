@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
 PartOfUrl = TypeVar("PartOfUrl", str, tuple[str, ...])
 _ANY: Run = (ShapeCapture(),)
+_NUMBER: Run = (ShapeCapture(kind="int"),)
 _MANY: Run = (ShapeCapture(is_many=True),)
 _PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}$")
@@ -66,11 +67,12 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
         yield from _of_only_segment(first)
         return
     if first:
-        yield Guard(path=((first,), _MANY))
+        home, second = _folder(first), _folder(others[0])
+        yield Guard(path=(home, _MANY))
         if len(others) > 1 and others[0]:
-            yield Guard(path=((first,), (others[0],), _MANY))
+            yield Guard(path=(home, second, _MANY))
             if _RUN.fullmatch(first):
-                yield Guard(path=(_ANY, (others[0],), _MANY))
+                yield Guard(path=(_ANY, second, _MANY))
     if all(_RUN.fullmatch(segment) or not segment for segment in segments):
         yield Guard(path=tuple(_ANY if segment else ("",) for segment in segments))
     last = segments[-1]
@@ -81,6 +83,11 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
             yield Guard(path=(_MANY, (prefix[0], ShapeCapture())))
     if len(last) < LONGEST_SEGMENT:
         yield Guard(path=(_MANY, (last,)))
+
+
+def _folder(name: str) -> Run:
+    """Return what a folder is called; a number, such as a year, is one of many and no class of its own."""
+    return _NUMBER if name.isdigit() and name.isascii() else (name,)
 
 
 def _of_only_segment(segment: str) -> Iterator[Guard]:
@@ -205,9 +212,9 @@ class GuardsMet:
 
 
 def context_of(url: str) -> Guard:
-    """Return where a URL stands: its first folder, or its name at the root."""
-    segments = parts_of(url).segments
-    return Guard(path=((segments[0],),) if len(segments) == 1 else ((segments[0],), _MANY))
+    """Return where a URL stands: its first folder, or its name at the root; all numbers are one folder."""
+    first, *others = parts_of(url).segments
+    return Guard(path=(_folder(first), _MANY) if others else ((first,),))
 
 
 def one_of(homes: Iterable[Guard]) -> Guard | None:
@@ -218,7 +225,7 @@ def one_of(homes: Iterable[Guard]) -> Guard | None:
     """
     paths = [home.path or () for home in homes]
     names = sorted({str(run[0]) for path in paths for run in path[:1]})
-    if any(len(path) == 1 for path in paths) or not 1 < len(names) <= MOST_LISTED:
+    if any(len(path) == 1 or path[0] == _NUMBER for path in paths) or not 1 < len(names) <= MOST_LISTED:
         return None
     return (
         Guard(path=((ShapeCapture(kind="|".join(names)),), _MANY))
