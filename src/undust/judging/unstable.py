@@ -167,7 +167,8 @@ class MergedUrls:
         """Return those that show something of their own; a URL that redirects does not."""
         fetched = self._state.site.fetched[rows]
         own = (fetched == rows) | ~np.isin(fetched, rows)
-        return rows[own][np.sort(np.unique(fetched[own], return_index=True)[1])]
+        kept: Ints = rows[own][np.sort(np.unique(fetched[own], return_index=True)[1])]
+        return kept
 
     def _groups(self, evidence: PairEvidence) -> Iterator[_UrlGroup]:
         for key in np.flatnonzero(self._state.urls_of_key > 1).tolist():
