@@ -16,7 +16,7 @@ from undust.rules import Rule
 from undust.statistics import upper_bound, upper_bound_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     Shows = Callable[[int, int, str], bool]
 
@@ -27,6 +27,7 @@ RULES = tuple(
     )
     for name in ("sid", "print", "ref")
 )
+SHORT = Rule.parse("rewrite {s}://{h}/{n:int}?{rest**} → {s}://{h}/p/{n}?{rest}", site="a.test")
 FORMS = ("", "?sid={n}", "?print=1", "?ref={n}")
 PAGES = 3_000
 
@@ -46,11 +47,16 @@ def seen(is_other: Shows, folder: Callable[[int], str] = lambda _: "p") -> dict[
     return pages
 
 
-def stated(pages: dict[str, str], share: float = 1.0) -> CheckedPages:
-    """What is stated from a share of the pages."""
-    table = pa.table({"url": list(pages), "digest": list(pages.values())})
+def stated(
+    pages: dict[str, str], share: float = 1.0, redirects: Mapping[str, str] | None = None
+) -> CheckedPages:
+    """What is stated from a share of the pages, some of which other URLs redirect to."""
+    moved = redirects or {}
+    urls = [*pages, *moved]
+    digests = [*pages.values(), *(None for _ in moved)]
+    table = pa.table({"url": urls, "digest": digests, "redirect": [moved.get(url) for url in urls]})
     site = Site.of(undust.find_duplicates(table).sites[0])
-    state = KeyState(site, tuple(Given(rule=rule) for rule in RULES))
+    state = KeyState(site, tuple(Given(rule=rule) for rule in (*RULES, SHORT)))
     aside = site.drawn("aside", share)
     return checked_pages([(state, aside)], np.zeros(site.count, np.bool_), site.evidence)
 
@@ -90,6 +96,18 @@ def test_each_url_of_a_page_that_changes_is_drawn_by_itself() -> None:
     found = stated(pages, 0.3)
     assert found.groups > 60
     assert 0.6 * found.groups < found.expected < 1.2 * found.groups
+
+
+def test_a_url_that_redirects_does_not_show_its_page_again() -> None:
+    """It has no content of its own, and so says nothing about whether its page changes."""
+    pages = seen(changes)
+    first: dict[str, str] = {}
+    for url in pages:
+        first.setdefault(url.partition("?")[0], url)
+    moved = {f"http://a.test/{n}": first[f"http://a.test/p/{n}"] for n in range(PAGES)}
+    without, found = stated(pages), stated(pages, redirects=moved)
+    assert (found.seen, found.changing) == (without.seen, without.changing)
+    assert found.expected == pytest.approx(without.expected, rel=0.05)
 
 
 @pytest.mark.parametrize("share", [0.005, 0.01, 0.03])

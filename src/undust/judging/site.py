@@ -59,6 +59,8 @@ class Site:
     gone: frozenset[str]
     """URLs that were asked for and never were a page."""
     evidence: PairEvidence
+    fetched: Ints
+    """Of each URL the number of the URL whose content counts for it: its own, or where it redirects to."""
     is_sample: bool = False
     """Whether some pages were drawn of more."""
 
@@ -94,6 +96,7 @@ class Site:
             _preferred(found)[nodes],
             frozenset(found.gone.to_pylist()),
             evidence or evidence_of(found, nodes),
+            _fetched(found, nodes),
             is_sample,
         )
 
@@ -138,6 +141,14 @@ def _preferred(found: SiteClusters) -> Bools:
     for edges in statements:
         preferred[edges.member] = False
     return preferred
+
+
+def _fetched(found: SiteClusters, nodes: Ints) -> Ints:
+    """Return numbers of rows; of what is not among them, larger ones."""
+    speakers = found.speakers[nodes]
+    place = np.searchsorted(nodes, speakers)
+    is_row = nodes[np.minimum(place, len(nodes) - 1)] == speakers if len(nodes) else place == -1
+    return np.where(is_row, place, len(nodes) + speakers).astype(np.int64)
 
 
 def _lengths(found: SiteClusters, nodes: Ints) -> Ints:

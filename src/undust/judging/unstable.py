@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from undust.rules import program_of
+from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,6 +47,8 @@ SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 """This many pages must show whether they change, and this many do so, before any conclusion. This many times
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
+_ALIKE = 0.8
+"""So sure must it be that a part of the pages changes less often than all, before its rate is taken."""
 _BETTER = 1 / 3
 """The share of the pages with two URLs that the rules which fail least must be the only reason of."""
 _DIFFERING = 5
@@ -132,16 +135,15 @@ class MergedUrls:
         mixed = sum(not group.apart and not group.same for group in seen)
         if mixed > MIXED * changing:
             return found
-        witnesses = [seen, [group for group in seen if group.urls == _THREE], _of_better_rules(groups)]
-        if min(map(len, witnesses)) < SEEN:
+        three, better = [group for group in seen if group.urls == _THREE], _of_better_rules(groups)
+        if min(map(len, (seen, three, better))) < SEEN:
             return found
-        least = min(witnesses, key=lambda some: sum(group.apart for group in some) / len(some))
-        apart = sum(group.apart for group in least)
+        apart, count = _changing_of([*seen, *better], (seen, three, better))
         if apart < SEEN_CHANGING:
             return found
         # The distribution of which the lower limits of Clopper and Pearson are the quantiles.
-        rate = apart / (len(least) + 1)
-        deviation = (rate * (1 - rate) / (len(least) + 2)) ** 0.5
+        rate = apart / (count + 1)
+        deviation = (rate * (1 - rate) / (count + 2)) ** 0.5
         unseen = self._expected_to_be_checked(
             [group for group in groups if group.blamed and not group.would_show], checked
         )
@@ -161,9 +163,18 @@ class MergedUrls:
         end = int(self._ends[key])
         return self._order[end - int(self._state.urls_of_key[key]) : end]
 
+    def _fetches(self, rows: Ints) -> Ints:
+        """Return those that show something of their own; a URL that redirects does not."""
+        fetched = self._state.site.fetched[rows]
+        own = (fetched == rows) | ~np.isin(fetched, rows)
+        kept: Ints = rows[own][np.sort(np.unique(fetched[own], return_index=True)[1])]
+        return kept
+
     def _groups(self, evidence: PairEvidence) -> Iterator[_UrlGroup]:
         for key in np.flatnonzero(self._state.urls_of_key > 1).tolist():
-            rows = self._rows(key)[:_COMPARED]
+            rows = self._fetches(self._rows(key))[:_COMPARED]
+            if len(rows) < _TWO:
+                continue
             left, right = np.triu_indices(len(rows), 1)
             ratios = evidence.ratios(rows[left], rows[right])
             if (ratios == 0).any():
@@ -206,6 +217,16 @@ class MergedUrls:
         texts = self._state.site.texts
         ways = [_way(self._program, texts[row]) for row in rows.tolist()]
         return [_rules_to_where_they_meet(one, other) for one, other in combinations(ways, 2)]
+
+
+def _changing_of(every: list[_UrlGroup], parts: tuple[list[_UrlGroup], ...]) -> tuple[int, int]:
+    """Return how many pages change, and of how many: of all, or of the part of which the fewest do.
+
+    What differs by chance alone is one rate, and all pages together know it best.
+    """
+    told = [(sum(group.apart for group in some), len(some)) for some in (every, *parts)]
+    (apart, count), least = told[0], min(told[1:], key=lambda each: each[0] / each[1])
+    return (apart, count) if upper_bound(*least, _ALIKE) >= apart / count else least
 
 
 def _of_better_rules(groups: list[_UrlGroup]) -> list[_UrlGroup]:
