@@ -82,7 +82,7 @@ class SharedLearner:
         for url in dropped:
             del self.under_way[url]
         if self.users:
-            # What it was to fetch has no answer: those that waited for it get their turn.
+            # What it was to fetch has no answer, so what was skipped for it comes back.
             for url in dropped:
                 if url in self.skipped:
                     self.send(url, self.users[0])
