@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -147,6 +148,7 @@ def test_a_crawl_learns_from_the_cache(tmp_path: Path) -> None:
 
 TWO_SPIDERS = """
 import sys
+import time
 from scrapy.crawler import CrawlerProcess
 sys.path.insert(0, sys.argv[1])
 from crawl_spider import LinkSpider
@@ -199,3 +201,68 @@ def test_settings_that_contradict_are_refused(settings: dict[str, object], messa
     """A crawl that could not go well is not started."""
     with pytest.raises(RefusedStart, match=message):
         Addon(None).update_settings(Settings(settings))  # type: ignore[arg-type]  # never asked
+
+
+class SlowOnce(SmallSite):
+    """A site on which one form of a page takes two seconds and gives an error."""
+
+    def answer(self, url: str, version: int = 0) -> Answer:
+        """Return the page."""
+        if "%69" in url:
+            time.sleep(2)
+        return super().answer(url, version)
+
+
+WAITING_SPIDERS = """
+import sys
+import time
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+class First(scrapy.Spider):
+    name = "first"
+    start_urls = ["http://small.test/"]
+    def parse(self, response):
+        yield response.follow("/%69tem?id=1", callback=self.parse_first)
+        yield response.follow("/item?id=2", callback=self.parse_first)
+    def parse_first(self, response):
+        print("first has", response.url)
+
+class Second(scrapy.Spider):
+    name = "second"
+    start_urls = ["http://small.test/second"]
+    custom_settings = {"DOWNLOAD_DELAY": 0.3}
+    def parse(self, response):
+        yield response.follow("/item?id=1", callback=self.parse_second)
+        yield response.follow("/item?id=2", callback=self.parse_second)
+    def parse_second(self, response):
+        print("second has", response.url)
+
+process = CrawlerProcess({
+    "ADDONS": {"undust.integrations.scrapy.Addon": 500},
+    "UNDUST_LEARN": True, "UNDUST_STATE": sys.argv[1], "TELNETCONSOLE_ENABLED": False,
+})
+process.crawl(First)
+process.crawl(Second)
+process.start()
+"""
+
+
+def test_a_spider_waits_for_what_others_fetch(tmp_path: Path) -> None:
+    """What it skipped for a request of another spider comes back to it if that fails; nothing comes twice."""
+    answers = {path: page(path) for path in ("/", "/second", "/item?id=1", "/item?id=2")}
+    with serving(SlowOnce(answers)) as server:
+        proxy = {"http_proxy": f"http://{LOOPBACK}:{server.port}", "no_proxy": ""}
+        ended = subprocess.run(
+            [sys.executable, "-c", WAITING_SPIDERS, str(tmp_path / "state")],
+            env=os.environ | proxy,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        urls = [request.url for request in server.requests if not request.url.endswith("/robots.txt")]
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("'finish_reason': 'finished'") == 2
+    assert "second has http://small.test/item?id=1" in ended.stdout
+    assert len(urls) == len(set(urls))
+    assert {path for path in paths_of(urls) if "%69" not in path} == set(answers)
