@@ -47,6 +47,21 @@ MASKS = (
     "keep {s}://{h}/aa/bb/{p**}?{rest**}",
     "keep {s}://{h}/{p**}/{x}-7?{rest**}",
 )
+FOUND_AGAIN = (  # by what stands at the end now, by one of some segments, or by a condition
+    "rewrite {s}://{h}/{p**}/aa?{rest**} → {s}://{h}/{p}/bb?{rest}",
+    "rewrite {s}://{h}/aa/bb/7?{rest**} → {s}://{h}/bb?{rest}",
+    "rewrite {s}://{h}/{a}/{b}?{rest**} → {s}://{h}/{a}/{b:lower}/n?{rest}",
+    "rewrite {s}://{h}/{*:aa|bb|Aa}/{p**}?{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://{h}/{a:aa|bb}/{*:7|index|x}/{p**}?{rest**} → {s}://{h}/n/{a}/{p}?{rest}",
+    "rewrite {s}://{h}/{p**}/{*:n|7}?{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://{h}/{p**}/{x}?{rest**} → {s}://{h}/{x}?{rest} when /{*}/aa/{**}, /{**}/7",
+    "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest} unless /{*}/bb/{**}",
+    "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/aa/{p}?{rest} when /{*:index|7}/{**}",
+    "rewrite {s}://{h}/{p**}?m={v}&{rest**} → {s}://{h}/{p}?h={h}&{rest}",
+    "rewrite {s}://{h}/{p**}?h={v}&{rest**} → {s}://{h}/{p}/{s}?{rest}",
+    'replace "/aa" → "/7"',
+    'replace "Aa$" → "aa$"',
+)
 parts = st.sampled_from(
     ("aa", "bb", "Aa", "7", "index", "", "a-7", "x.html", "x.x.y", "n", "index.html", "print", "%2F-7")
 )
@@ -68,9 +83,9 @@ def rule(text: str, *, is_fetched: bool) -> Rule:
 @settings(max_examples=2000)
 @given(
     st.lists(st.sampled_from(CUTS), min_size=1, max_size=5, unique=True),
-    st.lists(st.sampled_from(MOVES), max_size=3, unique=True),
+    st.lists(st.sampled_from((*MOVES, *FOUND_AGAIN)), max_size=6, unique=True),
     st.lists(st.sampled_from(MASKS), max_size=2, unique=True),
-    st.lists(st.booleans(), min_size=10, max_size=10),
+    st.lists(st.booleans(), min_size=13, max_size=13),
     urls,
 )
 def test_the_plain_engine_finds_the_same(
