@@ -15,6 +15,14 @@ Signs needs_of(const SiteRules& rules) {
   return (rules.own ? rules.own.needs() : 0) | (*rules.shared ? rules.shared->needs() : 0);
 }
 
+// For a URL with which the one before it begins, whose rules are known.
+void find_more_rules(const Block& block, Lane& lane) {
+  if (find_more_suspects(block.index(), lane.view, lane.suspects)) {
+    find_candidates(block.index(), lane.suspects, lane.candidates);
+  }
+  lane.quiet.arrive(lane.candidates);
+}
+
 void find_rules(const Block& block, Lane& lane) {
   find_suspects(block.index(), lane.view, lane.suspects);
   find_candidates(block.index(), lane.suspects, lane.candidates);
@@ -112,6 +120,8 @@ void Program::read_next(std::string_view next, Lane& lane) const {
   }
   if (lane.is_cut) {
     lane.view.read_beginning(next);
+    lane.has_candidates = lane.rules.own && !shared_;
+    if (lane.has_candidates) find_more_rules(lane.rules.own, lane);
     return;
   }
   const auto asks = [](const Block& block) { return block && block.index().site->token_filter != 0; };

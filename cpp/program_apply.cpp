@@ -79,7 +79,8 @@ Program::Effect Program::apply(const StoredRule& rule, const Lane& lane, Scratch
   scratch.has_missed = true;
   // What a rule is for says more than what it reads, and is shorter.
   if (!is_wanted(rule, lane.view, scratch)) return Effect::kNone;
-  const auto match = rule.head().keeps_front ? match_query : match_pattern;
+  const bool keeps_authority = rule.head().keeps_authority;
+  const auto match = rule.head().keeps_front ? match_query : keeps_authority ? match_behind_authority : match_pattern;
   if (!match(rule->from, rule.pieces(), lane.view, scratch.match)) return Effect::kNone;
   scratch.has_missed = false;
   if (is_excepted(rule, lane.view, scratch)) return Effect::kNone;
@@ -88,8 +89,9 @@ Program::Effect Program::apply(const StoredRule& rule, const Lane& lane, Scratch
     return changed_by(rule, lane);
   }
   if (rule->kind == RuleKind::kKeep) return Effect::kKept;
-  if (!write_url(rule->to, rule.pieces(), lane.view, scratch.match, scratch.write, out)) return Effect::kNone;
-  if (!rule.head().keeps_normal || !has_same_authority(out, lane.view)) {
+  const auto write = keeps_authority ? write_behind_authority : write_url;
+  if (!write(rule->to, rule.pieces(), lane.view, scratch.match, scratch.write, out)) return Effect::kNone;
+  if (!keeps_authority && (!rule.head().keeps_normal || !has_same_authority(out, lane.view))) {
     scratch.written.swap(out);
     return settle(lane, scratch, out) ? Effect::kChanged : Effect::kNone;
   }

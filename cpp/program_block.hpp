@@ -35,7 +35,6 @@ struct RuleHead {
   bool keeps_normal : 1 = false;  // with the same authority its result is in normal form
   bool is_final : 1 = false;      // no rule of the site sees its result (see program_follow.hpp)
   bool is_compared : 1 = false;   // for comparing only: keys see it, canonical forms do not
-  bool is_found_by_condition : 1 = false;
   bool keeps_front : 1 = false;     // it is about parameters alone
   bool puts_plain_host : 1 = false;  // what a replacement puts leaves a host one host (see program_replace.hpp)
   bool drops_only : 1 = false;       // see program_quiet.hpp, as for the next two
@@ -43,6 +42,7 @@ struct RuleHead {
   bool stays_quiet_anywhere : 1 = false;
   bool is_mask : 1 = false;
   bool is_keep : 1 = false;
+  bool keeps_authority : 1 = false;  // it is about path and parameters alone
   std::uint8_t spare : 5 = 0;  // no bit of a rule is left to chance
 };
 
@@ -139,7 +139,7 @@ class BlockBuilder {
     const std::uint32_t start = units(rules_.size());
     head.shape = shapes_.add(rule, conditions, pieces.all);
     head.size = static_cast<std::uint16_t>(units(sizeof head + pieces.text.size()));
-    head.is_found_by_condition = index_.add_rule(rule, pieces.view(), conditions, start);
+    index_.add_rule(rule, pieces.view(), conditions, start);
     append(std::span<const RuleHead>(&head, 1), rules_);
     append(std::span<const char>(pieces.text), rules_);
     ++rule_count_;
@@ -183,12 +183,12 @@ class BlockBuilder {
   void mark_final(std::byte* at) const {
     const Block block(at);
     std::byte* place = at + std::size_t{block.first_rule()} * Block::kUnit;
-    for (std::uint32_t left = block.rule_count(); left > 0; --left) {
+    for (std::uint32_t i = 0; i < block.rule_count(); ++i) {
       auto& head = *reinterpret_cast<RuleHead*>(place);
       const StoredRule rule(place, shapes_);
       const bool is_little = rule->kind == RuleKind::kReplace || head.keeps_normal;
       // What a condition asks for may still be there, so the rule would be found again.
-      head.is_final = is_little && !head.is_found_by_condition && is_final(*rule.operator->(), rule.pieces(), block.index());
+      head.is_final = is_little && !index_.is_found_by_condition(i) && is_final(*rule.operator->(), rule.pieces(), block.index());
       place += std::size_t{head.size} * Block::kUnit;
     }
   }

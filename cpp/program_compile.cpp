@@ -112,8 +112,8 @@ class SiteCompiler {
     head.is_compared = !rule.is_fetched && !parsed.is_mask;
     head.keeps_normal = parsed.kind == RuleKind::kRewrite && parsed.to.scheme_form == Form::kNone &&
                         !moves_host(parsed.to, pieces_.view());
-    head.keeps_front = parsed.kind == RuleKind::kRewrite && head.keeps_normal && !parsed.is_mask &&
-                       keeps_front(parsed.from, parsed.to, pieces_.view());
+    head.keeps_authority = head.keeps_normal && keeps_authority(parsed.from, parsed.to, pieces_.view());
+    head.keeps_front = head.keeps_normal && !parsed.is_mask && keeps_front(parsed.from, parsed.to, pieces_.view());
     head.needs = needs_of(parsed, std::span<const Pattern>(conditions_).first(parsed.when_count), pieces_.view());
     head.puts_plain_host = parsed.kind == RuleKind::kReplace &&
                            is_plain_in_host({pieces_.text.data() + parsed.put.at, parsed.put.size});

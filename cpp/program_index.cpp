@@ -89,25 +89,35 @@ void IndexBuilder::add_query_options(const Piece* piece, const Piece* end, const
 void IndexBuilder::add_path_options(const Pattern& pattern, const PieceView& pieces) {
   const Piece* piece = pieces.all + pattern.first + pattern.host_pieces;
   const Piece* end = piece + pattern.path_pieces;
-  bool is_after_many = false;
+  bool is_after_many = false, is_start = true;
   for (std::size_t part = 0; piece != end; ++piece) {
     if (piece->kind == PieceKind::kItem) continue;
     if (piece->kind == PieceKind::kMany) {
       is_after_many = true;
       continue;
     }
-    const bool is_start = piece == pieces.all + pattern.first + pattern.host_pieces || (piece - 1)->ends;
     const std::size_t place = is_after_many ? pattern.segments - 1 - part : part;
-    if (piece->kind == PieceKind::kLiteral && piece->ends && is_start && place < kDeepest) {
-      const std::string_view text = pieces.text_of(*piece);
-      SiteIndex needs;
-      (is_after_many ? needs.segments_from_right : needs.segments_from_left) = static_cast<std::uint8_t>(place + 1);
-      needs.segment_filter = part_bit(text);
-      guards_.push_back(guard_of(is_after_many ? About::kFromRight : About::kFromLeft, place, text));
-      add_option(text.empty() ? kCommonWeight : kSegmentWeight, needs);
-    }
+    if (piece->ends && is_start && place < kDeepest) add_segment_option(piece, is_after_many, place, pieces);
+    is_start = piece->ends;
     if (piece->ends) ++part;
   }
+}
+
+// For a whole segment that is one text, or one of some.
+void IndexBuilder::add_segment_option(const Piece* segment, bool is_from_right, std::size_t place, const PieceView& pieces) {
+  const bool is_text = segment->kind == PieceKind::kLiteral;
+  if (!is_text && segment->run_class != RunClass::kOneOf) return;
+  SiteIndex needs;
+  (is_from_right ? needs.segments_from_right : needs.segments_from_left) = static_cast<std::uint8_t>(place + 1);
+  const Piece* const first = is_text ? segment : segment + 1;
+  std::uint32_t weight = kSegmentWeight;
+  for (const Piece* item = first; item != first + (is_text ? 1 : segment->size); ++item) {
+    const std::string_view text = pieces.text_of(*item);
+    needs.segment_filter |= part_bit(text);
+    guards_.push_back(guard_of(is_from_right ? About::kFromRight : About::kFromLeft, place, text));
+    if (text.empty()) weight = kCommonWeight;
+  }
+  add_option(weight, needs);
 }
 
 void IndexBuilder::add_pattern_options(const Pattern& pattern, const PieceView& pieces) {
@@ -157,23 +167,22 @@ void IndexBuilder::add_token_option(std::string_view text) {
   add_option(kTokenWeight, needs);
 }
 
-bool IndexBuilder::add_rule(const ParsedRule& rule, const PieceView& pieces, std::span<const Pattern> conditions,
+void IndexBuilder::add_rule(const ParsedRule& rule, const PieceView& pieces, std::span<const Pattern> conditions,
                             std::uint32_t place) {
+  if (places_.empty()) own_options_.clear(), is_found_by_condition_.clear();
   if (rule.kind == RuleKind::kReplace) {
     add_replace_options({pieces.text + rule.find.at, rule.find.size}, rule.find.starts);
   } else {
     add_pattern_options(rule.from, pieces);
   }
-  const bool is_open = !has_options();
-  if (is_open) {  // then a parameter that `when` asks for finds it
-    for (const Pattern& when : conditions.first(rule.when_count)) {
-      const Piece* query = pieces.all + when.first + when.host_pieces + when.path_pieces;
-      add_query_options(query, query + when.query_pieces, pieces);
-    }
+  own_options_.push_back(static_cast<std::uint32_t>(options_.size()));
+  for (const Pattern& when : conditions.first(rule.when_count)) {
+    const Piece* query = pieces.all + when.first + when.host_pieces + when.path_pieces;
+    add_query_options(query, query + when.query_pieces, pieces);
+    add_path_options(when, pieces);
   }
-  const bool is_found_by_condition = is_open && has_options();
   places_.push_back(place);
-  return is_found_by_condition;
+  is_found_by_condition_.push_back(false);
 }
 
 std::uint64_t IndexBuilder::cost_of(const Option& option) const {
@@ -202,6 +211,7 @@ void IndexBuilder::take_best(SiteIndex& site) {
       continue;
     }
     for (std::uint32_t i = 0; i < best->count; ++i) entries_.push_back({guards_[best->first + i], places_[rule]});
+    is_found_by_condition_[rule] = best >= options_.data() + own_options_[rule];
     merge(site, best->needs);
   }
 }

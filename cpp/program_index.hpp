@@ -66,6 +66,10 @@ struct Suspect {
 // First half: the slots to look at.
 void find_suspects(const IndexView& index, const UrlView& url, std::vector<Suspect>& out);
 
+// The same for a URL with which another one begins, up to its path at least, and that has no "?": `out` holds the
+// slots of that one, and those that it did not have are added. Whether there are any.
+bool find_more_suspects(const IndexView& index, const UrlView& url, std::vector<Suspect>& out);
+
 // Second half: the places of the rules that may match, in order.
 void find_candidates(const IndexView& index, const std::vector<Suspect>& suspects, std::vector<std::uint32_t>& out);
 
@@ -78,11 +82,14 @@ void find_candidates(const IndexView& index, const std::vector<Suspect>& suspect
 // Takes the rules of a site one after the other, then makes the index of them.
 class IndexBuilder {
  public:
-  // `place`: where the rule lies among those of its site. Whether nothing but its conditions can guard it.
-  bool add_rule(const ParsedRule& rule, const PieceView& pieces, std::span<const Pattern> conditions, std::uint32_t place);
+  // `place`: where the rule lies among those of its site.
+  void add_rule(const ParsedRule& rule, const PieceView& pieces, std::span<const Pattern> conditions, std::uint32_t place);
   [[nodiscard]] SiteIndex finish();
   [[nodiscard]] const IndexTables& tables() const { return tables_; }  // until the next finish
   void move_rules(std::uint32_t by);                                   // adds to each place in the tables
+  // Whether what finds a rule, the first one being 0, is something that a condition of it asks for; until the next
+  // rule is added.
+  [[nodiscard]] bool is_found_by_condition(std::size_t rule) const { return is_found_by_condition_[rule]; }
 
  private:
   // One way to guard a rule: all these guards, any of which a matching URL has.
@@ -99,6 +106,7 @@ class IndexBuilder {
   void add_pattern_options(const Pattern& pattern, const PieceView& pieces);
   void add_query_options(const Piece* piece, const Piece* end, const PieceView& pieces);
   void add_path_options(const Pattern& pattern, const PieceView& pieces);
+  void add_segment_option(const Piece* segment, bool is_from_right, std::size_t place, const PieceView& pieces);
   void add_replace_options(std::string_view text, bool starts);
   void add_token_option(std::string_view text);
   [[nodiscard]] std::uint64_t cost_of(const Option& option) const;
@@ -110,6 +118,8 @@ class IndexBuilder {
   std::vector<Entry> entries_;
   std::vector<Option> options_;
   std::vector<std::uint32_t> guards_, sorted_guards_, places_;
+  std::vector<std::uint32_t> own_options_;  // of each rule, where those of its conditions begin
+  std::vector<bool> is_found_by_condition_;
   std::uint32_t first_guard_ = 0;
 };
 

@@ -37,6 +37,11 @@ class LookUp {
       return true;
     });
   }
+  // If it is not there.
+  void add_new(std::uint32_t guard) {
+    const auto is_it = [guard](const Suspect& suspect) { return suspect.guard == guard; };
+    if (std::none_of(out_.begin(), out_.end(), is_it)) add(guard);
+  }
 
  private:
   const IndexView& index_;
@@ -85,6 +90,24 @@ void find_suspects(const IndexView& index, const UrlView& url, std::vector<Suspe
         url.url, url.masks, [&](const char* word) { return (site.token_filter & token_bit(word)) != 0; },
         [&](std::string_view word) { look_up.add(guard_in_url(About::kToken, 0, word)); });
   }
+}
+
+bool find_more_suspects(const IndexView& index, const UrlView& url, std::vector<Suspect>& out) {
+  const SiteIndex& site = *index.site;
+  if (site.group_count == 0) return false;
+  const std::size_t before = out.size(), count = url.segments.size();
+  LookUp look_up(index, out);
+  const auto is_likely = [&site](std::string_view segment) { return (site.segment_filter & part_bit(segment)) != 0; };
+  const std::string_view last = url.segments.back();
+  if (count <= site.segments_from_left && is_likely(last)) look_up.add_new(guard_in_url(About::kFromLeft, count - 1, last));
+  for (std::size_t i = 0; i < std::min<std::size_t>(site.segments_from_right, count); ++i) {
+    const std::string_view segment = url.segments[count - 1 - i];
+    if (is_likely(segment)) look_up.add_new(guard_in_url(About::kFromRight, i, segment));
+  }
+  if (site.has_counts && count < kMostCounted) look_up.add_new(guard_of(About::kCount, count, {}));
+  const std::string_view word = site.token_filter ? last_word(url.url, url.masks) : std::string_view();
+  if (word.size() > 1 && (site.token_filter & token_bit(word.data()))) look_up.add_new(guard_in_url(About::kToken, 0, word));
+  return out.size() != before;
 }
 
 void find_candidates(const IndexView& index, const std::vector<Suspect>& suspects, std::vector<std::uint32_t>& out) {

@@ -175,6 +175,12 @@ bool match_host(const Pattern& pattern, Cursor& cursor, const UrlView& url, Matc
   return true;
 }
 
+bool has_so_many_segments(const Pattern& pattern, const UrlView& url) {
+  const std::size_t segments = url.segments.size();
+  if (!pattern.has_path) return true;
+  return pattern.path_many ? segments >= pattern.segments : segments == pattern.segments;
+}
+
 bool match_path(const Pattern& pattern, Cursor& cursor, const UrlView& url, Match& match) {
   return match_parts(cursor, pattern.segments, url.segments, match, pattern.path_pieces);
 }
@@ -230,6 +236,7 @@ bool match_query(const Pattern& pattern, Cursor& cursor, const UrlView& url, Mat
   if (pattern.query_pieces == 0) return pattern.open_query || url.parameters.empty();
   match.takers.start(url.parameters.size());
   const Piece* const first = cursor.at;
+  if (url.parameters.empty() && pattern.query_pieces == 1 && first->kind == PieceKind::kRest) return true;
   const Piece* const end = first + pattern.query_pieces;
   std::uint8_t rest_slot = kForgotten;
   bool has_lists = false;
@@ -267,7 +274,7 @@ void UrlView::read_host(std::string_view normal, std::size_t host_at, std::size_
   url = normal;
   has_signs = false;
   is_https = host_at == 8;
-  is_scheme_masked = has_userinfo = false;
+  is_scheme_masked = has_userinfo = has_plain_authority = false;
   authority = host = url.substr(host_at, path_at - host_at);
   path = url.substr(path_at);
   port = kNoPort;
@@ -287,9 +294,11 @@ void UrlView::read_authority(std::string_view normal) {
 void UrlView::read_same_authority(std::string_view normal) {
   const std::size_t start = normal[4] == 's' ? 8 : 7, host_size = host.size();
   const std::int32_t old_port = port;
+  const bool was_plain = has_plain_authority;
   read_host(normal, start, start + authority.size());
   host = host.substr(0, host_size);
   port = old_port;
+  has_plain_authority = was_plain;
 }
 
 void UrlView::read_beginning(std::string_view normal) {
@@ -360,11 +369,14 @@ void UrlView::read_behind_path(std::string_view normal) {
   }
 }
 
+bool match_behind_authority(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match) {
+  if (!has_so_many_segments(pattern, url)) return false;
+  Cursor cursor{pieces, pieces.all + pattern.first + pattern.host_pieces};
+  return match_path(pattern, cursor, url, match) && match_query(pattern, cursor, url, match);
+}
+
 bool match_pattern(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match) {
-  if (pattern.has_path) {
-    const std::size_t segments = url.segments.size();
-    if (pattern.path_many ? segments < pattern.segments : segments != pattern.segments) return false;
-  }
+  if (!has_so_many_segments(pattern, url)) return false;
   Cursor cursor{pieces, pieces.all + pattern.first};
   return match_scheme(pattern, url, match) && match_host(pattern, cursor, url, match) &&
          match_path(pattern, cursor, url, match) && match_query(pattern, cursor, url, match);

@@ -36,6 +36,7 @@ struct UrlView {
   UrlMasks masks;  // of the URL, until read_behind_path
   std::uint64_t signs = 0;  // see program_signs.hpp
   bool has_signs = false;   // whether somebody asked for them
+  bool has_plain_authority = false;  // whether it is known to hold no marks but those of most hosts
 
   // Of a text in normal form, which outlives the view: scheme, host and port.
   void read_authority(std::string_view normal);
@@ -89,6 +90,8 @@ struct Match {
 };
 
 [[nodiscard]] bool match_pattern(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
+// The same for a pattern that takes any scheme and host: these are not in the match.
+[[nodiscard]] bool match_behind_authority(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
 // The same for a pattern that takes any scheme, host and path: these are not in the match.
 [[nodiscard]] bool match_query(const Pattern& pattern, const PieceView& pieces, const UrlView& url, Match& match);
 

@@ -172,17 +172,22 @@ Signs marks_between(const UrlView& url, std::size_t start, std::size_t end) {
       if (!((mark_of(second[-1]) | mark_of(*second)) & kPlainMarks)) pairs |= pair_of(*second);
     }
     before = others >> 63;
-    for (; others; others &= others - 1) marks |= mark_of(text[std::countr_zero(others)]);
+    if (others & url.masks[chunk].slashes) marks |= mark_of('/');
+    for (others &= ~url.masks[chunk].slashes; others; others &= others - 1) marks |= mark_of(text[std::countr_zero(others)]);
   }
   return (marks & kMarks) | pairs;
 }
 
-Signs marks_of(const UrlView& url) {
+Signs marks_of(UrlView& url) {
   const auto host_at = static_cast<std::size_t>(url.authority.data() - url.url.data());
   const std::size_t path_at = host_at + url.authority.size();
   Signs marks = marks_between(url, path_at, url.url.size());
-  if (const Signs odd = marks_between(url, host_at, path_at) & kMarks & ~kMarksOfHosts) {
-    marks |= odd | kPairWithAnd | kOtherPair;
+  if (!url.has_plain_authority) {
+    if (const Signs odd = marks_between(url, host_at, path_at) & kMarks & ~kMarksOfHosts) {
+      marks |= odd | kPairWithAnd | kOtherPair;
+    } else {
+      url.has_plain_authority = true;
+    }
   }
   const bool may_move = !url.query.empty();  // then it may come to stand before "&"
   const bool is_pair = is_paired(url.url.back()) && (may_move || url.url.back() != '/');
@@ -265,7 +270,7 @@ Signs needs_of(const ParsedRule& rule, std::span<const Pattern> whens, const Pie
   return events | marks;
 }
 
-Signs signs_of(const UrlView& url, Signs asked) {
+Signs signs_of(UrlView& url, Signs asked) {
   Signs found = asked & ~kEvents ? marks_of(url) | size_of(url) : 0;
   if (!(asked & kEvents)) return found;
   if (asked & kTwoSlashes && !are_slashes_apart(url)) found |= kTwoSlashes;

@@ -56,6 +56,6 @@ inline constexpr std::size_t kMostCountedSegments = 8, kMostWantedSegments = 5;
 
 // The signs of a URL among those that are asked for; for others than events it needs masks with words. It may have
 // fewer than are said.
-[[nodiscard]] Signs signs_of(const UrlView& url, Signs asked);
+[[nodiscard]] Signs signs_of(UrlView& url, Signs asked);
 
 }  // namespace undust

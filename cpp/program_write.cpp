@@ -67,6 +67,11 @@ bool is_label(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return has(kLabelBytes, c); });
 }
 
+// Whether one piece writes what another one took.
+bool is_written_as_read(const Piece& read, const Piece& written) {
+  return read.slot != kForgotten && read.slot == written.slot && written.kind == PieceKind::kRun && written.form == Form::kNone;
+}
+
 class Writer {
  public:
   Writer(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
@@ -78,21 +83,36 @@ class Writer {
     out_.clear();
     write_scheme();
     put("://");
-    if (!write_host() || !write_path()) return false;
-    write_query();
-    put_pending();
-    return true;
+    return write_host() && write_rest();
+  }
+
+  [[nodiscard]] bool write_behind_authority() {
+    start_with(url_.path.data());
+    piece_ += to_.host_pieces;
+    return write_rest();
   }
 
   void write_behind_path() {
-    out_.clear();
-    put_part({url_.url.data(), static_cast<std::size_t>(url_.path.data() + url_.path.size() - url_.url.data())});
+    start_with(url_.path.data() + url_.path.size());
     piece_ += to_.host_pieces + to_.path_pieces;
     write_query();
     put_pending();
   }
 
  private:
+  // The URL up to a place in it.
+  void start_with(const char* end) {
+    out_.clear();
+    pending_ = {url_.url.data(), static_cast<std::size_t>(end - url_.url.data())};
+  }
+
+  [[nodiscard]] bool write_rest() {
+    if (!write_path()) return false;
+    write_query();
+    put_pending();
+    return true;
+  }
+
   // Most of the result stands in the URL as it is, with the literals between its parts. What stands together there is
   // pending until something else comes, and then written as one text.
   void put_pending() {
@@ -365,22 +385,32 @@ bool write_url(const Pattern& to, const PieceView& pieces, const UrlView& url, c
   return Writer(to, pieces, url, match, scratch, out).write();
 }
 
+bool write_behind_authority(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match,
+                            WriteScratch& scratch, std::string& out) {
+  return Writer(to, pieces, url, match, scratch, out).write_behind_authority();
+}
+
 void write_query(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match, WriteScratch& scratch,
                  std::string& out) {
   Writer(to, pieces, url, match, scratch, out).write_behind_path();
 }
 
-bool keeps_front(const Pattern& from, const Pattern& to, const PieceView& pieces) {
-  const Piece *read = pieces.all + from.first, *written = pieces.all + to.first;
-  const auto is_kept = [&](std::size_t i) {
-    return read[i].slot != kForgotten && read[i].slot == written[i].slot && written[i].kind == PieceKind::kRun &&
-           written[i].form == Form::kNone;
-  };
+bool keeps_authority(const Pattern& from, const Pattern& to, const PieceView& pieces) {
+  const Piece &read = pieces.all[from.first], *written = pieces.all + to.first;
   if (from.scheme != SchemeShape::kCapture || to.scheme != SchemeShape::kCapture || to.scheme_form != Form::kNone) return false;
   if (from.scheme_slot == kForgotten || from.scheme_slot != to.scheme_slot) return false;
-  if (from.host != HostShape::kWithPort || from.host_pieces != 1 || read[0].run_class != RunClass::kAny) return false;
-  if (to.host_pieces != 1 || to.port != kNoPort || !is_kept(0)) return false;
-  if (from.path_pieces != 1 || read[1].kind != PieceKind::kMany || to.path_pieces != 1 || !is_kept(1)) return false;
+  if (from.host != HostShape::kWithPort || from.host_pieces != 1 || read.run_class != RunClass::kAny) return false;
+  if (to.host_pieces != 1 || to.port != kNoPort || !is_written_as_read(read, *written)) return false;
+  return std::none_of(written + 1, written + 1 + to.path_pieces + to.query_pieces, [](const Piece& piece) {
+    const auto holds = static_cast<Holds>(piece.at);
+    return piece.kind == PieceKind::kRun && (holds == Holds::kScheme || holds == Holds::kHost);
+  });
+}
+
+bool keeps_front(const Pattern& from, const Pattern& to, const PieceView& pieces) {
+  const Piece *read = pieces.all + from.first, *written = pieces.all + to.first;
+  if (!keeps_authority(from, to, pieces) || from.path_pieces != 1 || to.path_pieces != 1) return false;
+  if (read[1].kind != PieceKind::kMany || !is_written_as_read(read[1], written[1])) return false;
   return std::none_of(written + 2, written + 2 + to.query_pieces, [](const Piece& piece) {
     const auto holds = static_cast<Holds>(piece.at);
     return piece.kind == PieceKind::kRun && holds != Holds::kValue;

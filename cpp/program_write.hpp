@@ -24,6 +24,13 @@ struct WriteScratch {
 [[nodiscard]] bool write_url(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match,
                              WriteScratch& scratch, std::string& out);
 
+// Whether the rule takes any scheme and host and writes them as they are, in front of its path: {s}://{h}/… → {s}://{h}/…
+[[nodiscard]] bool keeps_authority(const Pattern& from, const Pattern& to, const PieceView& pieces);
+
+// write_url for such a rule, of which path and query alone were matched.
+[[nodiscard]] bool write_behind_authority(const Pattern& to, const PieceView& pieces, const UrlView& url, const Match& match,
+                                          WriteScratch& scratch, std::string& out);
+
 // Whether the rule takes any scheme, host and path and writes them as they are, in front of its parameters:
 // {s}://{h}/{p**}?… → {s}://{h}/{p}?…
 [[nodiscard]] bool keeps_front(const Pattern& from, const Pattern& to, const PieceView& pieces);

@@ -136,4 +136,13 @@ void for_each_word(std::string_view url, const UrlMasks& masks, Starts&& starts,
   }
 }
 
+// The word of at most 64 bytes that a URL with a path ends with, if it does.
+[[nodiscard]] inline std::string_view last_word(std::string_view url, const UrlMasks& masks) {
+  std::size_t start = url.size();
+  while (start > 0 && masks[(start - 1) / kMaskBytes].words >> ((start - 1) % kMaskBytes) & 1) {
+    if (url.size() - --start > kMaskBytes) return {};
+  }
+  return url.substr(start);
+}
+
 }  // namespace undust

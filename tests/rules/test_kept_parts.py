@@ -21,9 +21,11 @@ CUTS = (
     "rewrite {s}://{h}/{p**}/index?{rest**} → {s}://{h}/{p}?{rest}",
     "rewrite {s}://{h}/{p**}/{x}/?{rest**} → {s}://{h}/{p}/{x}?{rest}",
     "rewrite {s}://{h}/{p**}/{x}-{*:int}?{rest**} → {s}://{h}/{p}/{x}?{rest}",
+    "rewrite {s}://{h}/{p**}/{x:int}end?{rest**} → {s}://{h}/{p}/{x}?{rest}",
     'replace "/print$" → "$"',
     'replace ".aa" → ""',
 )
+ENDS = ('replace "end" → "END"', 'replace "77" → "88"')
 MOVES = (
     "rewrite {s}://{h}/{a}/{b}/{p**}?{rest**} → {s}://{h}/{b}/{p}?{rest}",
     "rewrite {s}://{h}/aa/{b}/{p**}?{rest**} → {s}://{h}/aa/aa/{p}?{rest}",
@@ -47,6 +49,22 @@ MASKS = (
     "keep {s}://{h}/aa/bb/{p**}?{rest**}",
     "keep {s}://{h}/{p**}/{x}-7?{rest**}",
 )
+FOUND_AGAIN = (  # by what stands at the end now, by one of some segments, or by a condition
+    "rewrite {s}://{h}/{p**}/aa?{rest**} → {s}://{h}/{p}/bb?{rest}",
+    "rewrite {s}://{h}/aa/bb/7?{rest**} → {s}://{h}/bb?{rest}",
+    "rewrite {s}://{h}/{a}/{b}?{rest**} → {s}://{h}/{a}/{b:lower}/n?{rest}",
+    "rewrite {s}://{h}/{*:aa|bb|Aa}/{p**}?{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://{h}/{a:aa|bb}/{*:7|index|x}/{p**}?{rest**} → {s}://{h}/n/{a}/{p}?{rest}",
+    "rewrite {s}://{h}/{p**}/{*:n|7}?{rest**} → {s}://{h}/{p}?{rest}",
+    "rewrite {s}://{h}/{p**}/{x}?{rest**} → {s}://{h}/{x}?{rest} when /{*}/aa/{**}, /{**}/7",
+    "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/{p}?{rest} unless /{*}/bb/{**}",
+    "rewrite {s}://{h}/{p**}?{rest**} → {s}://{h}/aa/{p}?{rest} when /{*:index|7}/{**}",
+    "rewrite {s}://{h}/{p**}?m={v}&{rest**} → {s}://{h}/{p}?h={h}&{rest}",
+    "rewrite {s}://{h}/{p**}?h={v}&{rest**} → {s}://{h}/{p}/{s}?{rest}",
+    'replace "/aa" → "/7"',
+    'replace "77" → "aa"',
+    'replace "Aa$" → "aa$"',
+)
 parts = st.sampled_from(
     ("aa", "bb", "Aa", "7", "index", "", "a-7", "x.html", "x.x.y", "n", "index.html", "print", "%2F-7")
 )
@@ -55,7 +73,9 @@ urls = st.builds(
     "{}/{}{}{}".format,
     st.sampled_from(("http://www.shop.test", "https://shop.test", "http://shop.test:8080")),
     st.lists(st.one_of(parts, long_parts), max_size=6).map("/".join),
-    st.sampled_from(("", ".html", "/", "/index", "-7", ".html.html", "/print", ".aa.aa", ".x.y.html/")),
+    st.sampled_from(
+        ("", ".html", "/", "/77end", "/index", "-7", ".html.html", "/print", ".aa.aa", ".x.y.html/")
+    ),
     st.sampled_from(("", "", "?", "?n=1&m=2", "?m=&n=Aa", "?q&n=7")),
 )
 
@@ -67,10 +87,10 @@ def rule(text: str, *, is_fetched: bool) -> Rule:
 
 @settings(max_examples=2000)
 @given(
-    st.lists(st.sampled_from(CUTS), min_size=1, max_size=5, unique=True),
-    st.lists(st.sampled_from(MOVES), max_size=3, unique=True),
+    st.lists(st.sampled_from(CUTS), min_size=1, max_size=6, unique=True),
+    st.lists(st.sampled_from((*MOVES, *FOUND_AGAIN)), max_size=6, unique=True),
     st.lists(st.sampled_from(MASKS), max_size=2, unique=True),
-    st.lists(st.booleans(), min_size=10, max_size=10),
+    st.lists(st.booleans(), min_size=14, max_size=14),
     urls,
 )
 def test_the_plain_engine_finds_the_same(
@@ -87,13 +107,14 @@ def test_the_plain_engine_finds_the_same(
 @pytest.mark.parametrize("size", range(20, 60))
 def test_a_cut_falls_anywhere(size: int) -> None:
     """What is cut off is not seen by other rules, and what is left is, also on the border of 64 bytes."""
-    rules = [Rule.parse(text, site=SITE) for text in (*CUTS, 'replace "end" → "END"', *MASKS[:1])]
+    rules = [Rule.parse(text, site=SITE) for text in (*CUTS, *ENDS, *MASKS[:1])]
     compiled = RuleSet(rules).compile()
     front = "http://shop.test/" + "y" * size
     assert compiled(f"{front}/end.html/index.aa") == f"{front}/END"
     assert compiled.key(f"{front}/end/7.html") == f"{front}/END/*"
     assert compiled(f"{front}.html/end.html") == f"{front}.html/END"
     assert compiled(f"{front}-7.x.y") == front
+    assert compiled(f"{front}/77end") == f"{front}/88"
 
 
 def test_parts_are_written_where_they_belong() -> None:
