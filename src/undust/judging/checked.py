@@ -3,29 +3,41 @@
 A bound from the pages that a rule was chosen on is too low: what is chosen looks better than it is. So it is
 counted on other pages, in pages and not in pairs of URLs (one page alone may make many false pairs), and
 pages that are lost together count as one mistake.
+
+Rules are proved together, and people switch some of them off. So final rules are tried without each other as
+well, on all pages: a rule that loses pages without another one says so, by a condition or in its `needs`.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from undust.judging.effect import lost_under
+from undust.judging.effect import lost_among, lost_under
+from undust.judging.site import fraction_of
 from undust.judging.unstable import SEEN, ChangingPages, MergedUrls
+from undust.rules import program_of
+from undust.rules.compiled import rules_in_effect
 from undust.statistics import upper_bound_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from undust.judging.site import PairEvidence
+    from undust.judging.site import PairEvidence, Site
     from undust.judging.state import KeyState
+    from undust.rules import Rule
 
     Bools = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+    Places = frozenset[int]
 
 _ROUNDING = 1e-9
 NOT_CHECKED = "not checked on pages that nothing was learned from"
@@ -205,3 +217,190 @@ def checked_pages(
         expected=round(change.expected, 6),
         variance=round(change.deviation**2, 6),
     )
+
+
+HALVES = 16
+"""Random halves of the rules of a site that are tried, beside the rules without each one."""
+_LOOKED_AT = 60
+"""Lost pages from which it is found which rule loses them."""
+_ANY_PLACE = re.compile(r"\{\w+\}://\{\w+\}/\{\w*\*\*\}$")
+_ANY_HOST = re.compile(r"\{\w+\}://\{\w+\}(?=/)")
+_ANY_OTHER = re.compile(r"\{\w*\*\*\}$")
+
+
+def safe_apart(site: Site, rules: Sequence[Rule], fixed: Collection[str] = ()) -> tuple[Rule, ...]:
+    """Return rules of which any part is as safe as the whole, as far as the pages of the site show.
+
+    What a rule must not change is kept by a rule before it, or changed by another one: without that one, the
+    rule would lose pages. What is kept becomes a condition of the rule, which changes nothing while the rule
+    that keeps it is there; any other rule is named in `needs`.
+
+    Args:
+        site: The pages.
+        rules: Its rules, in order.
+        fixed: The ids of rules that get no condition, for people know them by what they say.
+
+    """
+    acting = rules_in_effect(rules)
+    if len(acting) < 2:  # noqa: PLR2004 -- a rule alone is the whole
+        return tuple(rules)
+    apart = {rule.id: each for rule, each in zip(acting, _Apart(site, acting, fixed).safe(), strict=True)}
+    return tuple(apart.get(rule.id, rule) for rule in rules)
+
+
+class _Apart:
+    """The rules of a site, and what any part of them does to its pages."""
+
+    def __init__(self, site: Site, rules: Sequence[Rule], fixed: Collection[str]) -> None:
+        self._site = site
+        self._fixed = fixed
+        # Needs are followed here, by the places of the rules.
+        self._rules = [replace(rule, needs=()) for rule in rules]
+        places = {rule.id: place for place, rule in enumerate(rules)}
+        self._needs = [{places[need] for need in rule.needs} for rule in rules]
+        self._all = frozenset(range(len(rules)))
+        self._rows = np.arange(len(site.urls))
+        self._keys = self._keys_under(self._all, self._rows)
+        self._used = self._used_under(self._all, self._rows)
+        lost, _, _ = lost_among(site, self._rows, _numbers(self._keys))
+        self._lost = np.unique(site.page[lost])
+
+    def safe(self) -> Iterator[Rule]:
+        """Yield the rules, with what they need."""
+        for place, rule in enumerate(self._rules):
+            if rule.kind == "keep":
+                self._guard_by(place)
+        for chosen in (*self._without_one(), *self._halves()):
+            while self._mend(self._closed(chosen)):
+                pass
+        for place, rule in enumerate(self._rules):
+            yield replace(rule, needs=tuple(self._rules[need].id for need in sorted(self._needs[place])))
+
+    def _without_one(self) -> Iterator[Places]:
+        for place in np.unique(self._used[1]).tolist():
+            yield self._all - {place}
+
+    def _halves(self) -> Iterator[Places]:
+        for number in range(HALVES):
+            drawn = [fraction_of(f"half {number}", rule.id) < 1 / 2 for rule in self._rules]
+            yield frozenset(np.flatnonzero(drawn).tolist())
+
+    def _guard_by(self, keep: int) -> None:
+        """Give the rules that would change what a rule keeps a condition that says the same."""
+        condition = condition_of(self._rules[keep])
+        rows = self._used[0][self._used[1] == keep]
+        without = self._closed(self._all - {keep})
+        if condition is None or not len(rows) or not len(self._losses(without)[0]):
+            return
+        alone = program_of(self._rules).touched(self._site.urls.take(pa.array(rows)))[1]
+        acting = {*np.asarray(pa.array(alone)).tolist(), *self._used_under(without, rows)[1].tolist()}
+        for place in sorted(acting):
+            rule = self._rules[place]
+            # Masks see what other masks wrote, which nothing kept.
+            if place > keep and _writes(rule) and rule.id not in self._fixed and condition not in rule.unless:
+                self._rules[place] = replace(rule, unless=(*rule.unless, condition))
+
+    def _mend(self, chosen: Places) -> bool:
+        """Make the rule that loses most pages beside these need another one; return whether there is one."""
+        lost, under, key = self._losses(chosen)
+        if not len(lost):
+            return False
+        page = self._site.page
+        few = np.unique(np.linspace(0, len(lost) - 1, _LOOKED_AT).astype(np.int64))
+        pages = np.union1d(page[lost[few]], page[under[few]])
+        rows = np.flatnonzero(np.isin(page, pages) & np.isin(key, key[lost]))
+
+        def losses(some: Iterable[int]) -> int:
+            closed = self._closed(frozenset(some))
+            found, _, _ = lost_among(self._site, rows, _numbers(self._keys_under(closed, rows)))
+            return len(np.setdiff1d(page[found], self._lost))
+
+        def with_needs(place: int) -> Places:
+            return self._needed_by(frozenset((place,)))
+
+        acting = {place for place in self._used_under(chosen, rows)[1].tolist() if self._rules[place].kind != "keep"}
+        others = {*self._used_under(self._all, rows)[1].tolist()} - chosen
+        now = losses(chosen)
+        if not acting or not others or not now:
+            return False
+        worst = min(acting, key=lambda place: (losses(chosen - {place}), -losses(with_needs(place)), place))
+        left = {place: losses(chosen | with_needs(place)) for place in others}
+        best = min(others, key=lambda place: (left[place], self._rules[place].kind != "keep", place))
+        if left[best] < now:
+            others = {best}
+        elif losses(chosen.union(*map(with_needs, others))) >= now:
+            return False
+        self._needs[worst] |= others
+        return True
+
+    def _closed(self, chosen: Places) -> Places:
+        """Return those of some rules that are in effect."""
+        while unmet := {place for place in chosen if not self._needs[place] <= chosen}:
+            chosen -= unmet
+        return chosen
+
+    def _needed_by(self, some: Places) -> Places:
+        """Return rules with all that they need."""
+        while more := frozenset().union(*(self._needs[place] for place in some)) - some:
+            some |= more
+        return some
+
+    def _losses(self, chosen: Places) -> tuple[Ints, Ints, Ints]:
+        """Return URLs of the pages that rules lose and all rules do not, URLs of the pages they are under,
+        and the keys of all."""
+        absent = np.isin(self._used[1], sorted(self._all - chosen))
+        # All other URLs take the way that they take under all rules.
+        rows = np.unique(self._used[0][absent])
+        keys = self._keys
+        if len(rows):
+            mask = np.zeros(len(keys), np.bool_)
+            mask[rows] = True
+            keys = pc.replace_with_mask(keys, pa.array(mask), self._keys_under(chosen, rows))
+        number = _numbers(keys)
+        lost, under, _ = lost_among(self._site, self._rows, number)
+        new = ~np.isin(self._site.page[lost], self._lost)
+        return lost[new], under[new], number
+
+    def _keys_under(self, chosen: Places, rows: Ints) -> pa.Array:
+        urls = self._site.urls.take(pa.array(rows))
+        some = [self._rules[place] for place in sorted(chosen)]
+        return pa.array(program_of(some).batch(urls, keys=True)).cast(pa.large_string())
+
+    def _used_under(self, chosen: Places, rows: Ints) -> tuple[Ints, Ints]:
+        """Return all pairs of one of the URLs and the place of a rule on its way to its key."""
+        places = sorted(chosen)
+        some = [self._rules[place] for place in places]
+        used = program_of(some).used(self._site.urls.take(pa.array(rows)))
+        at, number = (np.asarray(pa.array(column), np.int64) for column in used)
+        return rows[at], np.array(places, np.int64)[number]
+
+
+def condition_of(keep: Rule) -> str | None:
+    """Return the condition that matches what a rule keeps, if there is one.
+
+    >>> from undust.rules import Rule
+    >>> print(condition_of(Rule.parse("keep {s}://{h}/{p**}?do=edit&{rest**}", site="a.test")))
+    ?do=edit
+    >>> print(condition_of(Rule.parse("keep {s}://{h}/a/{p**}?{rest**}", site="a.test")))
+    /a/{p**}
+    >>> print(condition_of(Rule.parse("keep {s}://{h}/a", site="a.test")))
+    None
+    """
+    place, _, query = keep.source.partition("?")
+    *names, last = query.split("&")
+    if not _ANY_OTHER.match(last) or any(name.startswith("{") for name in names) or keep.unless:
+        return None
+    place = "" if _ANY_PLACE.match(place) else _ANY_HOST.sub("", place)
+    condition = f"{place}?{'&'.join(names)}" if names else place
+    if not keep.when:
+        return condition or None
+    return keep.when[0] if len(keep.when) == 1 and not condition else None
+
+
+def _writes(rule: Rule) -> bool:
+    return rule.kind != "keep" and ":any}" not in (rule.target or "")
+
+
+def _numbers(texts: pa.Array) -> Ints:
+    """Return of each text the number of it, all numbers from 0 on."""
+    return np.asarray(texts.dictionary_encode().indices, np.int64)
