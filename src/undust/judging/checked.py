@@ -11,8 +11,8 @@ well, on all pages: a rule that loses pages without another one says so, by a co
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from undust.judging.site import fraction_of
 from undust.judging.unstable import SEEN, ChangingPages, MergedUrls
 from undust.rules import program_of
 from undust.rules.compiled import rules_in_effect
+from undust.rules.language import condition_of, is_mask
 from undust.statistics import upper_bound_beside
 
 if TYPE_CHECKING:
@@ -223,9 +224,8 @@ HALVES = 16
 """Random halves of the rules of a site that are tried, beside the rules without each one."""
 _LOOKED_AT = 60
 """Lost pages from which it is found which rule loses them."""
-_ANY_PLACE = re.compile(r"\{\w+\}://\{\w+\}/\{\w*\*\*\}$")
-_ANY_HOST = re.compile(r"\{\w+\}://\{\w+\}(?=/)")
-_ANY_OTHER = re.compile(r"\{\w*\*\*\}$")
+_CHANGED = 4
+"""URLs that each rule changes, from which it is found whether it could change what another one keeps."""
 
 
 def safe_apart(site: Site, rules: Sequence[Rule], fixed: Collection[str] = ()) -> tuple[Rule, ...]:
@@ -292,13 +292,47 @@ class _Apart:
         without = self._closed(self._all - {keep})
         if condition is None or not len(rows) or not len(self._losses(without)[0]):
             return
-        alone = program_of(self._rules).touched(self._site.urls.take(pa.array(rows)))[1]
+        urls = self._site.urls.take(pa.array(rows)).cast(pa.large_string())
+        alone = program_of(self._rules).touched(self._kept_by(keep, urls))[1]
         acting = {*np.asarray(pa.array(alone)).tolist(), *self._used_under(without, rows)[1].tolist()}
         for place in sorted(acting):
             rule = self._rules[place]
             # Masks see what other masks wrote, which nothing kept.
-            if place > keep and _writes(rule) and rule.id not in self._fixed and condition not in rule.unless:
+            if place < keep or rule.kind == "keep" or is_mask(rule) or rule.id in self._fixed:
+                continue
+            if condition not in rule.unless:
                 self._rules[place] = replace(rule, unless=(*rule.unless, condition))
+
+    def _kept_by(self, keep: int, urls: pa.Array) -> pa.Array:
+        """Return those of some URLs that a rule keeps, and others like them that the other rules may change."""
+        program = program_of([self._rules[keep]])
+        urls = urls.take(pa.array(program.used(urls)[0]))
+        if not len(urls):
+            return urls
+        own, path, query = _parts(urls[0].as_py())
+        made = {
+            f"{host}{where}?{'&'.join(filter(None, queries))}"
+            for other in map(_parts, self._changed)
+            for host, where, queries in (
+                (own, path, (query, other[2])),
+                (other[0], path, (query,)),
+                (other[0], other[1], (query, other[2])),
+            )
+        }
+        like = pa.array(sorted(made), pa.large_string())
+        return pa.concat_arrays([urls, like.take(pa.array(program.used(like)[0]))])
+
+    @cached_property
+    def _changed(self) -> list[str]:
+        """Some of the URLs that each rule changes, alone."""
+        rows, places = (np.asarray(pa.array(column), np.int64) for column in program_of(self._rules).touched(self._site.urls))
+        order = np.lexsort((rows, places))
+        rows, places = rows[order], places[order]
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        ends = np.append(starts[1:], len(places))
+        some = [np.linspace(start, end - 1, _CHANGED) for start, end in zip(starts, ends, strict=True)]
+        at = np.unique(np.concatenate(some).astype(np.int64)) if some else np.zeros(0, np.int64)
+        return self._site.urls.take(pa.array(np.unique(rows[at]))).to_pylist()  # type: ignore[no-any-return]
 
     def _mend(self, chosen: Places) -> bool:
         """Make the rule that loses most pages beside these need another one; return whether there is one."""
@@ -375,30 +409,12 @@ class _Apart:
         return rows[at], np.array(places, np.int64)[number]
 
 
-def condition_of(keep: Rule) -> str | None:
-    """Return the condition that matches what a rule keeps, if there is one.
-
-    >>> from undust.rules import Rule
-    >>> print(condition_of(Rule.parse("keep {s}://{h}/{p**}?do=edit&{rest**}", site="a.test")))
-    ?do=edit
-    >>> print(condition_of(Rule.parse("keep {s}://{h}/a/{p**}?{rest**}", site="a.test")))
-    /a/{p**}
-    >>> print(condition_of(Rule.parse("keep {s}://{h}/a", site="a.test")))
-    None
-    """
-    place, _, query = keep.source.partition("?")
-    *names, last = query.split("&")
-    if not _ANY_OTHER.match(last) or any(name.startswith("{") for name in names) or keep.unless:
-        return None
-    place = "" if _ANY_PLACE.match(place) else _ANY_HOST.sub("", place)
-    condition = f"{place}?{'&'.join(names)}" if names else place
-    if not keep.when:
-        return condition or None
-    return keep.when[0] if len(keep.when) == 1 and not condition else None
-
-
-def _writes(rule: Rule) -> bool:
-    return rule.kind != "keep" and ":any}" not in (rule.target or "")
+def _parts(url: str) -> tuple[str, str, str]:
+    """Return the scheme with the host, the path and the query of a URL in normal form."""
+    place, _, query = url.partition("?")
+    scheme, _, rest = place.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host}", slash + path, query
 
 
 def _numbers(texts: pa.Array) -> Ints:
