@@ -11,7 +11,7 @@ well, on all pages: a rule that loses pages without another one says so, by a co
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.judging.effect import lost_among, lost_under
-from undust.judging.site import fraction_of
+from undust.judging.site import crossed, fraction_of
 from undust.judging.unstable import SEEN, ChangingPages, MergedUrls
 from undust.rules import program_of
 from undust.rules.compiled import rules_in_effect
@@ -86,18 +86,8 @@ fetches
 
     def __add__(self, other: CheckedPages) -> CheckedPages:
         """Return the counts of both."""
-        return CheckedPages(
-            self.pages + other.pages,
-            self.lost + other.lost,
-            self.groups + other.groups,
-            self.unstable + other.unstable,
-            self.sites + other.sites,
-            self.unchecked + other.unchecked,
-            seen=self.seen + other.seen,
-            changing=self.changing + other.changing,
-            expected=self.expected + other.expected,
-            variance=self.variance + other.variance,
-        )
+        names = (field.name for field in fields(self) if field.name not in {"spread", "modelled"})
+        return CheckedPages(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     @property
     def upper(self) -> float:
@@ -224,6 +214,9 @@ HALVES = 16
 """Random halves of the rules of a site that are tried, beside the rules without each one."""
 _LOOKED_AT = 60
 """Lost pages from which it is found which rule loses them."""
+_LEAST_LOST, _LEAST_SHARE = 2, 0.0005
+"""Pages, and the share of all pages, that a part of the rules must lose for a rule to need another: needs
+cost what the rule removes wherever the other one is off, and one lost page may be a mistake of the input."""
 _CHANGED = 4
 """URLs that each rule changes, from which it is found whether it could change what another one keeps."""
 
@@ -259,28 +252,27 @@ class _Apart:
         places = {rule.id: place for place, rule in enumerate(rules)}
         self._needs = [{places[need] for need in rule.needs} for rule in rules]
         self._all = frozenset(range(len(rules)))
+        self._keeps = {place for place, rule in enumerate(rules) if rule.kind == "keep"}
         self._rows = np.arange(len(site.urls))
         self._keys = self._keys_under(self._all, self._rows)
         self._used = self._used_under(self._all, self._rows)
-        lost, _, _ = lost_among(site, self._rows, _numbers(self._keys))
-        self._lost = np.unique(site.page[lost])
+        self._key = _numbers(self._keys)
+        self._lost = np.unique(site.page[lost_among(site, self._rows, self._key)[0]])
 
     def safe(self) -> Iterator[Rule]:
         """Yield the rules, with what they need."""
-        for place, rule in enumerate(self._rules):
-            if rule.kind == "keep":
-                self._guard_by(place)
-        for chosen in (*self._without_one(), *self._halves()):
+        for place in sorted(self._keeps):
+            self._guard_by(place)
+        for chosen in self._parts():
             while self._mend(self._closed(chosen)):
                 pass
         for place, rule in enumerate(self._rules):
             yield replace(rule, needs=tuple(self._rules[need].id for need in sorted(self._needs[place])))
 
-    def _without_one(self) -> Iterator[Places]:
+    def _parts(self) -> Iterator[Places]:
+        """Yield all rules but one, and halves of them."""
         for place in np.unique(self._used[1]).tolist():
             yield self._all - {place}
-
-    def _halves(self) -> Iterator[Places]:
         for number in range(HALVES):
             drawn = [fraction_of(f"half {number}", rule.id) < 1 / 2 for rule in self._rules]
             yield frozenset(np.flatnonzero(drawn).tolist())
@@ -300,32 +292,26 @@ class _Apart:
             # Masks see what other masks wrote, which nothing kept.
             if place < keep or rule.kind == "keep" or is_mask(rule) or rule.id in self._fixed:
                 continue
-            if condition not in rule.unless:
-                self._rules[place] = replace(rule, unless=(*rule.unless, condition))
+            guarded = rule if condition in rule.unless else replace(rule, unless=(*rule.unless, condition))
+            if all(guarded.id != other.id for other in self._rules):
+                self._rules[place] = guarded
 
     def _kept_by(self, keep: int, urls: pa.Array) -> pa.Array:
-        """Return those of some URLs that a rule keeps, and others like them that the other rules may change."""
+        """Return those of some URLs that a rule keeps, and others like them that other rules may change."""
         program = program_of([self._rules[keep]])
         urls = urls.take(pa.array(program.used(urls)[0]))
         if not len(urls):
             return urls
-        own, path, query = _parts(urls[0].as_py())
-        made = {
-            f"{host}{where}?{'&'.join(filter(None, queries))}"
-            for other in map(_parts, self._changed)
-            for host, where, queries in (
-                (own, path, (query, other[2])),
-                (other[0], path, (query,)),
-                (other[0], other[1], (query, other[2])),
-            )
-        }
-        like = pa.array(sorted(made), pa.large_string())
+        like = pa.array(crossed(urls[0].as_py(), self._changed), pa.large_string())
         return pa.concat_arrays([urls, like.take(pa.array(program.used(like)[0]))])
 
     @cached_property
     def _changed(self) -> list[str]:
         """Some of the URLs that each rule changes, alone."""
-        rows, places = (np.asarray(pa.array(column), np.int64) for column in program_of(self._rules).touched(self._site.urls))
+        rows, places = (
+            np.asarray(pa.array(column), np.int64)
+            for column in program_of(self._rules).touched(self._site.urls)
+        )
         order = np.lexsort((rows, places))
         rows, places = rows[order], places[order]
         starts = np.flatnonzero(np.diff(places, prepend=-1))
@@ -337,32 +323,30 @@ class _Apart:
     def _mend(self, chosen: Places) -> bool:
         """Make the rule that loses most pages beside these need another one; return whether there is one."""
         lost, under, key = self._losses(chosen)
-        if not len(lost):
-            return False
         page = self._site.page
+        if len(np.unique(page[lost])) < max(_LEAST_LOST, _LEAST_SHARE * self._site.count):
+            return False
         few = np.unique(np.linspace(0, len(lost) - 1, _LOOKED_AT).astype(np.int64))
         pages = np.union1d(page[lost[few]], page[under[few]])
         rows = np.flatnonzero(np.isin(page, pages) & np.isin(key, key[lost]))
 
         def losses(some: Iterable[int]) -> int:
             closed = self._closed(frozenset(some))
-            found, _, _ = lost_among(self._site, rows, _numbers(self._keys_under(closed, rows)))
-            return len(np.setdiff1d(page[found], self._lost))
+            return len(np.unique(page[self._new(rows, _numbers(self._keys_under(closed, rows)))[0]]))
 
-        def with_needs(place: int) -> Places:
-            return self._needed_by(frozenset((place,)))
-
-        acting = {place for place in self._used_under(chosen, rows)[1].tolist() if self._rules[place].kind != "keep"}
+        acting = {*self._used_under(chosen, rows)[1].tolist()} - self._keeps
         others = {*self._used_under(self._all, rows)[1].tolist()} - chosen
         now = losses(chosen)
         if not acting or not others or not now:
             return False
-        worst = min(acting, key=lambda place: (losses(chosen - {place}), -losses(with_needs(place)), place))
-        left = {place: losses(chosen | with_needs(place)) for place in others}
-        best = min(others, key=lambda place: (left[place], self._rules[place].kind != "keep", place))
+        worst = min(
+            acting, key=lambda place: (losses(chosen - {place}), -losses(self._needed_by(place)), place)
+        )
+        left = {place: losses(chosen | self._needed_by(place)) for place in others}
+        best = min(others, key=lambda place: (left[place], place not in self._keeps, place))
         if left[best] < now:
             others = {best}
-        elif losses(chosen.union(*map(with_needs, others))) >= now:
+        elif losses(chosen.union(*map(self._needed_by, others))) >= now:
             return False
         self._needs[worst] |= others
         return True
@@ -373,15 +357,15 @@ class _Apart:
             chosen -= unmet
         return chosen
 
-    def _needed_by(self, some: Places) -> Places:
-        """Return rules with all that they need."""
+    def _needed_by(self, place: int) -> Places:
+        """Return a rule with all that it needs."""
+        some = frozenset((place,))
         while more := frozenset().union(*(self._needs[place] for place in some)) - some:
             some |= more
         return some
 
     def _losses(self, chosen: Places) -> tuple[Ints, Ints, Ints]:
-        """Return URLs of the pages that rules lose and all rules do not, URLs of the pages they are under,
-        and the keys of all."""
+        """Return what `_new` returns for the keys under some rules, and these keys."""
         absent = np.isin(self._used[1], sorted(self._all - chosen))
         # All other URLs take the way that they take under all rules.
         rows = np.unique(self._used[0][absent])
@@ -391,30 +375,26 @@ class _Apart:
             mask[rows] = True
             keys = pc.replace_with_mask(keys, pa.array(mask), self._keys_under(chosen, rows))
         number = _numbers(keys)
-        lost, under, _ = lost_among(self._site, self._rows, number)
-        new = ~np.isin(self._site.page[lost], self._lost)
-        return lost[new], under[new], number
+        return *self._new(self._rows, number), number
+
+    def _new(self, rows: Ints, key: Ints) -> tuple[Ints, Ints]:
+        """Return URLs of pages that some keys lose and all rules do not, and URLs of those they are under."""
+        lost, under, _ = lost_among(self._site, rows, key)
+        is_new = ~np.isin(self._site.page[lost], self._lost) & (self._key[lost] != self._key[under])
+        return lost[is_new], under[is_new]
 
     def _keys_under(self, chosen: Places, rows: Ints) -> pa.Array:
-        urls = self._site.urls.take(pa.array(rows))
-        some = [self._rules[place] for place in sorted(chosen)]
-        return pa.array(program_of(some).batch(urls, keys=True)).cast(pa.large_string())
+        program = program_of([self._rules[place] for place in sorted(chosen)])
+        return pa.array(program.batch(self._site.urls.take(pa.array(rows)), keys=True)).cast(
+            pa.large_string()
+        )
 
     def _used_under(self, chosen: Places, rows: Ints) -> tuple[Ints, Ints]:
         """Return all pairs of one of the URLs and the place of a rule on its way to its key."""
         places = sorted(chosen)
-        some = [self._rules[place] for place in places]
-        used = program_of(some).used(self._site.urls.take(pa.array(rows)))
+        used = program_of([self._rules[place] for place in places]).used(self._site.urls.take(pa.array(rows)))
         at, number = (np.asarray(pa.array(column), np.int64) for column in used)
         return rows[at], np.array(places, np.int64)[number]
-
-
-def _parts(url: str) -> tuple[str, str, str]:
-    """Return the scheme with the host, the path and the query of a URL in normal form."""
-    place, _, query = url.partition("?")
-    scheme, _, rest = place.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host}", slash + path, query
 
 
 def _numbers(texts: pa.Array) -> Ints:
