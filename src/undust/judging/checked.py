@@ -235,8 +235,6 @@ def safe_apart(site: Site, rules: Sequence[Rule], fixed: Collection[str] = ()) -
 
     """
     acting = rules_in_effect(rules)
-    if len(acting) < 2:  # noqa: PLR2004 -- a rule alone is the whole
-        return tuple(rules)
     apart = {rule.id: each for rule, each in zip(acting, _Apart(site, acting, fixed).safe(), strict=True)}
     return tuple(apart.get(rule.id, rule) for rule in rules)
 
@@ -247,7 +245,6 @@ class _Apart:
     def __init__(self, site: Site, rules: Sequence[Rule], fixed: Collection[str]) -> None:
         self._site = site
         self._fixed = fixed
-        # Needs are followed here, by the places of the rules.
         self._rules = [replace(rule, needs=()) for rule in rules]
         places = {rule.id: place for place, rule in enumerate(rules)}
         self._needs = [{places[need] for need in rule.needs} for rule in rules]
@@ -263,7 +260,8 @@ class _Apart:
         """Yield the rules, with what they need."""
         for place in sorted(self._keeps):
             self._guard_by(place)
-        for chosen in self._parts():
+        # One rule is the whole.
+        for chosen in self._parts() if len(self._rules) > 1 else ():
             while self._mend(self._closed(chosen)):
                 pass
         for place, rule in enumerate(self._rules):
