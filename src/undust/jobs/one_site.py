@@ -166,6 +166,7 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
         rules = replace(rules, checked=final.checked(rules, lambda part: _learned(part, task)[0], known))
     rules = replace(rules, rules=with_targets(site, rules.rules, rules.unstable))
     rules = replace(rules, rules=with_bounds(rules.rules))
+    rules = replace(rules, rules=final.safe_apart(rules, known))
     if not is_checked and rules.rules:
         modelled = modelled_loss(rules.rules, rules.pages)
         rules = replace(rules, checked=CheckedPages(unchecked=1, modelled=modelled))
@@ -196,12 +197,10 @@ def _learned(site: SiteClusters, task: LearningTask) -> tuple[SiteRules, Fated]:
 
 
 def _leading(rule: Rule, seen: Rule | None) -> Rule:
-    """Return a rule from before with where it leads now."""
-    return (
-        rule
-        if seen is None
-        else replace(rule, fetch=seen.fetch, targets=seen.targets, fpr_upper=seen.fpr_upper)
-    )
+    """Return a rule from before with where it leads now, and with what it needs."""
+    if seen is None:
+        return rule
+    return replace(rule, fetch=seen.fetch, needs=seen.needs, targets=seen.targets, fpr_upper=seen.fpr_upper)
 
 
 def labelled_of(site: SiteClusters) -> Labelled | None:

@@ -3,29 +3,42 @@
 A bound from the pages that a rule was chosen on is too low: what is chosen looks better than it is. So it is
 counted on other pages, in pages and not in pairs of URLs (one page alone may make many false pairs), and
 pages that are lost together count as one mistake.
+
+Rules are proved together, and people switch some of them off. So final rules are tried without each other as
+well, on all pages: a rule that loses pages without another one says so, by a condition or in its `needs`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from undust.judging.effect import lost_under
+from undust.judging.effect import lost_among, lost_under
+from undust.judging.site import crossed, fraction_of
 from undust.judging.unstable import SEEN, ChangingPages, MergedUrls
+from undust.rules import program_of
+from undust.rules.compiled import rules_in_effect
+from undust.rules.language import condition_of, is_mask
 from undust.statistics import upper_bound_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from undust.judging.site import PairEvidence
+    from undust.judging.site import PairEvidence, Site
     from undust.judging.state import KeyState
+    from undust.rules import Rule
 
     Bools = NDArray[np.bool_]
+    Ints = NDArray[np.int64]
+    Places = frozenset[int]
 
 _ROUNDING = 1e-9
 NOT_CHECKED = "not checked on pages that nothing was learned from"
@@ -73,18 +86,8 @@ fetches
 
     def __add__(self, other: CheckedPages) -> CheckedPages:
         """Return the counts of both."""
-        return CheckedPages(
-            self.pages + other.pages,
-            self.lost + other.lost,
-            self.groups + other.groups,
-            self.unstable + other.unstable,
-            self.sites + other.sites,
-            self.unchecked + other.unchecked,
-            seen=self.seen + other.seen,
-            changing=self.changing + other.changing,
-            expected=self.expected + other.expected,
-            variance=self.variance + other.variance,
-        )
+        names = (field.name for field in fields(self) if field.name not in {"spread", "modelled"})
+        return CheckedPages(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     @property
     def upper(self) -> float:
@@ -205,3 +208,193 @@ def checked_pages(
         expected=round(change.expected, 6),
         variance=round(change.deviation**2, 6),
     )
+
+
+HALVES = 16
+"""Random halves of the rules of a site that are tried, beside the rules without each one."""
+_LOOKED_AT = 60
+"""Lost pages from which it is found which rule loses them."""
+_LEAST_LOST, _LEAST_SHARE = 2, 0.0005
+"""Pages, and the share of all pages, that a part of the rules must lose for a rule to need another: needs
+cost what the rule removes wherever the other one is off, and one lost page may be a mistake of the input."""
+_CHANGED = 4
+"""URLs that each rule changes, from which it is found whether it could change what another one keeps."""
+
+
+def safe_apart(site: Site, rules: Sequence[Rule], fixed: Collection[str] = ()) -> tuple[Rule, ...]:
+    """Return rules of which any part is as safe as the whole, as far as the pages of the site show.
+
+    What a rule must not change is kept by a rule before it, or changed by another one: without that one, the
+    rule would lose pages. What is kept becomes a condition of the rule, which changes nothing while the rule
+    that keeps it is there; any other rule is named in `needs`.
+
+    Args:
+        site: The pages.
+        rules: Its rules, in order.
+        fixed: The ids of rules that get no condition, for people know them by what they say.
+
+    """
+    acting = rules_in_effect(rules)
+    apart = {rule.id: each for rule, each in zip(acting, _Apart(site, acting, fixed).safe(), strict=True)}
+    return tuple(apart.get(rule.id, rule) for rule in rules)
+
+
+class _Apart:
+    """The rules of a site, and what any part of them does to its pages."""
+
+    def __init__(self, site: Site, rules: Sequence[Rule], fixed: Collection[str]) -> None:
+        self._site = site
+        self._fixed = fixed
+        self._rules = [replace(rule, needs=()) for rule in rules]
+        places = {rule.id: place for place, rule in enumerate(rules)}
+        self._needs = [{places[need] for need in rule.needs} for rule in rules]
+        self._all = frozenset(range(len(rules)))
+        self._keeps = {place for place, rule in enumerate(rules) if rule.kind == "keep"}
+        self._rows = np.arange(len(site.urls))
+        self._keys = self._keys_under(self._all, self._rows)
+        self._used = self._used_under(self._all, self._rows)
+        self._key = _numbers(self._keys)
+        self._lost = np.unique(site.page[lost_among(site, self._rows, self._key)[0]])
+
+    def safe(self) -> Iterator[Rule]:
+        """Yield the rules, with what they need."""
+        for place in sorted(self._keeps):
+            self._guard_by(place)
+        # One rule is the whole.
+        for chosen in self._parts() if len(self._rules) > 1 else ():
+            while self._mend(self._closed(chosen)):
+                pass
+        for place, rule in enumerate(self._rules):
+            yield replace(rule, needs=tuple(self._rules[need].id for need in sorted(self._needs[place])))
+
+    def _parts(self) -> Iterator[Places]:
+        """Yield all rules but one, and halves of them."""
+        for place in np.unique(self._used[1]).tolist():
+            yield self._all - {place}
+        for number in range(HALVES):
+            drawn = [fraction_of(f"half {number}", rule.id) < 1 / 2 for rule in self._rules]
+            yield frozenset(np.flatnonzero(drawn).tolist())
+
+    def _guard_by(self, keep: int) -> None:
+        """Give the rules that would change what a rule keeps a condition that says the same."""
+        condition = condition_of(self._rules[keep])
+        rows = self._used[0][self._used[1] == keep]
+        without = self._closed(self._all - {keep})
+        if condition is None or not len(rows) or not len(self._losses(without)[0]):
+            return
+        urls = self._site.urls.take(pa.array(rows)).cast(pa.large_string())
+        alone = program_of(self._rules).touched(self._kept_by(keep, urls))[1]
+        acting = {*np.asarray(pa.array(alone)).tolist(), *self._used_under(without, rows)[1].tolist()}
+        for place in sorted(acting):
+            rule = self._rules[place]
+            # Masks see what other masks wrote, which nothing kept.
+            if place < keep or rule.kind == "keep" or is_mask(rule) or rule.id in self._fixed:
+                continue
+            guarded = rule if condition in rule.unless else replace(rule, unless=(*rule.unless, condition))
+            if all(guarded.id != other.id for other in self._rules):
+                self._rules[place] = guarded
+
+    def _kept_by(self, keep: int, urls: pa.Array) -> pa.Array:
+        """Return those of some URLs that a rule keeps, and others like them that other rules may change."""
+        program = program_of([self._rules[keep]])
+        urls = urls.take(pa.array(program.used(urls)[0]))
+        if not len(urls):
+            return urls
+        like = pa.array(crossed(urls[0].as_py(), self._changed), pa.large_string())
+        return pa.concat_arrays([urls, like.take(pa.array(program.used(like)[0]))])
+
+    @cached_property
+    def _changed(self) -> list[str]:
+        """Some of the URLs that each rule changes, alone."""
+        rows, places = (
+            np.asarray(pa.array(column), np.int64)
+            for column in program_of(self._rules).touched(self._site.urls)
+        )
+        order = np.lexsort((rows, places))
+        rows, places = rows[order], places[order]
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        ends = np.append(starts[1:], len(places))
+        some = [np.linspace(start, end - 1, _CHANGED) for start, end in zip(starts, ends, strict=True)]
+        at = np.unique(np.concatenate(some).astype(np.int64)) if some else np.zeros(0, np.int64)
+        return self._site.urls.take(pa.array(np.unique(rows[at]))).to_pylist()  # type: ignore[no-any-return]
+
+    def _mend(self, chosen: Places) -> bool:
+        """Make the rule that loses most pages beside these need another one; return whether there is one."""
+        lost, under, key = self._losses(chosen)
+        page = self._site.page
+        if len(np.unique(page[lost])) < max(_LEAST_LOST, _LEAST_SHARE * self._site.count):
+            return False
+        few = np.unique(np.linspace(0, len(lost) - 1, _LOOKED_AT).astype(np.int64))
+        pages = np.union1d(page[lost[few]], page[under[few]])
+        rows = np.flatnonzero(np.isin(page, pages) & np.isin(key, key[lost]))
+
+        def losses(some: Iterable[int]) -> int:
+            closed = self._closed(frozenset(some))
+            return len(np.unique(page[self._new(rows, _numbers(self._keys_under(closed, rows)))[0]]))
+
+        acting = {*self._used_under(chosen, rows)[1].tolist()} - self._keeps
+        others = {*self._used_under(self._all, rows)[1].tolist()} - chosen
+        now = losses(chosen)
+        if not acting or not others or not now:
+            return False
+        worst = min(
+            acting, key=lambda place: (losses(chosen - {place}), -losses(self._needed_by(place)), place)
+        )
+        left = {place: losses(chosen | self._needed_by(place)) for place in others}
+        best = min(others, key=lambda place: (left[place], place not in self._keeps, place))
+        if left[best] < now:
+            others = {best}
+        elif losses(chosen.union(*map(self._needed_by, others))) >= now:
+            return False
+        self._needs[worst] |= others
+        return True
+
+    def _closed(self, chosen: Places) -> Places:
+        """Return those of some rules that are in effect."""
+        while unmet := {place for place in chosen if not self._needs[place] <= chosen}:
+            chosen -= unmet
+        return chosen
+
+    def _needed_by(self, place: int) -> Places:
+        """Return a rule with all that it needs."""
+        some = frozenset((place,))
+        while more := frozenset().union(*(self._needs[place] for place in some)) - some:
+            some |= more
+        return some
+
+    def _losses(self, chosen: Places) -> tuple[Ints, Ints, Ints]:
+        """Return what `_new` returns for the keys under some rules, and these keys."""
+        absent = np.isin(self._used[1], sorted(self._all - chosen))
+        # All other URLs take the way that they take under all rules.
+        rows = np.unique(self._used[0][absent])
+        keys = self._keys
+        if len(rows):
+            mask = np.zeros(len(keys), np.bool_)
+            mask[rows] = True
+            keys = pc.replace_with_mask(keys, pa.array(mask), self._keys_under(chosen, rows))
+        number = _numbers(keys)
+        return *self._new(self._rows, number), number
+
+    def _new(self, rows: Ints, key: Ints) -> tuple[Ints, Ints]:
+        """Return URLs of pages that some keys lose and all rules do not, and URLs of those they are under."""
+        lost, under, _ = lost_among(self._site, rows, key)
+        is_new = ~np.isin(self._site.page[lost], self._lost) & (self._key[lost] != self._key[under])
+        return lost[is_new], under[is_new]
+
+    def _keys_under(self, chosen: Places, rows: Ints) -> pa.Array:
+        program = program_of([self._rules[place] for place in sorted(chosen)])
+        return pa.array(program.batch(self._site.urls.take(pa.array(rows)), keys=True)).cast(
+            pa.large_string()
+        )
+
+    def _used_under(self, chosen: Places, rows: Ints) -> tuple[Ints, Ints]:
+        """Return all pairs of one of the URLs and the place of a rule on its way to its key."""
+        places = sorted(chosen)
+        used = program_of([self._rules[place] for place in places]).used(self._site.urls.take(pa.array(rows)))
+        at, number = (np.asarray(pa.array(column), np.int64) for column in used)
+        return rows[at], np.array(places, np.int64)[number]
+
+
+def _numbers(texts: pa.Array) -> Ints:
+    """Return of each text the number of it, all numbers from 0 on."""
+    return np.asarray(texts.dictionary_encode().indices, np.int64)

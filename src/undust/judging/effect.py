@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.judging.state import main_rows
 from undust.rules import program_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from undust.edits import Edit
+    from undust.judging.site import Site
     from undust.judging.state import KeyState
     from undust.rules import Rule
 
@@ -294,12 +296,29 @@ def keys_of_lost(state: KeyState) -> Ints:
 
 def lost_under(state: KeyState) -> tuple[Ints, Ints]:
     """Return the keys of another page that pages lie under, as far as the evidence shows, and those pages."""
-    pages = state.site.count
-    pairs, first = np.unique(state.key * pages + state.site.page, return_index=True)
-    main = state.speaker[pairs // pages]
-    other = state.site.page[main] != state.site.page[first]
-    lost: Ints = pairs[other][state.site.evidence.ratios(first[other], main[other]) < 0]
-    return lost // pages, lost % pages
+    rows = np.arange(len(state.site.page))
+    lost, _, under = lost_among(state.site, rows, state.key, state.speaker)
+    return under, state.site.page[lost]
+
+
+def lost_among(site: Site, rows: Ints, key: Ints, main: Ints | None = None) -> tuple[Ints, Ints, Ints]:
+    """Return URLs of pages that lie under the key of another page, URLs of that, and the keys.
+
+    Args:
+        site: The site.
+        rows: Some of its URLs.
+        key: Of each of them the number of its key; all numbers from 0 on occur.
+        main: Of each key a URL of the page that most of its URLs show, if it is known.
+
+    """
+    page = site.page[rows]
+    pairs, first = np.unique(key * site.count + page, return_index=True)
+    number = pairs // site.count
+    speaker = (rows[main_rows(key, page)] if main is None else main)[number]
+    own = rows[first]
+    other = np.flatnonzero(site.page[speaker] != site.page[own])
+    lost = other[site.evidence.ratios(own[other], speaker[other]) < 0]
+    return own[lost], speaker[lost], number[lost]
 
 
 def _meetings(state: KeyState, before: Ints, after: Ints) -> tuple[Ints, Ints, Ints, int]:

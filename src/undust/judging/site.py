@@ -19,6 +19,8 @@ import pyarrow.compute as pc
 from undust.pages.clustering.near_copies import agreement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from undust.pages.clustering import SiteClusters
@@ -172,6 +174,28 @@ def fraction_of(salt: str, name: str) -> float:
     """Return a number from 0 to 1 that depends on two texts alone: who is drawn is the same in every run."""
     text = f"{salt}\n{name}".encode(errors="surrogateescape")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) / 2.0**64
+
+
+def crossed(url: str, others: Iterable[str]) -> list[str]:
+    """Return URLs made of one and of parts of others: their query beside its own, their host, or all of them.
+
+    >>> crossed("http://a.test/x?edit", ["http://www.a.test/y?sid=1"])
+    ['http://a.test/x?edit&sid=1', 'http://www.a.test/x?edit', 'http://www.a.test/y?edit&sid=1']
+    """
+    own, path, query = _parts(url)
+    made = set()
+    for other_host, other_path, other_query in map(_parts, others):
+        both = "&".join(filter(None, (query, other_query)))
+        made |= {f"{own}{path}?{both}", f"{other_host}{path}?{query}", f"{other_host}{other_path}?{both}"}
+    return sorted(made)
+
+
+def _parts(url: str) -> tuple[str, str, str]:
+    """Return the scheme with the host, the path and the query of a URL in normal form."""
+    place, _, query = url.partition("?")
+    scheme, _, rest = place.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host}", slash + path, query
 
 
 class PairEvidence(Protocol):

@@ -129,7 +129,7 @@ class KeyState:
     @cached_property
     def speaker(self) -> Ints:
         """Of each key a URL of the page that most of its URLs show."""
-        return _main(self.key, self.site.page)
+        return main_rows(self.key, self.site.page)
 
     @cached_property
     def page_of_key(self) -> Ints:
@@ -144,7 +144,7 @@ class KeyState:
     @cached_property
     def image_speaker(self) -> Ints:
         """Of each image a URL of the page that most of its URLs show."""
-        return _main(self.image, self.site.page)
+        return main_rows(self.image, self.site.page)
 
     @cached_property
     def image_of_key(self) -> Ints:
@@ -237,7 +237,7 @@ def ordered(site: str, edits: Iterable[Edit]) -> tuple[Rule, ...]:
     return tuple({rule.id: rule for rule in rules}.values())
 
 
-def _main(group: Ints, page: Ints) -> Ints:
+def main_rows(group: Ints, page: Ints) -> Ints:
     """Return of each group a row of its most frequent page; the smallest of several."""
     pages = int(page.max(initial=0)) + 1
     pairs, first, counts = np.unique(group * pages + page, return_index=True, return_counts=True)

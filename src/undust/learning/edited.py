@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from undust.edits import KEEP, Given
 from undust.judging import KeyState, Site
-from undust.judging.checked import CheckedPages, checked_pages
+from undust.judging.checked import CheckedPages, checked_pages, safe_apart
 from undust.judging.effect import SUPPORTS, lost_in, transition
 from undust.judging.site import WithoutUnstable
 from undust.learning.bounds import pairs_with_one_key
@@ -316,6 +316,13 @@ class FinalSample:
         pages = _same_pages(self._judged(self.source), learned.unstable, self._judged(self.site))
         urls = int((self.site.cluster_of_node >= 0).sum())
         return replace(learned, urls=urls, pages=self.site.cluster_count, unstable=tuple(pages.tolist()))
+
+    def safe_apart(self, learned: SiteRules, given: Sequence[Rule] = ()) -> tuple[Rule, ...]:
+        """Return the rules, `completed`, each safe without the others; those from before keep their text."""
+        site = self._judged(self.site)
+        changes = np.isin(site.page, learned.unstable)
+        site = replace(site, evidence=WithoutUnstable(site.evidence, changes))
+        return safe_apart(site, learned.rules, {rule.id for rule in given})
 
     def checked(self, learned: SiteRules, learn: Learn, given: Sequence[Rule] = ()) -> CheckedPages:
         """Return what the rules do to pages that they were not learned from.

@@ -352,3 +352,34 @@ def _most_careful(*rules: dict[str, Any]) -> dict[str, Any]:
     needs = dict.fromkeys(need for rule in rules for need in rule.get("needs") or ())
     is_compared = any(rule.get("fetch") is False for rule in rules)
     return ({"fetch": False} if is_compared else {}) | ({"needs": list(needs)} if needs else {})
+
+
+_ANY_PLACE = re.compile(r"\{\w+\}://\{\w+\}/\{\w*\*\*\}$")
+_ANY_HOST = re.compile(r"\{\w+\}://\{\w+\}(?=/)")
+_ANY_OTHER = re.compile(r"\{\w*\*\*\}$")
+
+
+def condition_of(keep: Rule) -> str | None:
+    """Return the condition that matches what a rule keeps, if there is one.
+
+    >>> print(condition_of(Rule.parse("keep {s}://{h}/{p**}?do=edit&{rest**}", site="a.test")))
+    ?do=edit
+    >>> print(condition_of(Rule.parse("keep {s}://{h}/a/{p**}?{rest**}", site="a.test")))
+    /a/{p**}
+    >>> print(condition_of(Rule.parse("keep {s}://{h}/a", site="a.test")))
+    None
+    """
+    place, _, query = keep.source.partition("?")
+    *names, last = query.split("&")
+    if not _ANY_OTHER.match(last) or any(name.startswith("{") for name in names) or keep.unless:
+        return None
+    place = "" if _ANY_PLACE.match(place) else _ANY_HOST.sub("", place)
+    condition = f"{place}?{'&'.join(names)}" if names else place
+    if not keep.when:
+        return condition or None
+    return keep.when[0] if len(keep.when) == 1 and not condition else None
+
+
+def is_mask(rule: Rule) -> bool:
+    """Return whether a rule changes keys only."""
+    return ":any}" in (rule.target or "")

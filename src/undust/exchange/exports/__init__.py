@@ -30,7 +30,7 @@ from undust.exchange.exports.web_servers import APACHE, NGINX, REGEX, SQL
 from undust.files.streams import open_output, read_whole
 from undust.rules import files
 from undust.rules.compiled import dependents, rules_in_effect
-from undust.rules.language import ANY_SITE
+from undust.rules.language import ANY_SITE, condition_of, is_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -93,11 +93,12 @@ def export(  # noqa: PLR0913 -- options of one verb, all named
 
 def _written(target: Target, active: Mapping[int, Rule]) -> ExportedText:
     """Return what a target makes of rules; one that needs a rule which is left out is left out with it."""
+    bare = _without_said_twice(active)
     left_out = {number: _COMPARED for number, rule in active.items() if target.fetches and not rule.fetch}
     while True:
         written = target.write(
             [
-                ExportedRule(number, _standard(rule), rule.id, left_out.get(number))
+                ExportedRule(number, _standard(bare[number]), rule.id, left_out.get(number))
                 for number, rule in active.items()
             ]
         )
@@ -112,6 +113,19 @@ def _written(target: Target, active: Mapping[int, Rule]) -> ExportedText:
         if not more:
             return written
         left_out |= more
+
+
+def _without_said_twice(rules: Mapping[int, Rule]) -> dict[int, Rule]:
+    """Return rules without conditions that say what a `keep` before them says: a target knows of that one."""
+    kept: dict[str, set[str]] = {}
+    found = {}
+    for number, rule in rules.items():
+        own = kept.setdefault(rule.site, set())
+        if rule.kind == "keep":
+            own.add(condition_of(rule) or "")
+        unless = tuple(each for each in rule.unless if each not in own)
+        found[number] = rule if unless == rule.unless or is_mask(rule) else replace(rule, unless=unless)
+    return found
 
 
 def _put_into(target: Target, base: str | PathLike[str], text: str) -> str:
