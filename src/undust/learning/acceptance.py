@@ -112,9 +112,8 @@ class Acceptance:
         is_apart = self.pages.has_blocks and not self._are_one(state, effect, rule)
         if is_apart or not holds_in_all_folders(state, effect, rule):
             return False
-        loses_little = (
-            effect.lost == 0 if rule.when or rule.unless else self._loses_little(state, effect, rule)
-        )
+        is_narrow = rule.when or rule.unless
+        loses_little = effect.lost == 0 if is_narrow else self._loses_little(state, effect, rule)
         if not loses_little or not self._leads_somewhere(state, effect, rule):
             return False
         most = self.requirements.max_fpr
