@@ -70,12 +70,11 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[str]:
         yield f"/{first}"
         return
     if first:
-        home, second = _folder(first), _folder(others[0])
-        yield f"/{home}/{{**}}"
-        if len(others) > 1 and others[0]:
-            yield f"/{home}/{second}/{{**}}"
+        yield f"/{_folder(first)}/{{**}}"
+        if len(others) > 1 and others[0] and _folder(others[0]) == others[0]:
+            yield f"/{_folder(first)}/{others[0]}/{{**}}"
             if _RUN.fullmatch(first):
-                yield f"/{{*}}/{second}/{{**}}"
+                yield f"/{{*}}/{others[0]}/{{**}}"
     # A run never crosses a semicolon or an ampersand.
     yield "/" + "/".join(_RUN.sub("{*}", segment) for segment in segments)
     last = segments[-1]

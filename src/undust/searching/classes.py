@@ -67,12 +67,11 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
         yield from _of_only_segment(first)
         return
     if first:
-        home, second = _folder(first), _folder(others[0])
-        yield Guard(path=(home, _MANY))
-        if len(others) > 1 and others[0]:
-            yield Guard(path=(home, second, _MANY))
+        yield Guard(path=(_folder(first), _MANY))
+        if len(others) > 1 and others[0] and _folder(others[0]) != _NUMBER:
+            yield Guard(path=(_folder(first), (others[0],), _MANY))
             if _RUN.fullmatch(first):
-                yield Guard(path=(_ANY, second, _MANY))
+                yield Guard(path=(_ANY, (others[0],), _MANY))
     if all(_RUN.fullmatch(segment) or not segment for segment in segments):
         yield Guard(path=tuple(_ANY if segment else ("",) for segment in segments))
     last = segments[-1]
