@@ -92,6 +92,8 @@ class CrawlLearner:
             raise UndustError(message)
         self._learn = learn
         self._lock = RLock()
+        self._for_good = RLock()
+        """Held while rules are learned that outlive the crawl: once for all who ask at a time."""
         self._sites = CrawledSites(rules or RuleSet(), seed, explore, prior=prior, skip_traps=skip_traps)
         self._crawl_of: Callable[[str], SiteCrawl | None] = self._sites.of
         self._waiting: dict[str, None] = {}
@@ -209,12 +211,13 @@ class CrawlLearner:
         They are learned when they are asked for, from what was fetched, and again when a site has grown by a
         tenth or a rule has failed; that takes as long as `learn`.
         """
-        with self._lock:
-            sites = self._sites.in_order()
-        for site in sites:
-            self._learn_for_good(site)
-        with self._lock:
-            return self._sites.believed()
+        with self._for_good:
+            with self._lock:
+                sites = self._sites.in_order()
+            for site in sites:
+                self._learn_for_good(site)
+            with self._lock:
+                return self._sites.believed()
 
     @property
     def traps(self) -> tuple[Trap, ...]:
