@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -128,6 +129,21 @@ LONG = (
     *("engines", "fuzz", "integrations", "asking", "js", "report", "exports", "learning", "cli"),
 )
 """Files and folders that take longest; begun first, no worker is left alone with one of them at the end."""
+
+
+SPARK = ("engines/test_spark.py", "engines/test_spark_cluster.py", "integrations/test_spark.py")
+"""Files whose tests share one Spark: one worker runs them all, so that it is started once."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Give the files that need Spark to one worker, and every other file to any."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduler = import_module("xdist.scheduler").LoadFileScheduling(config, log)
+    by_file = scheduler._split_scope  # noqa: SLF001 -- what a scheduler of one's own is to override
+    scheduler._split_scope = lambda test: "spark" if by_file(test).endswith(SPARK) else by_file(test)  # noqa: SLF001
+    return scheduler
 
 
 def _turn(item: pytest.Item) -> int:

@@ -141,6 +141,7 @@ def test_the_sample_within_a_site_is_held_against_all_of_it() -> None:
     assert stands.left[0] == whole.urls
     assert stands.left[-1] == whole.left < whole.urls
     assert np.all(np.diff(stands.left) <= 0)
+    assert site_state_of(site, (), requirements) == (whole.urls, stands.left[:1], stands.lost[:1])
     learned = learn_clusters(site, LearningTask(requirements)).rules
     assert learned.checked.pages > 0
     leading = with_bounds(with_targets(site, whole.rules))

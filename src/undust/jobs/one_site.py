@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from undust.engines import SITE
 from undust.errors import UndustError
+from undust.files.temporary import give_back_memory
 from undust.jobs.proposals import proposed_beside
 from undust.jobs.records import (
     LEFT_BY_SHAPES,
@@ -159,7 +160,11 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     """Return what one site gives; a pure function of its clusters, the task, and the pages to count by."""
     known = task.before.get(site.site, ())
     final = FinalSample.of(site, task.requirements)
+    if final.is_large:
+        give_back_memory()
     rules, again = _learned(final.source, task)
+    if final.is_large:
+        give_back_memory()
     rules = final.completed(rules)
     is_checked = final.is_large or is_checked_site(site.site, task.sites, task.requirements.seed)
     if is_checked:

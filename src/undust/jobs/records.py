@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from undust.engines import SITE
 from undust.engines.spool import Scratch
-from undust.files.temporary import OrderedLines
+from undust.files.temporary import OrderedLines, give_back_memory
 from undust.judging.checked import CheckedPages
 from undust.learning import RefusedRule, SitePages, SiteRules, SiteTally, State
 from undust.learning.generic import SHOWN, ShapeSums, SharedShape, SiteVote, vote_of
@@ -88,6 +88,9 @@ def site_state_of(
     site: SiteClusters, rules: Sequence[Rule], requirements: Requirements, *, is_all: bool = True
 ) -> SiteState:
     """Return how all URLs of a site stand, or those of the sample that rules are learned from."""
+    if is_all and not rules:
+        urls = int((site.cluster_of_node >= 0).sum())
+        return SiteState(urls, (urls,), (0,))
     pages = SitePages(
         site,
         replace(requirements, most_urls=len(site.node_urls), most_bytes=_ALL) if is_all else requirements,
@@ -129,6 +132,7 @@ def without(rules: SiteRules, ids: frozenset[str]) -> SiteRules:
 
 def held_against_all(site: SiteClusters, rules: SiteRules, requirements: Requirements) -> SiteRules:
     """Return the rules of a sampled site that hold on all of it, and the figures of all of it."""
+    give_back_memory()  # of learning, for the whole site takes more than its sample did
     whole = site_state_of(site, rules.rules, requirements)
     sample = site_state_of(site, rules.rules, requirements, is_all=False)
     while ids := failing(rules.rules, sample, whole, requirements):

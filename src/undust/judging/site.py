@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.pages.clustering.clusters import texts_at
 from undust.pages.clustering.near_copies import agreement
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _drawn(found: SiteClusters, nodes: Ints, seed: int, most_urls: int, most_byt
     """Return the nodes of some pages, whole pages, as many as there may be."""
     page = _pages(found, nodes)
     first = np.unique(page, return_index=True)[1]
-    names = found.node_urls.take(pa.array(nodes[first])).to_pylist()
+    names = texts_at(found.node_urls, nodes[first])
     order = np.argsort(np.array([fraction_of(f"sample {seed}", name) for name in names]), kind="stable")
     count = np.cumsum(np.bincount(page)[order])
     length = np.cumsum(np.bincount(page, _lengths(found, nodes))[order])

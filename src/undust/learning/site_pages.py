@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.judging.site import fraction_of
-from undust.pages.clustering.clusters import EVIDENCE_AGAINST
+from undust.pages.clustering.clusters import EVIDENCE_AGAINST, texts_at
 from undust.pages.clustering.near_copies import needed
 
 if TYPE_CHECKING:
@@ -177,9 +177,9 @@ def _sample(site: SiteClusters, nodes: Ints, requirements: Requirements) -> Ints
     """Return the nodes of some pages, whole pages, as many as there may be."""
     page = _numbered(site, nodes)
     first = np.unique(page, return_index=True)[1]
-    names = site.node_urls.take(pa.array(nodes[first])).to_pylist()
     salt = f"sample {requirements.seed}"
-    order = np.argsort(np.array([fraction_of(salt, name) for name in names]), kind="stable")
+    fractions = [fraction_of(salt, name) for name in texts_at(site.node_urls, nodes[first])]
+    order = np.argsort(np.array(fractions), kind="stable")
     count = np.cumsum(np.bincount(page)[order])
     length = np.cumsum(np.bincount(page, _bytes(site, nodes))[order])
     chosen = np.zeros(len(order), np.bool_)
@@ -191,8 +191,7 @@ def _fractions(urls: pa.Array, page: Ints, count: int, salt: str) -> NDArray[np.
     """Return a number between 0 and 1 for each page; it depends on its first URL alone."""
     first = np.full(count, -1, np.int64)
     first[page[::-1]] = np.arange(len(page))[::-1]
-    names = urls.take(pa.array(first)).to_pylist()
-    return np.fromiter((fraction_of(salt, name) for name in names), np.float64, count)
+    return np.fromiter((fraction_of(salt, name) for name in texts_at(urls, first)), np.float64, count)
 
 
 class Statements:

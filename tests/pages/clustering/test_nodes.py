@@ -156,3 +156,36 @@ def test_row_order_cannot_be_seen(rows: list[dict[str, Any]], seed: int) -> None
     for name, value in vars(left).items():
         if isinstance(value, np.ndarray):
             assert np.array_equal(value, vars(right)[name]), name
+
+
+LONG = "&".join(f"name{number}={number}" for number in range(40))
+odd_urls = st.sampled_from(
+    (
+        "http://a.test/b?{}",
+        "HTTP://A.test/b?{}",
+        "http://a.test/b?{}#top",
+        "http://a.test/c?{}",
+        "not a URL {}",
+    )
+)
+
+
+@given(st.lists(st.builds(lambda form, end: form.format(LONG) + end, odd_urls, st.sampled_from("123"))))
+def test_long_urls_are_numbered_as_short_ones_are(urls: list[str]) -> None:
+    """They are sorted instead of held in a dictionary, and brought to normal form a few at a time."""
+    rows = table(*({"url": url, "digest": url[-1]} for url in (A, *urls)))
+    found = []
+    for long_text, size in ((200, 16_384), (1 << 20, 16_384), (0, 2)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("undust.pages.clustering.nodes._LONG_TEXT", long_text)
+            patch.setattr("undust.pages.clustering.nodes._SLICE", size)
+            nodes = nodes_of(rows, "a.test")
+        found.append(
+            (
+                nodes.urls.to_pylist(),
+                nodes.seen_urls.to_pylist(),
+                nodes.seen_nodes.tolist(),
+                nodes.digest.tolist(),
+            )
+        )
+    assert found[0] == found[1] == found[2]

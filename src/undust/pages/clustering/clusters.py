@@ -18,7 +18,7 @@ from undust.pages.clustering.evidence import EVIDENCE_KINDS
 from undust.pages.clustering.near_copies import ALIKE, agreement, needed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,6 +42,8 @@ CLUSTER_SCHEMA = pa.schema(
 )
 """The table of clusters: `cluster` counts within the site, `size` is the cluster's number of URLs."""
 
+_TEXTS = 4096
+"""URLs that are held as texts at a time."""
 EVIDENCE_AGAINST = -1.0
 """Ratio up to which two pages are treated as different."""
 _DIFFERENT, CANNOT_TELL, SAME_PAGE = -1, 0, 1
@@ -214,9 +216,16 @@ class SiteClusters:
     def drawn(self, seed: int = 0, purpose: str = "") -> NDArray[np.float64]:
         """Return a number from 0 to 1 for each cluster, drawn by its first URL alone."""
         first = np.unique(self.cluster, return_index=True)[1]
-        names = self.urls.take(pa.array(first)).to_pylist()
-        fractions = (_fraction(self.site, name, seed, purpose) for name in names)
-        return np.fromiter(fractions, np.float64, len(names))
+        names = texts_at(self.urls, first)
+        return np.fromiter(
+            (_fraction(self.site, name, seed, purpose) for name in names), np.float64, len(first)
+        )
+
+
+def texts_at(urls: pa.Array, places: Ints) -> Iterator[str]:
+    """Yield some of the URLs, of which few are held as texts at a time."""
+    for start in range(0, len(places), _TEXTS):
+        yield from urls.take(pa.array(places[start : start + _TEXTS])).to_pylist()
 
 
 def _fraction(site: str, url: str, seed: int, purpose: str) -> float:

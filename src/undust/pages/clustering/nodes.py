@@ -47,6 +47,10 @@ _NEVER = pa.scalar(np.iinfo(np.int64).min, pa.int64())
 _NO_NUMBER, _ZERO, _FALSE = pa.scalar(_UNKNOWN, pa.int64()), pa.scalar(0, pa.int32()), pa.scalar(value=False)
 _NO_CODE = pa.scalar(_UNKNOWN, pa.int32())
 _EMPTY = pa.array([], pa.large_string())
+_LONG_TEXT = 200
+"""Bytes a URL: several times what is usual."""
+_SLICE = 16_384
+"""URLs that are brought to normal form at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +134,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
     missing = rows.column("url").filter(pa.array(np.isin(rows.status, _GONE)))
     rows = rows if kept.all() else _SightingColumns(observations.filter(pa.array(kept)))
     seen_codes, seen_urls = _coded(rows.column("url"))
-    normal = normalize(seen_urls, threads=threads)
-    normal = seen_urls if normal.equals(seen_urls) else normal  # one copy of the text is enough
+    normal = _normalized(seen_urls, threads)
     canonical_codes, canonicals = _targets(rows.column("canonical"), site, threads)
     redirect_codes, redirects = _targets(rows.column("redirect"), site, threads)
     texts = [each for each in (normal, canonicals, redirects) if len(each)]
@@ -306,12 +309,37 @@ def _coded(column: pa.Array) -> tuple[Ints, pa.Array]:
         return np.full(len(column), _UNKNOWN, np.int64), _EMPTY
     if is_ascending(column):
         return np.arange(len(column)), column
+    if column.null_count == 0 and column.nbytes > _LONG_TEXT * len(column):
+        return _sorted_codes(column)
     encoded = column.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary)
     rank = np.empty(len(order), np.int64)
     rank[np.asarray(order)] = np.arange(len(order))
     codes = np.asarray(pc.fill_null(encoded.indices, _NO_CODE), np.int64)
     return _through(rank, codes), encoded.dictionary.take(order)
+
+
+def _sorted_codes(column: pa.Array) -> tuple[Ints, pa.Array]:
+    """Return the same of long texts by sorting all: a dictionary would hold them twice more."""
+    order = np.asarray(pc.sort_indices(column))
+    texts = column.take(pa.array(order))
+    is_new = np.ones(len(texts), np.bool_)
+    is_new[1:] = np.asarray(pc.not_equal(texts.slice(0, len(texts) - 1), texts.slice(1)))
+    codes = np.empty(len(texts), np.int64)
+    codes[order] = np.cumsum(is_new) - 1
+    return codes, texts if is_new.all() else texts.filter(pa.array(is_new))
+
+
+def _normalized(texts: pa.Array, threads: int) -> pa.Array:
+    """Return texts in normal form: the same array if all are, for one copy of the text is enough."""
+    normal, is_same = [], True
+    for start in range(0, len(texts), _SLICE):
+        part = texts.slice(start, _SLICE)
+        found = normalize(part, threads=threads)
+        keeps = found.equals(part)
+        normal.append(part if keeps else found)
+        is_same = is_same and keeps
+    return texts if is_same else pa.concat_arrays(normal)
 
 
 def _targets(column: pa.Array, site: str, threads: int) -> tuple[Ints, pa.Array]:
