@@ -134,3 +134,33 @@ def test_conditions_tell_what_a_lost_keep_protects(text: str, is_exported: bool)
     reasons = {refusal.number: refusal.reason for refusal in exported.refused}
     assert 1 in reasons
     assert (2 not in reasons) == is_exported, reasons
+
+
+GUARDED = "rewrite {s}://{h}/{p**}?a={**}&{rest**} → {s}://{h}/{p}?{rest}"
+
+
+@pytest.mark.parametrize("target", [each.name for each in EXPORTERS])
+def test_what_a_keep_says_already_is_not_said_twice(target: str) -> None:
+    """A rule with the condition that a keep before it says is exported like one without."""
+    keep = "keep {s}://{h}/{p**}?do=edit&{rest**}"
+    plain, said = (
+        export(shop.rules_of(keep, text), target) for text in (GUARDED, f"{GUARDED} unless ?do=edit")
+    )
+    assert [rule.kind for rule in plain.rules] == [rule.kind for rule in said.rules]
+    ids = [rule.id for rule in shop.rules_of(GUARDED, f"{GUARDED} unless ?do=edit")]
+    assert plain.text.replace(ids[0], "") == said.text.replace(ids[1], "")
+
+
+def test_a_condition_is_left_out_only_behind_its_keep() -> None:
+    """Not where the keep comes later, is off or is of another form; and a lost keep leaves it."""
+    said = f"{GUARDED} unless ?do=edit"
+    late = export(shop.rules_of(said, "keep {s}://{h}/{p**}?do=edit&{rest**}"), "regex")
+    alone = export(shop.rules_of(said), "regex")
+    other = export(shop.rules_of("keep {s}://{h}/{p**}?do=view&{rest**}", said), "regex")
+    for exported in (late, alone, other):
+        assert exported.refused == ()
+        assert "edit" in exported.text
+    lost = export(
+        shop.rules_of("keep {s}://{h}/{p**}?e={**}&{rest**}", LOST, f"{GUARDED} unless ?b={{**}}"), "regex"
+    )
+    assert [refusal.number for refusal in lost.refused] == [2]

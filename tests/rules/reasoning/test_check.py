@@ -227,3 +227,11 @@ def test_every_finding_can_be_seen_on_its_url(data: list[RuleFields]) -> None:
             assert outcome == "cycle"
         elif finding.kind == "growth":
             assert outcome == "unresolved"
+
+
+def test_a_keep_that_other_rules_repeat_is_not_redundant() -> None:
+    """What it keeps is a condition of theirs, so that they are safe without it; it stays for all others."""
+    keep, drop = "keep {s}://{h}/{p**}?do=edit&{rest**}", CLEAN[2]
+    assert checked(keep, f"{drop} unless ?do=edit") == {}
+    assert checked(keep, f"{drop} unless ?do=view, ?do=edit") == {}
+    assert checked(keep, f"{drop} when /a unless ?do") == {"redundant": (1,)}

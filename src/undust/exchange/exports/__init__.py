@@ -102,7 +102,12 @@ def _written(target: Target, active: Mapping[int, Rule]) -> ExportedText:
                 for number, rule in active.items()
             ]
         )
-        off = {active[refusal.number].id for refusal in written.refused}
+        refused = {refusal.number for refusal in written.refused}
+        if whole := {number for number in refused - left_out.keys() if bare[number] is not active[number]}:
+            # A condition says what a lost keep protects.
+            bare |= {number: active[number] for number in whole}
+            continue
+        off = {active[number].id for number in refused}
         unmet = {rule.id for rule in dependents(list(active.values()), off)}
         numbers = {rule.id: number for number, rule in active.items()}
         more = {

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from undust.rules.compiled import Canonicalizer, rules_in_effect
-from undust.rules.language import ANY_SITE
+from undust.rules.language import ANY_SITE, condition_of
 from undust.rules.pattern import Capture, Parameter, Pattern, Text, is_stretch, meet
 
 if TYPE_CHECKING:
@@ -322,8 +322,9 @@ class Trial:
         )
 
     def is_needed(self, tested: NumberedRule) -> bool:
-        """Return whether another rule is only safe together with this one."""
-        return any(tested.rule.id in each.rule.needs for each in self.rules)
+        """Return whether another rule is only safe together with this one, or repeats what this one keeps."""
+        said = condition_of(tested.rule) if tested.rule.kind == "keep" else None
+        return any(tested.rule.id in each.rule.needs or said in each.rule.unless for each in self.rules)
 
     def stands_before(self, first: NumberedRule, second: NumberedRule) -> bool:
         """Return whether a rule is tried before another one."""
