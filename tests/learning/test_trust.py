@@ -147,6 +147,8 @@ def test_pages_of_short_lists_say_nothing_of_longer_ones(lists: int, value: str,
     ]
     state = state_of([*rows, *((f"http://a.test/c{c}", f"{c}") for c in range(lists))])
     assert is_diverse(state, state.effect(drop("page")), drop("page"), 25) is is_idle
+    of_one_list = Rule.parse("rewrite http://a.test/{c}?{n**:page} → http://a.test/{c}", site=SITE)
+    assert is_diverse(state, state.effect(of_one_list), of_one_list, 25) is is_idle
 
 
 def test_one_idle_name_does_not_speak_for_all_names() -> None:

@@ -21,7 +21,6 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -33,8 +32,8 @@ from undust.judging.verdict import LEAST_RISK
 from undust.learning.bounds import PUBLISHED_METHODS, Beliefs, are_convincing, votes_of
 from undust.learning.failing_pages import CALM, UnstablePages
 from undust.learning.outcome import MADE_UP_URLS, MERGED
-from undust.learning.reach import shortens_safely
-from undust.learning.texts import adds_a_value, changes_a_value, makes_up, pieces_of, renames, renumbers
+from undust.learning.reach import UNPROVED, holds_in_all_folders, proofs_of, shortens_safely
+from undust.learning.texts import adds_a_value, changes_a_value, makes_up, renames, renumbers
 from undust.privacy import is_random
 from undust.rules import program_of
 from undust.rules.verdict import prefers_other_form
@@ -58,8 +57,6 @@ _SEVERAL, _SHARE = 3, 0.15
 """At least this many proofs, and this share of them, must come from values other than the most frequent."""
 _OF_ONE_VISITOR = 10
 """Proofs with one value that looks random: more pages than one has."""
-UNPROVED = 0.02
-"""Of the URLs that a rule changes, at most this share may have a parameter that it removes untested."""
 PROOFS, _NAMES = 2, 3
 """A parameter is idle with this many proofs; to remove any name takes this many idle ones."""
 _KNOWN = frozenset({"utm_"})
@@ -68,13 +65,12 @@ _FIRST = frozenset({"0", "1"})
 _DROP = re.compile(r"\{s\}://\{h\}/\{p\*\*\}\?((?:[^={}&]+=\{\*\*\}&)+)\{rest\*\*\}")
 _DROPPED = re.compile(r"([^={}&]+)=")
 _FAMILY = re.compile(r"[^?]*\?\{\*\*:([^{}|]+)\*\}&\{rest\*\*\}")
+_LISTS = re.compile(r"\{(\w+)\*\*:([^{}*]+)\}")
 _KEEP_ONLY = re.compile(r"[^?]*\?\{k\*\*:([^{}]+)\}&\{\*\*\}")
 IDLE_NUMBERS, IDLE_SHARE = 3, 0.15
 """URLs, and share of the URLs that lose a number, which must show that the number does not matter."""
 LOSING_SHARE = 0.5
 """Share of the changed URLs that must lose a number before the rule is one about numbers."""
-_OF_SOME_FOLDERS = re.compile(r"\{(?:p|rest):lower\}|\{p(?:\*\*)?\}/[^{}/?]+(?=\?)")
-"""Capitals, and a last segment: what may mean nothing in one folder, and much in another."""
 _NUMBER = re.compile(r"(?<![^\W_])\d{1,9}(?![^\W_])")
 """Longer numbers are times and tokens."""
 MET = {"differences": 0.5, "parameters": 0.05, "equivalences": 0.1, "settings": 0.1}
@@ -220,26 +216,8 @@ def is_diverse(state: State, effect: Effect, rule: Rule, least_numbers: int) -> 
         return _has_several_names(state, effect, match[1])
     if match := _KEEP_ONLY.fullmatch(rule.source):
         return _each_is_idle(state, effect, rule, frozenset(match[1].split("|")), least_numbers)
-    return True
-
-
-def holds_in_all_folders(state: State, effect: Effect, rule: Rule) -> bool:
-    """Return whether a rule about capitals or a last segment was right in nearly all folders where it acts.
-
-    In one folder names are written with and without capitals, and in another they distinguish two links.
-    """
-    if not any(map(_OF_SOME_FOLDERS.search, (rule.source, rule.target or ""))):
-        return True
-    proved = set(map(_home, _proofs(state, effect)))
-    homes = list(map(_home, state.some_texts(effect.sources)))
-    return sum(home not in proved for home in homes) <= UNPROVED * len(homes)
-
-
-@lru_cache(maxsize=100_000)
-def _home(url: str) -> tuple[str, str]:
-    """Return the first folder of a URL and the names of its parameters; many candidates ask about one URL."""
-    pieces = pieces_of(url.lower())
-    return pieces.segments[0] if len(pieces.segments) > 1 else "", "&".join(sorted(pieces.names))
+    unwritten = _unwritten_names(rule)
+    return not any(_may_name_pages(state, effect, name, least_numbers) for name in unwritten)
 
 
 def removes_parameters(state: State, effect: Effect, rule: Rule, least: int) -> bool:
@@ -254,7 +232,7 @@ def removes_parameters(state: State, effect: Effect, rule: Rule, least: int) -> 
     removed = read - written if rule.kind == "rewrite" else set()
     if not removed:
         return True
-    names = (Counter(map(_name, _query(url))) for url in _proofs(state, effect))
+    names = (Counter(map(_name, _query(url))) for url in proofs_of(state, effect))
     return sum(all(counts[name] < 2 for name in removed) for counts in names) >= least  # noqa: PLR2004 -- twice
 
 
@@ -268,19 +246,42 @@ def _has_several_values(state: State, effect: Effect, name: str, least_numbers: 
     Where most values are small numbers, the same on many pages, short lists show one page for all of them,
     and longer ones do not: larger numbers must have been idle on many pages.
     """
-    proved = Counter(
-        parameter
-        for url in _proofs(state, effect)
-        for parameter in _query(url)
-        if parameter.partition("=")[0] == name
-    )
+    proved = _proved_values(state, effect, name)
     if is_of_one_visitor(proved):
         return True
     values = Counter(parameter.partition("=")[2] for parameter in proved.elements())
     if _may_be_pages(values):
-        return sum(count for value, count in values.items() if is_page_number(value)) >= least_numbers
+        return _larger_numbers(values) >= least_numbers
     others = proved.total() - max(proved.values(), default=0)
     return others >= _SEVERAL and others >= _SHARE * proved.total()
+
+
+def _unwritten_names(rule: Rule) -> list[str]:
+    """Return the parameters that a rule reads wherever they are (`{n**:v|w}`), and does not write."""
+    lists = _LISTS.findall(rule.source.partition("?")[2]) if rule.target else []
+    return [
+        name
+        for capture, names in lists
+        if f"{{{capture}" not in str(rule.target)
+        for name in names.split("|")
+    ]
+
+
+def _may_name_pages(state: State, effect: Effect, name: str, least_numbers: int) -> bool:
+    """Return whether a parameter may say which page is meant, as far as the proofs show."""
+    proved = _proved_values(state, effect, name)
+    values = Counter(parameter.partition("=")[2] for parameter in proved.elements())
+    return _may_be_pages(values) and _larger_numbers(values) < least_numbers
+
+
+def _proved_values(state: State, effect: Effect, name: str) -> Counter[str]:
+    return Counter(
+        parameter for url in proofs_of(state, effect) for parameter in _query(url) if _name(parameter) == name
+    )
+
+
+def _larger_numbers(values: Counter[str]) -> int:
+    return sum(count for value, count in values.items() if is_page_number(value))
 
 
 def _may_be_pages(values: Counter[str]) -> bool:
@@ -302,16 +303,12 @@ def _has_several_names(state: State, effect: Effect, head: str) -> bool:
     """Return whether several parameters whose names start alike were idle: the rule applies to all others."""
     proved = Counter(
         name
-        for url in _proofs(state, effect)
+        for url in proofs_of(state, effect)
         for name in {parameter.partition("=")[0] for parameter in _query(url)}
         if name.startswith(head)
     )
     least = PROOFS if head in _KNOWN else _NAMES
     return sum(count >= PROOFS for count in proved.values()) >= least
-
-
-def _proofs(state: State, effect: Effect) -> list[str]:
-    return state.some_texts(effect.sources[effect.merging & ~effect.failing])
 
 
 def _each_is_idle(state: State, effect: Effect, rule: Rule, kept: frozenset[str], least_numbers: int) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,6 +57,10 @@ _PIECES = re.compile(r"(\{[^{}]*\}|[/?&=]+)")
 _OF_A_WORD = frozenset(f"{ascii_letters}{digits}%")
 _NAMED = re.compile(rf"\{{{_NAME}[:*}}]")
 _SPECIAL = re.compile(r"[{}|*]")
+UNPROVED = 0.02
+"""Of the URLs that a rule changes, at most this share may have a parameter that it removes untested."""
+_OF_SOME_FOLDERS = re.compile(r"\{(?:p|rest):lower\}|\{p(?:\*\*)?\}/[^{}/?]+(?=\?)")
+"""Capitals, and a last segment: what may mean nothing in one folder, and much in another."""
 
 
 def tightened(rule: Rule, state: State) -> Rule:
@@ -144,6 +149,30 @@ def _is_one_of(name: str, pattern: str) -> bool:
 
 def _names(url: str) -> tuple[str, ...]:
     return tuple(filter(is_plain, pieces_of(url).names))
+
+
+def proofs_of(state: State, effect: Effect) -> list[str]:
+    """Return the URLs that a rule sends to others of their page."""
+    return state.some_texts(effect.sources[effect.merging & ~effect.failing])
+
+
+def holds_in_all_folders(state: State, effect: Effect, rule: Rule) -> bool:
+    """Return whether a rule about capitals or a last segment was right in nearly all folders where it acts.
+
+    In one folder names are written with and without capitals, and in another they distinguish two links.
+    """
+    if not any(map(_OF_SOME_FOLDERS.search, (rule.source, rule.target or ""))):
+        return True
+    proved = set(map(_home, proofs_of(state, effect)))
+    homes = list(map(_home, state.some_texts(effect.sources)))
+    return sum(home not in proved for home in homes) <= UNPROVED * len(homes)
+
+
+@lru_cache(maxsize=100_000)
+def _home(url: str) -> tuple[str, str]:
+    """Return the first folder of a URL and the names of its parameters; many candidates ask about one URL."""
+    pieces = pieces_of(url.lower())
+    return pieces.segments[0] if len(pieces.segments) > 1 else "", "&".join(sorted(pieces.names))
 
 
 def shortens_safely(rule: Rule, effect: Effect, max_fpr: float) -> bool:
