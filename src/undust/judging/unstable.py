@@ -50,7 +50,7 @@ SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
 _ALIKE = 0.9
-"""So sure must it be that a part of the pages changes less often than all, before its rate is taken instead."""
+"""So sure must it be that a part of the pages changes less often than all, before its rate is taken."""
 _BETTER = 1 / 3
 """The share of the pages with two URLs that the rules which fail least must be the only reason of."""
 _DIFFERING = 5
