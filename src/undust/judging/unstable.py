@@ -9,8 +9,8 @@ always can be. How many of those change is known from the others, as far as page
   from all with three and more.
 * No rule fails less often than pages change. So the rules that fail least on pages with two URLs, those of a
   third of these pages, show how often these change at most. What others fail more often is stated as lost.
-* Where these three rates differ by no more than chance, with 95 % confidence, they are one, and all pages
-  together know it best: the lowest of three is too low by chance. Else the lowest is taken.
+* Where these three rates differ by no more than chance they are one, and all pages together know it best:
+  the lowest of three is too low by chance. Else the lowest is taken.
 * In parts of a site where many of the merged URLs differ, rules may be wrong there and nowhere else. Nothing
   is taken from these, and nothing is excused there.
 """
@@ -49,6 +49,8 @@ SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 """This many pages must show whether they change, and this many do so, before any conclusion. This many times
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
+_ALIKE = 0.9
+"""So sure must it be that a part of the pages changes less often than all, before its rate is taken."""
 _BETTER = 1 / 3
 """The share of the pages with two URLs that the rules which fail least must be the only reason of."""
 _DIFFERING = 5
@@ -223,7 +225,7 @@ def _changing_of(every: list[_UrlGroup], parts: tuple[list[_UrlGroup], ...]) -> 
     """Return how many pages change, and of how many: of all, or of a part that surely changes less often."""
     told = [(sum(group.apart for group in some), len(some)) for some in (every, *parts)]
     (apart, count), least = told[0], min(told[1:], key=lambda each: each[0] / each[1])
-    return (apart, count) if upper_bound(*least) >= apart / count else least
+    return (apart, count) if upper_bound(*least, _ALIKE) >= apart / count else least
 
 
 def _of_better_rules(groups: list[_UrlGroup]) -> list[_UrlGroup]:

@@ -35,7 +35,7 @@ function judged({ figures, totals, active }) {
   ];
   const parts = [
     ["needed, one a page", totals.pages - totals.lost, "var(--needed)"],
-    ...(totals.lost ? [["needed, and lost", totals.lost, "var(--risk)"]] : []), ["removed by normalization", totals.removed_by_normalization, "var(--plain)"],
+    ...(totals.lost ? [["needed, and lost", totals.lost, "var(--lost)"]] : []), ["removed by normalization", totals.removed_by_normalization, "var(--plain)"],
     ["removed by the rules", Math.max(0, totals.removed_by_rules), "var(--saved)"],
     ["left as duplicates", Math.max(0, totals.duplicates - totals.removed_by_normalization - totals.removed_by_rules), "var(--left)"],
   ];
