@@ -192,9 +192,11 @@ class RulesInUse:
         return [rule for rule in self.all if rule.site == self.site and tests.of[rule.id].is_confirmed]
 
     def never_failed(self, tests: RuleTests) -> list[Rule]:
-        """Return those of them that no test contradicts, without what a person gave."""
-        proved = (rule for rule in self.proved(tests) if rule.id not in self.given_ids)
-        return [rule for rule in proved if not tests.of[rule.id].bad]
+        """Return those of them that no test contradicts and no person gave; tests count as support."""
+        proved = [(rule, tests.of[rule.id]) for rule in self.proved(tests) if rule.id not in self.given_ids]
+        return [
+            replace(rule, support=(rule.support or 0) + test.good) for rule, test in proved if not test.bad
+        ]
 
     def guessed(self) -> list[Rule]:
         """Return those that are guesses."""
