@@ -160,11 +160,9 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     """Return what one site gives; a pure function of its clusters, the task, and the pages to count by."""
     known = task.before.get(site.site, ())
     final = FinalSample.of(site, task.requirements)
-    if final.is_large:
-        give_back_memory()
+    _give_back(final)
     rules, again = _learned(final.source, task)
-    if final.is_large:
-        give_back_memory()
+    _give_back(final)
     rules = final.completed(rules)
     is_checked = final.is_large or is_checked_site(site.site, task.sites, task.requirements.seed)
     if is_checked:
@@ -185,9 +183,16 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
     is_part = site.site in task.sampled
     stands = site_state_of(site, rules.rules, task.requirements) if is_part else None
     doubts = () if has_evidence else _doubts(site)
+    _give_back(final)
     totals = Totals() if is_part else totals_of(site.urls, labelled, RuleSet(rules.rules))
     proposed = proposed_beside(site, (*rules.rules, *known), task.requirements.seed)
     return SiteOutcome(told, again, shown, has_evidence, stands, doubts, totals, proposed)
+
+
+def _give_back(final: FinalSample) -> None:
+    """Give back what a stage left of a large site, for the next one takes as much again."""
+    if final.is_large:
+        give_back_memory()
 
 
 def _learned(site: SiteClusters, task: LearningTask) -> tuple[SiteRules, Fated]:

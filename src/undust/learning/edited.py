@@ -313,9 +313,12 @@ class FinalSample:
         """Return what was learned of the source with the URLs and pages of the whole site."""
         if not self.is_large:
             return learned
-        pages = _same_pages(self._judged(self.source), learned.unstable, self._judged(self.site))
+        unstable: tuple[int, ...] = ()
+        if learned.unstable:
+            pages = _same_pages(self._judged(self.source), learned.unstable, self._judged(self.site))
+            unstable = tuple(pages.tolist())
         urls = int((self.site.cluster_of_node >= 0).sum())
-        return replace(learned, urls=urls, pages=self.site.cluster_count, unstable=tuple(pages.tolist()))
+        return replace(learned, urls=urls, pages=self.site.cluster_count, unstable=unstable)
 
     def safe_apart(self, learned: SiteRules, given: Sequence[Rule] = ()) -> tuple[Rule, ...]:
         """Return the rules, `completed`, each safe without the others; those from before keep their text."""

@@ -8,7 +8,7 @@ anyway.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from undust.display import drawn
 from undust.errors import UndustError
 from undust.measuring.counts import LabelledPages, coded, measure_images
 from undust.measuring.measures import Measures, mean
+from undust.pages.clustering.nodes import changed_texts
 from undust.rules import RuleSet
 from undust.rules.compiled import rules_in_effect
 from undust.statistics import Totals
@@ -70,7 +71,8 @@ class Labelled:
 
     def measured(self, rules: RuleSet, threads: int = 1) -> Measures:
         """Return what the rules do to these URLs."""
-        return self.measured_by(rules.compile().batch(self.urls, keys=True, threads=threads))
+        work = partial(rules.compile().batch, keys=True, threads=threads)
+        return self.measured_by(changed_texts(self.urls, work))
 
     def measured_by(self, images: pa.Array) -> Measures:
         """Return what was done to these URLs, given what became of each."""

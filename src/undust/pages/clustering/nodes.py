@@ -7,6 +7,7 @@ nor the size of batches can be seen in a result. Codes count from 0; -1 is "not 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from undust.reading.observations import SCHEMA
 from undust.urls import normalize, site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -134,7 +135,7 @@ def nodes_of(observations: pa.Table, site: str, threads: int = 1) -> Nodes:
     missing = rows.column("url").filter(pa.array(np.isin(rows.status, _GONE)))
     rows = rows if kept.all() else _SightingColumns(observations.filter(pa.array(kept)))
     seen_codes, seen_urls = _coded(rows.column("url"))
-    normal = _normalized(seen_urls, threads)
+    normal = changed_texts(seen_urls, partial(normalize, threads=threads))
     canonical_codes, canonicals = _targets(rows.column("canonical"), site, threads)
     redirect_codes, redirects = _targets(rows.column("redirect"), site, threads)
     texts = [each for each in (normal, canonicals, redirects) if len(each)]
@@ -330,16 +331,16 @@ def _sorted_codes(column: pa.Array) -> tuple[Ints, pa.Array]:
     return codes, texts if is_new.all() else texts.filter(pa.array(is_new))
 
 
-def _normalized(texts: pa.Array, threads: int) -> pa.Array:
-    """Return texts in normal form: the same array if all are, for one copy of the text is enough."""
-    normal, is_same = [], True
+def changed_texts(texts: pa.Array, work: Callable[[pa.Array], pa.Array]) -> pa.Array:
+    """Return what is made of texts, a few at a time: the same array if all stay, for one copy is enough."""
+    made, is_same = [], True
     for start in range(0, len(texts), _SLICE):
         part = texts.slice(start, _SLICE)
-        found = normalize(part, threads=threads)
-        keeps = found.equals(part)
-        normal.append(part if keeps else found)
-        is_same = is_same and keeps
-    return texts if is_same else pa.concat_arrays(normal)
+        found = pa.array(work(part))
+        stays = found.equals(part)
+        made.append(part if stays else found)
+        is_same = is_same and stays
+    return texts if is_same else pa.concat_arrays(made)
 
 
 def _targets(column: pa.Array, site: str, threads: int) -> tuple[Ints, pa.Array]:
