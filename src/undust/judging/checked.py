@@ -250,11 +250,11 @@ class _Apart:
         self._needs = [{places[need] for need in rule.needs} for rule in rules]
         self._all = frozenset(range(len(rules)))
         self._keeps = {place for place, rule in enumerate(rules) if rule.kind == "keep"}
-        self._rows = np.arange(len(site.urls))
-        self._keys = self._keys_under(self._all, self._rows)
-        self._used = self._used_under(self._all, self._rows)
-        self._key = _numbers(self._keys)
-        self._lost = np.unique(site.page[lost_among(site, self._rows, self._key)[0]])
+        rows = np.arange(len(site.urls))
+        keys = self._keys_under(self._all, rows).dictionary_encode()
+        self._texts, self._key = keys.dictionary, np.asarray(keys.indices, np.int64)
+        self._used = self._used_under(self._all, rows)
+        self._lost = np.unique(site.page[lost_among(site, rows, self._key)[0]])
 
     def safe(self) -> Iterator[Rule]:
         """Yield the rules, with what they need."""
@@ -282,8 +282,7 @@ class _Apart:
         without = self._closed(self._all - {keep})
         if condition is None or not len(rows) or not len(self._losses(without)[0]):
             return
-        urls = self._site.urls.take(pa.array(rows)).cast(pa.large_string())
-        alone = program_of(self._rules).touched(self._kept_by(keep, urls))[1]
+        alone = program_of(self._rules).touched(self._kept_by(keep, self._site.urls.take(pa.array(rows))))[1]
         acting = {*np.asarray(pa.array(alone)).tolist(), *self._used_under(without, rows)[1].tolist()}
         for place in sorted(acting):
             rule = self._rules[place]
@@ -334,8 +333,7 @@ class _Apart:
 
         acting = {*self._used_under(chosen, rows)[1].tolist()} - self._keeps
         others = {*self._used_under(self._all, rows)[1].tolist()} - chosen
-        now = losses(chosen)
-        if not acting or not others or not now:
+        if not acting or not others or not (now := losses(chosen)):
             return False
         worst = min(
             acting, key=lambda place: (losses(chosen - {place}), -losses(self._needed_by(place)), place)
@@ -363,17 +361,19 @@ class _Apart:
         return some
 
     def _losses(self, chosen: Places) -> tuple[Ints, Ints, Ints]:
-        """Return what `_new` returns for the keys under some rules, and these keys."""
-        absent = np.isin(self._used[1], sorted(self._all - chosen))
-        # All other URLs take the way that they take under all rules.
-        rows = np.unique(self._used[0][absent])
-        keys = self._keys
-        if len(rows):
-            mask = np.zeros(len(keys), np.bool_)
-            mask[rows] = True
-            keys = pc.replace_with_mask(keys, pa.array(mask), self._keys_under(chosen, rows))
-        number = _numbers(keys)
-        return *self._new(self._rows, number), number
+        """Return what `_new` returns for the keys under some rules, and the numbers of those that differ."""
+        # All other URLs take the way that they take under all rules; they are looked at where one comes.
+        rows = np.unique(self._used[0][np.isin(self._used[1], sorted(self._all - chosen))])
+        made = self._keys_under(chosen, rows)
+        old = np.asarray(pc.fill_null(pc.index_in(made, value_set=self._texts), -1), np.int64)
+        stays = np.isin(self._key, old)
+        stays[rows] = False
+        some = np.concatenate((rows, np.flatnonzero(stays)))
+        new = np.where(old < 0, len(self._texts) + _numbers(made), old)
+        number = np.unique(np.concatenate((new, self._key[stays])), return_inverse=True)[1].reshape(-1)
+        key = np.full(len(self._key), -1, np.int64)
+        key[some] = number
+        return *self._new(some, number), key
 
     def _new(self, rows: Ints, key: Ints) -> tuple[Ints, Ints]:
         """Return URLs of pages that some keys lose and all rules do not, and URLs of those they are under."""
