@@ -6,9 +6,8 @@ The rules together are checked on the final sample: pages that neither proposal 
 site some pages are set aside before anything is proposed, and the rules that are learned from the
 others are checked on them. A smaller site needs all its pages: its rules are learned from all. What the same
 learning loses on unseen pages is found by cross-fitting: the pages are cut into five parts, the rules are
-learned again without a part, and checked on it; the smaller the site, the more parts are checked. Which pages
-these are depends on their first URLs alone. Of many sites, a sample is checked: which ones depends on their
-names alone.
+learned again without a part, and checked on it; the smaller the site, the more parts are checked. Pages are
+drawn by their first URLs alone, and of many sites those that are checked by their names alone.
 """
 
 from __future__ import annotations
@@ -323,9 +322,8 @@ class FinalSample:
     def safe_apart(self, learned: SiteRules, given: Sequence[Rule] = ()) -> tuple[Rule, ...]:
         """Return the rules, `completed`, each safe without the others; those from before keep their text."""
         site = self._judged(self.site)
-        changes = np.isin(site.page, learned.unstable)
-        site = replace(site, evidence=WithoutUnstable(site.evidence, changes))
-        return safe_apart(site, learned.rules, {rule.id for rule in given})
+        evidence = WithoutUnstable(site.evidence, np.isin(site.page, learned.unstable))
+        return safe_apart(replace(site, evidence=evidence), learned.rules, {rule.id for rule in given})
 
     def checked(self, learned: SiteRules, learn: Learn, given: Sequence[Rule] = ()) -> CheckedPages:
         """Return what the rules do to pages that they were not learned from.
@@ -348,8 +346,7 @@ class FinalSample:
     def _looked_at(self, rules: Sequence[Rule]) -> Site:
         """Return the site, or of a giant one the pages that are set aside and those that they meet, first.
 
-        A page is lost under any other one, so those that rules bring together with checked pages are all
-        looked at.
+        A page is lost under any other one: those that rules bring together with checked pages are looked at.
         """
         asked, nodes = self.requirements, np.flatnonzero(self.site.cluster_of_node >= 0)
         page, urls = self.site.cluster_of_node[nodes], self.site.node_urls.take(pa.array(nodes))
