@@ -49,7 +49,7 @@ SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 """This many pages must show whether they change, and this many do so, before any conclusion. This many times
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
-_ALIKE = 0.9
+_SURELY_LESS = 0.9
 """So sure must it be that a part of the pages changes less often than all, before its rate is taken."""
 _BETTER = 1 / 3
 """The share of the pages with two URLs that the rules which fail least must be the only reason of."""
@@ -225,7 +225,7 @@ def _changing_of(every: list[_UrlGroup], parts: tuple[list[_UrlGroup], ...]) -> 
     """Return how many pages change, and of how many: of all, or of a part that surely changes less often."""
     told = [(sum(group.apart for group in some), len(some)) for some in (every, *parts)]
     (apart, count), least = told[0], min(told[1:], key=lambda each: each[0] / each[1])
-    return (apart, count) if upper_bound(*least, _ALIKE) >= apart / count else least
+    return (apart, count) if upper_bound(*least, _SURELY_LESS) >= apart / count else least
 
 
 def _of_better_rules(groups: list[_UrlGroup]) -> list[_UrlGroup]:
