@@ -35,6 +35,7 @@ struct RuleHead {
   bool keeps_normal : 1 = false;  // with the same authority its result is in normal form
   bool is_final : 1 = false;      // no rule of the site sees its result (see program_follow.hpp)
   bool is_compared : 1 = false;   // for comparing only: keys see it, canonical forms do not
+  bool unused : 1 = false;        // images of version 5 may have it
   bool keeps_front : 1 = false;     // it is about parameters alone
   bool puts_plain_host : 1 = false;  // what a replacement puts leaves a host one host (see program_replace.hpp)
   bool drops_only : 1 = false;       // see program_quiet.hpp, as for the next two
@@ -43,7 +44,7 @@ struct RuleHead {
   bool is_mask : 1 = false;
   bool is_keep : 1 = false;
   bool keeps_authority : 1 = false;  // it is about path and parameters alone
-  std::uint8_t spare : 5 = 0;  // no bit of a rule is left to chance
+  std::uint8_t spare : 4 = 0;  // no bit of a rule is left to chance
 };
 
 // A rule, wherever it lies.

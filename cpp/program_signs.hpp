@@ -55,7 +55,7 @@ inline constexpr std::size_t kMostCountedSegments = 8, kMostWantedSegments = 5;
 }
 
 // The signs of a URL among those that are asked for; for others than events it needs masks with words. It may have
-// fewer than are said.
+// fewer than are said. Whether the authority is plain is remembered in the view.
 [[nodiscard]] Signs signs_of(UrlView& url, Signs asked);
 
 }  // namespace undust
