@@ -152,7 +152,7 @@ class SiteEvidence:
         blocks = pa.concat_arrays([facts.blocks, earlier.blocks])
         title = pa.concat_arrays([facts.title, earlier.title])
         digest = np.concatenate((facts.digest, facts.digest[earlier.row]))
-        return composition_of(blocks, title, digest)
+        return composition_of(blocks, title, digest, facts.passing)
 
     @property
     def core(self) -> Evidence:

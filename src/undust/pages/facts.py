@@ -65,6 +65,15 @@ class Earlier(NamedTuple):
     language: Ints
 
 
+class Passing(NamedTuple):
+    """What says nothing about which page it is, because it changes from fetch to fetch; keys of blocks."""
+
+    numbers: Ints
+    """Of blocks whose digits say nothing."""
+    words: Ints
+    """Of blocks that say nothing at all."""
+
+
 @dataclass(frozen=True, eq=False)
 class SiteFacts:
     """Columns over the distinct URLs (rows) of one site; codes count from 0, -1 means unknown."""
@@ -90,6 +99,7 @@ class SiteFacts:
     shapes: Callable[[], UrlShapes]
     """Asked for when pairs of different pages are drawn."""
     earlier: Earlier
+    passing: Passing | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -177,8 +187,10 @@ class Composition(NamedTuple):
     title_weights: Weights
 
 
-def composition_of(blocks: pa.Array, title: pa.Array, digest: Ints) -> Composition:
-    """Weigh the blocks and the title words of all rows."""
+def composition_of(
+    blocks: pa.Array, title: pa.Array, digest: Ints, passing: Passing | None = None
+) -> Composition:
+    """Weigh the blocks and the title words of all rows, without what changes from fetch to fetch."""
     sizes = np.asarray(pc.fill_null(pc.list_value_length(blocks), 0), np.int64)
     flat = np.asarray(blocks.flatten(), np.int64)
     row = np.repeat(np.arange(len(sizes)), sizes)
@@ -186,6 +198,8 @@ def composition_of(blocks: pa.Array, title: pa.Array, digest: Ints) -> Compositi
     last_key = np.where(sizes > 0, ALL_KEPT, -1)
     is_cut = sizes >= MOST_BLOCKS
     last_key[is_cut] = flat[ends[is_cut] - 1] >> KEY_SHIFT
+    if passing is not None:
+        flat = np.where(np.isin(flat >> KEY_SHIFT, passing.numbers), flat & ~(DIGITS_MASK << DIGITS_SHIFT), flat)
     titles = title.dictionary_encode()
     code = np.asarray(pc.fill_null(titles.indices, -1), np.int64)
     page = _pages(code, digest, sizes > 0)
@@ -194,6 +208,8 @@ def composition_of(blocks: pa.Array, title: pa.Array, digest: Ints) -> Compositi
     numbers = np.zeros(len(flat))
     numbers[has_digits] = _rarity(flat[has_digits] >> DIGITS_SHIFT, page[row[has_digits]])
     kept = (weights > 0) | (numbers > 0)
+    if passing is not None:
+        kept &= ~np.isin(flat >> KEY_SHIFT, passing.words)
     sizes = np.bincount(row[kept], minlength=len(sizes))
     first_word, words, word_weights = _title_words(titles.dictionary, code)
     return Composition(

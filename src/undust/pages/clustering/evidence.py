@@ -45,7 +45,7 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
         found = shapes()
         return UrlShapes(found.skeleton, found.context, found.row)
 
-    return SiteEvidence(
+    facts = SiteEvidence(
         SiteFacts(
             shows=nodes.has_content,
             label=nodes.label,
@@ -61,6 +61,12 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
             earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language),
         )
     )
+    if not facts.has_blocks:
+        return facts
+    from undust.pages.clustering.changing import passing_blocks
+    from dataclasses import replace
+    passing = passing_blocks(facts, shapes(), np.flatnonzero(nodes.has_content))
+    return SiteEvidence(replace(facts.facts, passing=passing))
 
 
 def _homes(nodes: Nodes) -> Ints:

@@ -1,0 +1,141 @@
+"""What changes on pages from fetch to fetch, known from URLs that show one text.
+
+A counter, a clock or a token is a block that many pages have, and never twice with the same digits. One of
+twenty lines, or an advertisement, is a block that many pages have, but not more often beside itself on a page
+of the same text. Both say nothing about which page it is. What is on a page because of the page is there at
+every fetch: of two URLs of it, both have it.
+
+That is seen where URLs of one text differ in nothing but what names no page: random codes and words that each
+URL has for itself, long numbers, names of sessions. Where they differ in a value that others have too
+(`size=36`), what differs on the pages may be due to that, and says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undust._core import components
+from undust.pages.clustering.near_copies import candidates
+from undust.pages.facts import Passing
+from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from undust.pages import SiteEvidence
+    from undust.pages.clustering.shapes import Shapes
+
+    Ints = NDArray[np.int64]
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+ANCHORS = 8
+MOST_ROWS = 20_000
+SHARED, TITLE = 0.5, 0.9
+"""So much of the words, and of the title, pages must share to be looked at as one text."""
+OWN_VALUES = 0.7
+"""A part of URLs is one that each URL has for itself if it has this many values for each URL."""
+LEAST_ROWS, LEAST_GROUPS = 6, 4
+"""Pages that must have a block, and texts on whose pages it must be."""
+SLACK = 2.0
+_PLAIN = r"^[0-9]{1,7}$"
+_VISITS = r"(?i)^\?(?:utm_.*|fbclid|gclid|sid|phpsessid|jsessionid|session_?id|session|oscsid|zenid)$"
+
+
+def passing_blocks(evidence: SiteEvidence, shapes: Shapes, rows: Ints) -> Passing:
+    """Return what changes from fetch to fetch on the pages of a site."""
+    nothing = Passing(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    block, row = evidence.anchors(rows, ANCHORS)
+    if not len(row):
+        return nothing
+    step = 1 + len(rows) // MOST_ROWS
+    some = block % step == 0
+    pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    for left, right in candidates(block[some], row[some]):
+        features = evidence.features(left, right)
+        alike = (features[:, 0] >= SHARED) & (features[:, 5] >= TITLE)
+        pairs.append((left[alike], right[alike]))
+    left, right = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    if not len(left):
+        return nothing
+    text = np.asarray(pa.array(components(left, right, len(evidence.facts))))
+    rest = _rest(shapes, len(text))
+    in_text = np.zeros(len(text), np.bool_)
+    in_text[left] = in_text[right] = True
+    rows = np.flatnonzero(in_text)
+    group = np.unique(np.stack((text[rows], rest[rows])), axis=1, return_inverse=True)[1].reshape(-1)
+    several = np.bincount(group)[group] > 1
+    return _unrelated(evidence.facts.blocks, rows[several], group[several])
+
+
+def _rest(shapes: Shapes, count: int) -> Ints:
+    """Return a number for what remains of each URL without what each URL has for itself."""
+    own = _is_own(shapes)
+    values = np.zeros(count, np.uint64)
+    from undust.pages.clustering.shapes import mixed
+    stays = ~own[shapes.key]
+    np.add.at(values, shapes.row[stays], mixed(shapes.key[stays].astype(np.uint64), shapes.value[stays].astype(np.uint64)))
+    return np.unique(mixed(shapes.place.astype(np.uint64), values), return_inverse=True)[1].astype(np.int64)
+
+
+def _is_own(shapes: Shapes) -> Bools:
+    """Return of each key whether its values are no names that several URLs share, nor short numbers."""
+    size = len(shapes.key_names)
+    pairs = np.unique(np.stack((shapes.key, shapes.value)), axis=1)
+    values = np.bincount(pairs[0], minlength=size)
+    urls = np.bincount(shapes.key, minlength=size)
+    is_plain = np.asarray(pc.fill_null(pc.match_substring_regex(shapes.value_texts, _PLAIN), True), np.bool_)
+    plain = np.bincount(shapes.key, is_plain[shapes.value], minlength=size)
+    is_visit = np.asarray(pc.match_substring_regex(shapes.key_names, _VISITS), np.bool_)
+    return ((values >= OWN_VALUES * urls) & (plain <= 0.5 * urls)) | is_visit
+
+
+def _unrelated(blocks: pa.Array, rows: Ints, group: Ints) -> Passing:
+    """Return the blocks that pages of one group do not share more often than chance would have it."""
+    some = blocks.take(pa.array(rows))
+    sizes = np.asarray(pc.fill_null(pc.list_value_length(some), 0), np.int64)
+    flat = np.asarray(some.flatten(), np.int64)
+    page = np.repeat(np.arange(len(rows)), sizes)
+    key, digits = flat >> KEY_SHIFT, flat >> DIGITS_SHIFT & DIGITS_MASK
+    numbered = digits > 0
+    numbers = _by_chance(key[numbered], flat[numbered] >> DIGITS_SHIFT, page[numbered], group)
+    is_rare = np.isin(key, numbers, invert=True)
+    words = _by_chance(key[is_rare], key[is_rare], page[is_rare], group)
+    return Passing(numbers, words)
+
+
+def _by_chance(key: Ints, what: Ints, page: Ints, group: Ints) -> Ints:
+    """Return the keys of which pages of one group have the same only by chance.
+
+    Args:
+        key: What is asked about.
+        what: What must be equal: the key itself, or with its digits.
+        page: Who has it.
+        group: Of each page: its group.
+
+    """
+    pages = len(group)
+    each = np.unique(np.stack((key, what, page)), axis=1)
+    key, what, page = each
+    owner = np.unique(key, return_inverse=True)[1].reshape(-1)
+    code = np.unique(what, return_inverse=True)[1].reshape(-1)
+    having = np.bincount(code)
+    together = np.unique(code * (int(group.max(initial=0)) + 1) + group[page], return_inverse=True)[1].reshape(-1)
+    has_partner = np.bincount(together)[together] > 1
+    # Of those that have this key, where the key alone says nothing; of all pages otherwise.
+    is_word = bool((key == what).all())
+    of = np.full(len(key), pages) if is_word else np.bincount(owner)[owner]
+    size = np.bincount(group)[group[page]]
+    share = (having[code] - 1) / np.maximum(of - 1, 1)
+    chance = 1 - (1 - np.minimum(share, 1.0)) ** (size - 1)
+    seen, expected = np.bincount(owner, has_partner), np.bincount(owner, chance)
+    rows = np.bincount(owner)
+    groups = np.bincount(np.unique(np.stack((owner, group[page])), axis=1)[0], minlength=len(rows))
+    unrelated = (seen <= expected + SLACK * np.sqrt(expected) + 1) & (rows >= LEAST_ROWS) & (groups >= LEAST_GROUPS)
+    if is_word:
+        unrelated &= rows <= pages / 2
+    return np.unique(key)[unrelated]
