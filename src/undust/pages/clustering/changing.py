@@ -20,7 +20,8 @@ import pyarrow.compute as pc
 
 from undust._core import components
 from undust.pages.clustering.near_copies import candidates
-from undust.pages.facts import Passing
+from undust.pages.clustering.shapes import mixed
+from undust.pages.facts import Passing, UrlShapes
 from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
+    Hashes = NDArray[np.uint64]
 
 ANCHORS = 8
 MOST_ROWS = 20_000
@@ -63,7 +64,7 @@ def passing_blocks(evidence: SiteEvidence, shapes: Shapes, rows: Ints) -> Passin
     if not len(left):
         return nothing
     text = np.asarray(pa.array(components(left, right, len(evidence.facts))))
-    rest = _rest(shapes, len(text))
+    rest = _rest(shapes)
     in_text = np.zeros(len(text), np.bool_)
     in_text[left] = in_text[right] = True
     rows = np.flatnonzero(in_text)
@@ -72,14 +73,32 @@ def passing_blocks(evidence: SiteEvidence, shapes: Shapes, rows: Ints) -> Passin
     return _unrelated(evidence.facts.blocks, rows[several], group[several])
 
 
-def _rest(shapes: Shapes, count: int) -> Ints:
-    """Return a number for what remains of each URL without what each URL has for itself."""
+def neighbours(shapes: Shapes) -> UrlShapes:
+    """Return which URLs look alike, and which differ in one value, whatever each URL has for itself."""
+    known = shapes.skeleton, shapes.context, shapes.row
     own = _is_own(shapes)
-    values = np.zeros(count, np.uint64)
-    from undust.pages.clustering.shapes import mixed
+    if not own.any():
+        return UrlShapes(*known)
     stays = ~own[shapes.key]
-    np.add.at(values, shapes.row[stays], mixed(shapes.key[stays].astype(np.uint64), shapes.value[stays].astype(np.uint64)))
-    return np.unique(mixed(shapes.place.astype(np.uint64), values), return_inverse=True)[1].astype(np.int64)
+    rest, entry = _rests(shapes, stays)
+    key, row = shapes.key[stays].astype(np.uint64), shapes.row[stays]
+    context = np.unique(mixed(rest[row] - entry, key), return_inverse=True)[1].astype(np.int64)
+    more = int(shapes.context.max(initial=-1)) + 1
+    return UrlShapes(shapes.skeleton, np.concatenate((known[1], more + context)), np.concatenate((known[2], row)))
+
+
+def _rest(shapes: Shapes) -> Ints:
+    """Return a number for what remains of each URL without what each URL has for itself."""
+    rest, _ = _rests(shapes, ~_is_own(shapes)[shapes.key])
+    return np.unique(rest, return_inverse=True)[1].astype(np.int64)
+
+
+def _rests(shapes: Shapes, stays: Bools) -> tuple[Hashes, Hashes]:
+    """Return a hash for what stays of each URL, and one for each entry that stays."""
+    rest = mixed(shapes.place.astype(np.uint64), np.zeros(len(shapes.place), np.uint64))
+    entry = mixed(shapes.key[stays].astype(np.uint64), shapes.value[stays].astype(np.uint64))
+    np.add.at(rest, shapes.row[stays], entry)
+    return rest, entry
 
 
 def _is_own(shapes: Shapes) -> Bools:

@@ -12,7 +12,7 @@ these), and perhaps their order.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.pages import Earlier, SiteEvidence, SiteFacts, UrlShapes
+from undust.pages.clustering.changing import neighbours, passing_blocks
 from undust.pages.clustering.near_copies import near_block_stars, near_stars
 from undust.pages.clustering.shapes import mixed, sums
 from undust.urls import KeyValueView
@@ -42,8 +43,7 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
     """Return how likely pairs of nodes are one page."""
 
     def alike() -> UrlShapes:
-        found = shapes()
-        return UrlShapes(found.skeleton, found.context, found.row)
+        return neighbours(shapes())
 
     facts = SiteEvidence(
         SiteFacts(
@@ -63,8 +63,6 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
     )
     if not facts.has_blocks:
         return facts
-    from undust.pages.clustering.changing import passing_blocks
-    from dataclasses import replace
     passing = passing_blocks(facts, shapes(), np.flatnonzero(nodes.has_content))
     return SiteEvidence(replace(facts.facts, passing=passing))
 
