@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from undust._core import components
 from undust.pages.clustering.near_copies import candidates
+from undust.pages.clustering.nodes import counted
 from undust.pages.clustering.shapes import mixed
 from undust.pages.facts import Passing, UrlShapes
 from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
@@ -36,13 +37,20 @@ if TYPE_CHECKING:
 
 ANCHORS = 8
 MOST_ROWS = 20_000
-SHARED, TITLE = 0.5, 0.9
+SHARED, TITLE = 0.6, 0.9
 """So much of the words, and of the title, pages must share to be looked at as one text."""
 OWN_VALUES = 0.7
 """A part of URLs is one that each URL has for itself if it has this many values for each URL."""
-LEAST_ROWS, LEAST_GROUPS = 6, 4
-"""Pages that must have a block, and texts on whose pages it must be."""
+PLAIN = 0.5
+"""At most this share of such values may be plain numbers."""
+LEAST_URLS = 10
+"""URLs of one form that say by themselves which of their parts are such."""
+MOST_ALIKE = 50
+"""Pages with one text of which more are a list under many names, and no page with many URLs."""
+FEW, LEAST_TEXTS = 6, 2
+"""Pages with a block of which one may have it twice by chance, and texts on whose pages it must be."""
 SLACK = 2.0
+"""Deviations from what is expected by chance."""
 _PLAIN = r"^[0-9]{1,7}$"
 _VISITS = r"(?i)^\?(?:utm_.*|fbclid|gclid|sid|phpsessid|jsessionid|session_?id|session|oscsid|zenid)$"
 
@@ -69,7 +77,8 @@ def passing_blocks(evidence: SiteEvidence, shapes: Shapes, rows: Ints) -> Passin
     in_text[left] = in_text[right] = True
     rows = np.flatnonzero(in_text)
     group = np.unique(np.stack((text[rows], rest[rows])), axis=1, return_inverse=True)[1].reshape(-1)
-    several = np.bincount(group)[group] > 1
+    alike = np.bincount(group)[group]
+    several = (alike > 1) & (alike <= MOST_ALIKE)
     return _unrelated(evidence.facts.blocks, rows[several], group[several])
 
 
@@ -79,7 +88,7 @@ def neighbours(shapes: Shapes) -> UrlShapes:
     own = _is_own(shapes)
     if not own.any():
         return UrlShapes(*known)
-    stays = ~own[shapes.key]
+    stays = ~own
     rest, entry = _rests(shapes, stays)
     key, row = shapes.key[stays].astype(np.uint64), shapes.row[stays]
     context = np.unique(mixed(rest[row] - entry, key), return_inverse=True)[1].astype(np.int64)
@@ -89,7 +98,7 @@ def neighbours(shapes: Shapes) -> UrlShapes:
 
 def _rest(shapes: Shapes) -> Ints:
     """Return a number for what remains of each URL without what each URL has for itself."""
-    rest, _ = _rests(shapes, ~_is_own(shapes)[shapes.key])
+    rest, _ = _rests(shapes, ~_is_own(shapes))
     return np.unique(rest, return_inverse=True)[1].astype(np.int64)
 
 
@@ -102,15 +111,21 @@ def _rests(shapes: Shapes, stays: Bools) -> tuple[Hashes, Hashes]:
 
 
 def _is_own(shapes: Shapes) -> Bools:
-    """Return of each key whether its values are no names that several URLs share, nor short numbers."""
-    size = len(shapes.key_names)
-    pairs = np.unique(np.stack((shapes.key, shapes.value)), axis=1)
-    values = np.bincount(pairs[0], minlength=size)
-    urls = np.bincount(shapes.key, minlength=size)
-    is_plain = np.asarray(pc.fill_null(pc.match_substring_regex(shapes.value_texts, _PLAIN), True), np.bool_)
-    plain = np.bincount(shapes.key, is_plain[shapes.value], minlength=size)
-    is_visit = np.asarray(pc.match_substring_regex(shapes.key_names, _VISITS), np.bool_)
-    return ((values >= OWN_VALUES * urls) & (plain <= 0.5 * urls)) | is_visit
+    """Return of each entry whether such values are no names that several URLs share, nor short numbers."""
+    plain = np.asarray(pc.fill_null(pc.match_substring_regex(shapes.value_texts, _PLAIN), True), np.bool_)
+    visit = np.asarray(pc.match_substring_regex(shapes.key_names, _VISITS), np.bool_)
+    urls = np.bincount(shapes.scope)[shapes.scope]
+    by_scope, by_key = (_has_own_values(part, shapes.value, plain) for part in (shapes.scope, shapes.key))
+    return np.where(urls >= LEAST_URLS, by_scope, by_key) | visit[shapes.key]
+
+
+def _has_own_values(part: Ints, value: Ints, is_plain: Bools) -> Bools:
+    """Return of each entry whether the entries of its part have most values once, and few are numbers."""
+    urls = np.bincount(part)
+    parts, _, _ = counted(part, value)
+    values = np.bincount(parts, minlength=len(urls))
+    plain = np.bincount(part, is_plain[value], minlength=len(urls))
+    return np.asarray(((values >= OWN_VALUES * urls) & (plain <= PLAIN * urls))[part], np.bool_)
 
 
 def _unrelated(blocks: pa.Array, rows: Ints, group: Ints) -> Passing:
@@ -147,14 +162,17 @@ def _by_chance(key: Ints, what: Ints, page: Ints, group: Ints) -> Ints:
     has_partner = np.bincount(together)[together] > 1
     # Of those that have this key, where the key alone says nothing; of all pages otherwise.
     is_word = bool((key == what).all())
-    of = np.full(len(key), pages) if is_word else np.bincount(owner)[owner]
+    showing = np.bincount(counted(owner, page)[0])
+    of = np.full(len(key), pages) if is_word else showing[owner]
     size = np.bincount(group)[group[page]]
     share = (having[code] - 1) / np.maximum(of - 1, 1)
     chance = 1 - (1 - np.minimum(share, 1.0)) ** (size - 1)
     seen, expected = np.bincount(owner, has_partner), np.bincount(owner, chance)
     rows = np.bincount(owner)
     groups = np.bincount(np.unique(np.stack((owner, group[page])), axis=1)[0], minlength=len(rows))
-    unrelated = (seen <= expected + SLACK * np.sqrt(expected) + 1) & (rows >= LEAST_ROWS) & (groups >= LEAST_GROUPS)
+    # Whoever has a partner is one itself.
+    most = np.minimum(expected + SLACK * np.sqrt(2 * expected) + 2, (expected + rows) / 2)
+    unrelated = (seen <= np.where(rows >= FEW, most, 0.0)) & (groups >= LEAST_TEXTS)
     if is_word:
         unrelated &= rows <= pages / 2
     return np.unique(key)[unrelated]
