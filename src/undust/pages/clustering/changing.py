@@ -51,6 +51,9 @@ FEW, LEAST_TEXTS = 6, 2
 """Pages with a block of which one may have it twice by chance, and texts on whose pages it must be."""
 SLACK = 2.0
 """Deviations from what is expected by chance."""
+LEAST_VALUES, LEAST_SHOWN, SURELY = 2, 8, 4.0
+"""Values of a parameter, pages with most of them, and deviations of what depends on a value, at least."""
+_NUMBER = r"^[0-9]*$"
 _PLAIN = r"^[0-9]{1,7}$"
 _VISITS = r"(?i)^\?(?:utm_.*|fbclid|gclid|sid|phpsessid|jsessionid|session_?id|session|oscsid|zenid)$"
 
@@ -72,14 +75,46 @@ def passing_blocks(evidence: SiteEvidence, shapes: Shapes, rows: Ints) -> Passin
     if not len(left):
         return nothing
     text = np.asarray(pa.array(components(left, right, len(evidence.facts))))
-    rest = _rest(shapes)
     in_text = np.zeros(len(text), np.bool_)
     in_text[left] = in_text[right] = True
     rows = np.flatnonzero(in_text)
-    group = np.unique(np.stack((text[rows], rest[rows])), axis=1, return_inverse=True)[1].reshape(-1)
+    own = _is_own(shapes) | _shows_nowhere(shapes, evidence.facts.blocks, rows, text)[shapes.key]
+    rest = _rests(shapes, ~own)[0]
+    group = np.unique(mixed(text[rows].astype(np.uint64), rest[rows]), return_inverse=True)[1].reshape(-1)
     alike = np.bincount(group)[group]
     several = (alike > 1) & (alike <= MOST_ALIKE)
     return _unrelated(evidence.facts.blocks, rows[several], group[several])
+
+
+def _shows_nowhere(shapes: Shapes, blocks: pa.Array, rows: Ints, text: Ints) -> Bools:
+    """Return of each parameter whether pages show nothing that depends on its values, all of them words.
+
+    A size, a colour or a currency stands on the pages that it is asked for, whatever else differs there; where
+    visitors come from does not.
+    """
+    found = np.zeros(len(shapes.key_names), np.bool_)
+    plain = np.asarray(pc.fill_null(pc.match_substring_regex(shapes.value_texts, _NUMBER), True), np.bool_)
+    page, what = _explode(blocks, rows)
+    what = np.unique(what >> DIGITS_SHIFT, return_inverse=True)[1].reshape(-1)
+    page, what, _ = counted(page, what)
+    having = np.bincount(what)
+    inside = np.isin(shapes.row, rows) & shapes.is_named[shapes.key]
+    for key in np.unique(shapes.key[inside]).tolist():
+        entries = np.flatnonzero(inside & (shapes.key == key))
+        if plain[shapes.value[entries]].any():
+            continue
+        value = np.full(len(shapes.skeleton), -1, np.int64)
+        value[shapes.row[entries]] = shapes.value[entries]
+        number = np.unique(value[rows], return_inverse=True)[1].reshape(-1)
+        pages = np.bincount(number)
+        texts = np.bincount(counted(number, text[rows])[0])
+        if len(pages) < LEAST_VALUES or (pages[number] >= LEAST_SHOWN).mean() < OWN_VALUES or (texts < pages / 2).any():
+            continue
+        asked, shown, together = counted(number[page], what)
+        expected = pages[asked] * having[shown] / len(rows)
+        depends = together > expected + SURELY * np.sqrt(expected) + SLACK
+        found[key] = not depends.any()
+    return found
 
 
 def neighbours(shapes: Shapes) -> UrlShapes:
@@ -94,12 +129,6 @@ def neighbours(shapes: Shapes) -> UrlShapes:
     context = np.unique(mixed(rest[row] - entry, key), return_inverse=True)[1].astype(np.int64)
     more = int(shapes.context.max(initial=-1)) + 1
     return UrlShapes(shapes.skeleton, np.concatenate((known[1], more + context)), np.concatenate((known[2], row)))
-
-
-def _rest(shapes: Shapes) -> Ints:
-    """Return a number for what remains of each URL without what each URL has for itself."""
-    rest, _ = _rests(shapes, ~_is_own(shapes))
-    return np.unique(rest, return_inverse=True)[1].astype(np.int64)
 
 
 def _rests(shapes: Shapes, stays: Bools) -> tuple[Hashes, Hashes]:
@@ -130,16 +159,20 @@ def _has_own_values(part: Ints, value: Ints, is_plain: Bools) -> Bools:
 
 def _unrelated(blocks: pa.Array, rows: Ints, group: Ints) -> Passing:
     """Return the blocks that pages of one group do not share more often than chance would have it."""
-    some = blocks.take(pa.array(rows))
-    sizes = np.asarray(pc.fill_null(pc.list_value_length(some), 0), np.int64)
-    flat = np.asarray(some.flatten(), np.int64)
-    page = np.repeat(np.arange(len(rows)), sizes)
+    page, flat = _explode(blocks, rows)
     key, digits = flat >> KEY_SHIFT, flat >> DIGITS_SHIFT & DIGITS_MASK
     numbered = digits > 0
     numbers = _by_chance(key[numbered], flat[numbered] >> DIGITS_SHIFT, page[numbered], group)
     is_rare = np.isin(key, numbers, invert=True)
     words = _by_chance(key[is_rare], key[is_rare], page[is_rare], group)
     return Passing(numbers, words)
+
+
+def _explode(blocks: pa.Array, rows: Ints) -> tuple[Ints, Ints]:
+    """Return the blocks of some pages, and for each the place of its page among them."""
+    some = blocks.take(pa.array(rows))
+    sizes = np.asarray(pc.fill_null(pc.list_value_length(some), 0), np.int64)
+    return np.repeat(np.arange(len(rows)), sizes), np.asarray(some.flatten(), np.int64)
 
 
 def _by_chance(key: Ints, what: Ints, page: Ints, group: Ints) -> Ints:
