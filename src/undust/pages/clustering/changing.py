@@ -49,7 +49,7 @@ MOST_ALIKE = 50
 """Pages with one text of which more are a list under many names, and no page with many URLs."""
 FEW, LEAST_TEXTS = 6, 2
 """Pages with a block of which one may have it twice by chance, and texts on whose pages it must be."""
-SLACK = 2.0
+SLACK, APART = 2.0, 3.0
 """Deviations from what is expected by chance."""
 LEAST_VALUES, LEAST_SHOWN, SURELY = 2, 8, 4.0
 """Values of a parameter, pages with most of them, and deviations of what depends on a value, at least."""
@@ -162,10 +162,11 @@ def _unrelated(blocks: pa.Array, rows: Ints, group: Ints) -> Passing:
     page, flat = _explode(blocks, rows)
     key, digits = flat >> KEY_SHIFT, flat >> DIGITS_SHIFT & DIGITS_MASK
     numbered = digits > 0
-    numbers = _by_chance(key[numbered], flat[numbered] >> DIGITS_SHIFT, page[numbered], group)
-    is_rare = np.isin(key, numbers, invert=True)
-    words = _by_chance(key[is_rare], key[is_rare], page[is_rare], group)
-    return Passing(numbers, words)
+    numbers, name_pages = _by_chance(key[numbered], flat[numbered] >> DIGITS_SHIFT, page[numbered], group)
+    rest = np.isin(key, numbers, invert=True)
+    words, tell_apart = _by_chance(key[rest], key[rest], page[rest], group)
+    nothing = np.zeros(0, np.int64)
+    return Passing(nothing, nothing) if name_pages or tell_apart else Passing(numbers, words)
 
 
 def _explode(blocks: pa.Array, rows: Ints) -> tuple[Ints, Ints]:
@@ -175,8 +176,11 @@ def _explode(blocks: pa.Array, rows: Ints) -> tuple[Ints, Ints]:
     return np.repeat(np.arange(len(rows)), sizes), np.asarray(some.flatten(), np.int64)
 
 
-def _by_chance(key: Ints, what: Ints, page: Ints, group: Ints) -> Ints:
+def _by_chance(key: Ints, what: Ints, page: Ints, group: Ints) -> tuple[Ints, bool]:
     """Return the keys of which pages of one group have the same only by chance.
+
+    And whether there are others that they have the same of less often than by chance: four sizes of one shoe
+    are four, and whatever leads to them names pages.
 
     Args:
         key: What is asked about.
@@ -208,4 +212,5 @@ def _by_chance(key: Ints, what: Ints, page: Ints, group: Ints) -> Ints:
     unrelated = (seen <= np.where(rows >= FEW, most, 0.0)) & (groups >= LEAST_TEXTS)
     if is_word:
         unrelated &= rows <= pages / 2
-    return np.unique(key)[unrelated]
+    least = expected - APART * np.sqrt(2 * expected) - 1
+    return np.unique(key)[unrelated], bool((seen < least).any())
