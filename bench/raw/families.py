@@ -141,7 +141,9 @@ def body(shown: tuple[str, list[str]], changes: tuple[str, ...], fetch: random.R
     title, parts = shown
     for change in changes:
         parts = KINDS[change](fetch, parts)
-    return f"<html><head><title>{title} - Shop</title></head><body>{MENU}{''.join(parts)}</body></html>".encode()
+    return (
+        f"<html><head><title>{title} - Shop</title></head><body>{MENU}{''.join(parts)}</body></html>".encode()
+    )
 
 
 def of_family(name: str, missing: str, change: str, pages: int, urls: int, seed: int = 0) -> Archive:
@@ -173,7 +175,8 @@ def of_alike(kind: str, written: str, missing: str, change: str, pages: int, see
 
 def _archive(pages: dict[str, int], shown: Shown, change: str, seed: int) -> Archive:
     fetches = [
-        (url, body(shown(page), CHANGES[change], random.Random(f"{seed} {url}"))) for url, page in pages.items()
+        (url, body(shown(page), CHANGES[change], random.Random(f"{seed} {url}")))
+        for url, page in pages.items()
     ]
     return Archive(fetches, pages)
 
@@ -194,9 +197,7 @@ def judged(archive: Archive) -> dict[str, float]:
         write(archive, path)
         rules = undust.learn(arrow_table(undust.read(path)))
     key = rules.compile().key
-    unseen = [
-        (str(page), key(str(normalize(url)))) for url, page in archive.pages.items() if is_held(page)
-    ]
+    unseen = [(str(page), key(str(normalize(url)))) for url, page in archive.pages.items() if is_held(page)]
     removed, lost = removed_and_lost(unseen)
     return {"removed": removed, "lost": lost, "rules": len(list(rules))}
 
@@ -208,7 +209,9 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    ask.add_argument("names", nargs="*", metavar="NAME", help="families and look-alikes; all if none is named")
+    ask.add_argument(
+        "names", nargs="*", metavar="NAME", help="families and look-alikes; all if none is named"
+    )
     ask.add_argument("--pages", type=int, default=PAGES)
     ask.add_argument("--urls", type=int, default=URLS, help="URLs of each page")
     ask.add_argument("--seed", type=int, default=0)
@@ -221,9 +224,12 @@ def main() -> None:
         if told.names and name not in told.names:
             continue
         cells = [
-            judged(of_family(name, missing, change, told.pages, told.urls, told.seed)) for change in told.changes
+            judged(of_family(name, missing, change, told.pages, told.urls, told.seed))
+            for change in told.changes
         ]
-        rows += [{"site": name, "missing": missing, "change": c, **cell} for c, cell in zip(told.changes, cells)]
+        rows += [
+            {"site": name, "missing": missing, "change": c, **cell} for c, cell in zip(told.changes, cells)
+        ]
         print(f"| {name} | {missing} | {' | '.join(map(_cell, cells))} |", flush=True)
     for kind, written in ((kind, written) for kind in ALIKE for written in ALIKE_URLS):
         if told.names and not {kind, written, f"{kind}/{written}"}.intersection(told.names):
@@ -234,7 +240,10 @@ def main() -> None:
                 for change in told.changes
             ]
             site = f"alike: {kind}/{written}"
-            rows += [{"site": site, "missing": missing, "change": c, **cell} for c, cell in zip(told.changes, cells)]
+            rows += [
+                {"site": site, "missing": missing, "change": c, **cell}
+                for c, cell in zip(told.changes, cells)
+            ]
             print(f"| {site} | {missing} | {' | '.join(map(_cell, cells))} |", flush=True)
     if told.json:
         told.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")

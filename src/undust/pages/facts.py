@@ -73,6 +73,11 @@ class Passing(NamedTuple):
     words: Ints
     """Of blocks that say nothing at all."""
 
+    @property
+    def is_any(self) -> bool:
+        """Whether there is any such block."""
+        return len(self.numbers) + len(self.words) > 0
+
 
 @dataclass(frozen=True, eq=False)
 class SiteFacts:
@@ -100,6 +105,7 @@ class SiteFacts:
     """Asked for when pairs of different pages are drawn."""
     earlier: Earlier
     passing: Passing | None = None
+    """What is not compared."""
 
     def __len__(self) -> int:
         return len(self.label)
@@ -199,7 +205,8 @@ def composition_of(
     is_cut = sizes >= MOST_BLOCKS
     last_key[is_cut] = flat[ends[is_cut] - 1] >> KEY_SHIFT
     if passing is not None:
-        flat = np.where(np.isin(flat >> KEY_SHIFT, passing.numbers), flat & ~(DIGITS_MASK << DIGITS_SHIFT), flat)
+        without = flat & ~(DIGITS_MASK << DIGITS_SHIFT)
+        flat = np.where(np.isin(flat >> KEY_SHIFT, passing.numbers), without, flat)
     titles = title.dictionary_encode()
     code = np.asarray(pc.fill_null(titles.indices, -1), np.int64)
     page = _pages(code, digest, sizes > 0)

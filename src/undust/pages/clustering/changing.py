@@ -1,31 +1,36 @@
-"""What changes on pages from fetch to fetch, known from URLs that show one text.
+"""What changes on the pages of a site from fetch to fetch, known from URLs whose pages have one text.
 
-A counter, a clock or a token is a block that many pages have, and never twice with the same digits. One of
-twenty lines, or an advertisement, is a block that many pages have, but not more often beside itself on a page
-of the same text. Both say nothing about which page it is. What is on a page because of the page is there at
-every fetch: of two URLs of it, both have it.
+A counter, a clock or a token is a block that many pages have, and hardly ever twice with the same digits. One
+of twenty lines, or an advertisement, is a block that many pages have, and no more often where the rest of the
+text is the same. Both say nothing about which page it is. What belongs to a page is there at every fetch: of
+two URLs of the page, both have it.
 
-That is seen where URLs of one text differ in nothing but what names no page: random codes and words that each
-URL has for itself, long numbers, names of sessions. Where they differ in a value that others have too
-(`size=36`), what differs on the pages may be due to that, and says nothing.
+This is read where URLs of one text differ in nothing but what names no page: random codes and words that each
+URL has for itself, long numbers, names of sessions, words of which pages show nothing. Where they differ in
+anything else (`size=36`), what differs on the pages may be due to that, and says nothing.
+
+What differs between such URLs more often than by chance tells pages apart: of four sizes of a shoe each is
+there once. Then the codes name pages, and nothing of these pages is taken for a change.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust._core import components
-from undust.pages.clustering.near_copies import candidates
+from undust.pages.clustering.near_copies import ANCHORS, TITLE, candidates
 from undust.pages.clustering.nodes import counted
 from undust.pages.clustering.shapes import mixed
 from undust.pages.facts import Passing, UrlShapes
 from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from undust.pages import SiteEvidence
@@ -33,102 +38,80 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
     Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
     Hashes = NDArray[np.uint64]
 
-ANCHORS = 8
-MOST_ROWS = 20_000
-SHARED, TITLE = 0.6, 0.9
-"""So much of the words, and of the title, pages must share to be looked at as one text."""
-OWN_VALUES = 0.7
-"""A part of URLs is one that each URL has for itself if it has this many values for each URL."""
-PLAIN = 0.5
-"""At most this share of such values may be plain numbers."""
-LEAST_URLS = 10
-"""URLs of one form that say by themselves which of their parts are such."""
-MOST_ALIKE = 50
-"""Pages with one text of which more are a list under many names, and no page with many URLs."""
-FEW, LEAST_TEXTS = 6, 2
-"""Pages with a block of which one may have it twice by chance, and texts on whose pages it must be."""
-SLACK, APART = 2.0, 3.0
-"""Deviations from what is expected by chance."""
-LEAST_VALUES, LEAST_SHOWN, SURELY = 2, 8, 4.0
-"""Values of a parameter, pages with most of them, and deviations of what depends on a value, at least."""
-_NUMBER = r"^[0-9]*$"
-_PLAIN = r"^[0-9]{1,7}$"
+MOST_READ = 5_000
+"""Pages that are read; of a larger site, all pages of some of its texts."""
+ONE_TEXT = 0.6
+"""So much of their words two pages share, what changes included, if they have one text."""
+OWN_VALUES, PLAIN_VALUES = 0.7, 0.5
+"""A part of URLs names no page by itself if it has this many values for each URL, and at most such a share of
+them are plain numbers."""
+URLS_OF_FORM = 10
+"""URLs of one form that show by themselves which of their parts are such."""
+MOST_OF_PAGE = 50
+"""URLs of one page; more of one text are a list under many names."""
+FEW_PAGES, TEXTS_WITH = 6, 2
+"""Pages with a block, up to which none may have it twice by chance, and texts on whose pages it must be."""
+BY_CHANCE, APART, DEPENDS = 2.0, 3.0, 4.0
+"""Standard deviations from what is expected: of a block that changes, at most; of one that tells pages apart,
+and of one that depends on a value, at least."""
+PAGES_OF_VALUE, MOST_PARAMETERS = 8, 20
+"""Pages with most values of a parameter that show whether they depend on it, and parameters looked at."""
+_PLAIN, _NUMBER = r"^[0-9]{1,7}$", r"^[0-9]*$"
 _VISITS = r"(?i)^\?(?:utm_.*|fbclid|gclid|sid|phpsessid|jsessionid|session_?id|session|oscsid|zenid)$"
+_NOTHING = Passing(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def passing_blocks(evidence: SiteEvidence, shapes: Shapes, rows: Ints) -> Passing:
-    """Return what changes from fetch to fetch on the pages of a site."""
-    nothing = Passing(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    block, row = evidence.anchors(rows, ANCHORS)
-    if not len(row):
-        return nothing
-    step = 1 + len(rows) // MOST_ROWS
-    some = block % step == 0
-    pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-    for left, right in candidates(block[some], row[some]):
-        features = evidence.features(left, right)
-        alike = (features[:, 0] >= SHARED) & (features[:, 5] >= TITLE)
-        pairs.append((left[alike], right[alike]))
-    left, right = (np.concatenate(each) for each in zip(*pairs, strict=True))
-    if not len(left):
-        return nothing
-    text = np.asarray(pa.array(components(left, right, len(evidence.facts))))
-    in_text = np.zeros(len(text), np.bool_)
-    in_text[left] = in_text[right] = True
-    rows = np.flatnonzero(in_text)
-    own = _is_own(shapes) | _shows_nowhere(shapes, evidence.facts.blocks, rows, text)[shapes.key]
-    rest = _rests(shapes, ~own)[0]
-    group = np.unique(mixed(text[rows].astype(np.uint64), rest[rows]), return_inverse=True)[1].reshape(-1)
-    alike = np.bincount(group)[group]
-    several = (alike > 1) & (alike <= MOST_ALIKE)
-    return _unrelated(evidence.facts.blocks, rows[several], group[several])
+    """Return what changes from fetch to fetch on the pages of a site.
 
+    Args:
+        evidence: Of the site.
+        shapes: Of its URLs.
+        rows: The pages that may be compared.
 
-def _shows_nowhere(shapes: Shapes, blocks: pa.Array, rows: Ints, text: Ints) -> Bools:
-    """Return of each parameter whether pages show nothing that depends on its values, all of them words.
-
-    A size, a colour or a currency stands on the pages that it is asked for, whatever else differs there; where
-    visitors come from does not.
     """
-    found = np.zeros(len(shapes.key_names), np.bool_)
-    plain = np.asarray(pc.fill_null(pc.match_substring_regex(shapes.value_texts, _NUMBER), True), np.bool_)
-    page, what = _explode(blocks, rows)
-    what = np.unique(what >> DIGITS_SHIFT, return_inverse=True)[1].reshape(-1)
-    page, what, _ = counted(page, what)
-    having = np.bincount(what)
-    inside = np.isin(shapes.row, rows) & shapes.is_named[shapes.key]
-    for key in np.unique(shapes.key[inside]).tolist():
-        entries = np.flatnonzero(inside & (shapes.key == key))
-        if plain[shapes.value[entries]].any():
-            continue
-        value = np.full(len(shapes.skeleton), -1, np.int64)
-        value[shapes.row[entries]] = shapes.value[entries]
-        number = np.unique(value[rows], return_inverse=True)[1].reshape(-1)
-        pages = np.bincount(number)
-        texts = np.bincount(counted(number, text[rows])[0])
-        if len(pages) < LEAST_VALUES or (pages[number] >= LEAST_SHOWN).mean() < OWN_VALUES or (texts < pages / 2).any():
-            continue
-        asked, shown, together = counted(number[page], what)
-        expected = pages[asked] * having[shown] / len(rows)
-        depends = together > expected + SURELY * np.sqrt(expected) + SLACK
-        found[key] = not depends.any()
-    return found
+    blocks = evidence.facts.blocks
+    left, right = _of_one_text(evidence, rows)
+    if not len(left):
+        return _NOTHING
+    text = np.asarray(pa.array(components(left, right, len(evidence.facts))))
+    rows = np.unique(np.concatenate((left, right)))
+    rows = rows[text[rows] % (1 + len(rows) // MOST_READ) == 0]
+    is_own = _is_own(shapes) | _shown_nowhere(shapes, blocks, rows, text)[shapes.key]
+    rest, _ = _rests(shapes, ~is_own)
+    group = _numbered(mixed(text[rows].astype(np.uint64), rest[rows]))
+    urls = np.bincount(group, minlength=1)[group]
+    several = (urls > 1) & (urls <= MOST_OF_PAGE)
+    return _passing(*_taken_apart(blocks, rows[several]), _numbered(group[several]))
 
 
 def neighbours(shapes: Shapes) -> UrlShapes:
     """Return which URLs look alike, and which differ in one value, whatever each URL has for itself."""
-    known = shapes.skeleton, shapes.context, shapes.row
-    own = _is_own(shapes)
-    if not own.any():
-        return UrlShapes(*known)
-    stays = ~own
+    is_own = _is_own(shapes)
+    if not is_own.any():
+        return UrlShapes(shapes.skeleton, shapes.context, shapes.row)
+    stays = ~is_own
     rest, entry = _rests(shapes, stays)
-    key, row = shapes.key[stays].astype(np.uint64), shapes.row[stays]
-    context = np.unique(mixed(rest[row] - entry, key), return_inverse=True)[1].astype(np.int64)
-    more = int(shapes.context.max(initial=-1)) + 1
-    return UrlShapes(shapes.skeleton, np.concatenate((known[1], more + context)), np.concatenate((known[2], row)))
+    row = shapes.row[stays]
+    context = _numbered(mixed(rest[row] - entry, shapes.key[stays].astype(np.uint64)))
+    context = np.concatenate((shapes.context, shapes.context_count + context))
+    return UrlShapes(shapes.skeleton, context, np.concatenate((shapes.row, row)))
+
+
+def _of_one_text(evidence: SiteEvidence, rows: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of rows whose pages share most words and their title, whatever else differs."""
+    block, row = evidence.anchors(rows, ANCHORS)
+    some = block % (1 + len(rows) // MOST_READ) == 0
+    found = [(row[:0], row[:0])]
+    for left, right in candidates(block[some], row[some]):
+        features = evidence.features(left, right)
+        is_one = (features[:, 0] >= ONE_TEXT) & (features[:, 5] >= TITLE)
+        found.append((left[is_one], right[is_one]))
+    left, right = (np.concatenate(each) for each in zip(*found, strict=True))
+    return left, right
 
 
 def _rests(shapes: Shapes, stays: Bools) -> tuple[Hashes, Hashes]:
@@ -140,77 +123,113 @@ def _rests(shapes: Shapes, stays: Bools) -> tuple[Hashes, Hashes]:
 
 
 def _is_own(shapes: Shapes) -> Bools:
-    """Return of each entry whether such values are no names that several URLs share, nor short numbers."""
-    plain = np.asarray(pc.fill_null(pc.match_substring_regex(shapes.value_texts, _PLAIN), True), np.bool_)
-    visit = np.asarray(pc.match_substring_regex(shapes.key_names, _VISITS), np.bool_)
-    urls = np.bincount(shapes.scope)[shapes.scope]
-    by_scope, by_key = (_has_own_values(part, shapes.value, plain) for part in (shapes.scope, shapes.key))
-    return np.where(urls >= LEAST_URLS, by_scope, by_key) | visit[shapes.key]
+    """Return of each entry whether each URL has such a value for itself, or it is known to name a visit."""
+    is_plain = _match(shapes.value_texts, _PLAIN)
+    is_visit = np.asarray(pc.match_substring_regex(shapes.key_names, _VISITS), np.bool_)
+    urls = np.bincount(shapes.scope, minlength=1)[shapes.scope]
+    of_form, of_key = (_has_own_values(part, shapes.value, is_plain) for part in (shapes.scope, shapes.key))
+    return np.asarray(np.where(urls >= URLS_OF_FORM, of_form, of_key) | is_visit[shapes.key], np.bool_)
 
 
 def _has_own_values(part: Ints, value: Ints, is_plain: Bools) -> Bools:
-    """Return of each entry whether the entries of its part have most values once, and few are numbers."""
-    urls = np.bincount(part)
-    parts, _, _ = counted(part, value)
-    values = np.bincount(parts, minlength=len(urls))
+    """Return of each entry whether the entries of its part have most values once, and few plain numbers.
+
+    >>> part, value = np.array([0, 0, 0, 1, 1, 1, 2, 2]), np.array([0, 1, 2, 3, 3, 3, 4, 5])
+    >>> _has_own_values(part, value, np.arange(6) >= 4).tolist()
+    [True, True, True, False, False, False, False, False]
+    """
+    urls = np.bincount(part, minlength=1)
+    values = np.bincount(counted(part, value)[0], minlength=len(urls))
     plain = np.bincount(part, is_plain[value], minlength=len(urls))
-    return np.asarray(((values >= OWN_VALUES * urls) & (plain <= PLAIN * urls))[part], np.bool_)
+    return np.asarray(((values >= OWN_VALUES * urls) & (plain <= PLAIN_VALUES * urls))[part], np.bool_)
 
 
-def _unrelated(blocks: pa.Array, rows: Ints, group: Ints) -> Passing:
-    """Return the blocks that pages of one group do not share more often than chance would have it."""
-    page, flat = _explode(blocks, rows)
-    key, digits = flat >> KEY_SHIFT, flat >> DIGITS_SHIFT & DIGITS_MASK
-    numbered = digits > 0
-    numbers, name_pages = _by_chance(key[numbered], flat[numbered] >> DIGITS_SHIFT, page[numbered], group)
-    rest = np.isin(key, numbers, invert=True)
-    words, tell_apart = _by_chance(key[rest], key[rest], page[rest], group)
-    nothing = np.zeros(0, np.int64)
-    return Passing(nothing, nothing) if name_pages or tell_apart else Passing(numbers, words)
+def _shown_nowhere(shapes: Shapes, blocks: pa.Array, rows: Ints, text: Ints) -> Bools:
+    """Return of each parameter whether pages show nothing that depends on its values, all of them words.
+
+    A size, a colour or a currency stands on the pages that it is asked for; where a visitor comes from does
+    not. It takes several texts with each value to see that.
+    """
+    found = np.zeros(len(shapes.key_names), np.bool_)
+    is_number = _match(shapes.value_texts, _NUMBER)
+    page, block = _taken_apart(blocks, rows)
+    page, shown, _ = counted(page, _numbered(block >> DIGITS_SHIFT))
+    having = np.bincount(shown)
+    for key, entries in _parameters(shapes, rows):
+        if is_number[shapes.value[entries]].any():
+            continue
+        value = np.full(len(shapes.skeleton), -1, np.int64)
+        value[shapes.row[entries]] = shapes.value[entries]
+        number = _numbered(value[rows])
+        pages, texts = np.bincount(number), np.bincount(counted(number, text[rows])[0])
+        is_seen = (pages[number] >= PAGES_OF_VALUE).mean() >= OWN_VALUES and not (texts < pages / 2).any()
+        if len(pages) > 1 and is_seen:
+            asked, what, together = counted(number[page], shown)
+            expected = pages[asked] * having[what] / len(rows)
+            found[key] = not (together > expected + DEPENDS * np.sqrt(expected) + 2).any()
+    return found
 
 
-def _explode(blocks: pa.Array, rows: Ints) -> tuple[Ints, Ints]:
-    """Return the blocks of some pages, and for each the place of its page among them."""
+def _parameters(shapes: Shapes, rows: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield the parameters that most of some URLs have, each with its entries there."""
+    inside = np.flatnonzero(np.isin(shapes.row, rows) & shapes.is_named[shapes.key])
+    urls = np.bincount(shapes.key[inside], minlength=1)
+    often = np.argsort(-urls, kind="stable")[:MOST_PARAMETERS]
+    for key in often[urls[often] >= PAGES_OF_VALUE].tolist():
+        yield key, inside[shapes.key[inside] == key]
+
+
+def _taken_apart(blocks: pa.Array, rows: Ints) -> tuple[Ints, Ints]:
+    """Return the blocks of some pages, and before them for each the place of its page among these."""
     some = blocks.take(pa.array(rows))
     sizes = np.asarray(pc.fill_null(pc.list_value_length(some), 0), np.int64)
     return np.repeat(np.arange(len(rows)), sizes), np.asarray(some.flatten(), np.int64)
 
 
-def _by_chance(key: Ints, what: Ints, page: Ints, group: Ints) -> tuple[Ints, bool]:
-    """Return the keys of which pages of one group have the same only by chance.
+def _passing(page: Ints, block: Ints, group: Ints) -> Passing:
+    """Return the blocks that pages of one group share by chance; none if some tell these pages apart."""
+    if not len(block):
+        return _NOTHING
+    has_digits = block >> DIGITS_SHIFT & DIGITS_MASK > 0
+    with_digits = _by_chance(block[has_digits] >> DIGITS_SHIFT, page[has_digits], group, digits=True)
+    rest = ~np.isin(block >> KEY_SHIFT, with_digits[0])
+    whole = _by_chance(block[rest] >> KEY_SHIFT, page[rest], group, digits=False)
+    return _NOTHING if with_digits[1] or whole[1] else Passing(with_digits[0], whole[0])
 
-    And whether there are others that they have the same of less often than by chance: four sizes of one shoe
-    are four, and whatever leads to them names pages.
+
+def _by_chance(what: Ints, page: Ints, group: Ints, *, digits: bool) -> tuple[Ints, bool]:
+    """Return the keys that pages of one group share by chance, and whether pages share others less than so.
 
     Args:
-        key: What is asked about.
-        what: What must be equal: the key itself, or with its digits.
-        page: Who has it.
-        group: Of each page: its group.
+        what: Keys of blocks, or keys with digits: then these must be equal as well.
+        page: Of each: the page that has it.
+        group: Of each page.
+        digits: Whether keys have digits.
 
     """
-    pages = len(group)
-    each = np.unique(np.stack((key, what, page)), axis=1)
-    key, what, page = each
-    owner = np.unique(key, return_inverse=True)[1].reshape(-1)
-    code = np.unique(what, return_inverse=True)[1].reshape(-1)
-    having = np.bincount(code)
-    together = np.unique(code * (int(group.max(initial=0)) + 1) + group[page], return_inverse=True)[1].reshape(-1)
+    what, page, _ = counted(what, page)
+    key = what >> (KEY_SHIFT - DIGITS_SHIFT) if digits else what
+    keys, owner = np.unique(key, return_inverse=True)
+    code, of_group = _numbered(what), group[page]
+    together = _numbered(code * (int(group.max(initial=0)) + 1) + of_group)
     has_partner = np.bincount(together)[together] > 1
-    # Of those that have this key, where the key alone says nothing; of all pages otherwise.
-    is_word = bool((key == what).all())
-    showing = np.bincount(counted(owner, page)[0])
-    of = np.full(len(key), pages) if is_word else showing[owner]
-    size = np.bincount(group)[group[page]]
-    share = (having[code] - 1) / np.maximum(of - 1, 1)
-    chance = 1 - (1 - np.minimum(share, 1.0)) ** (size - 1)
-    seen, expected = np.bincount(owner, has_partner), np.bincount(owner, chance)
-    rows = np.bincount(owner)
-    groups = np.bincount(np.unique(np.stack((owner, group[page])), axis=1)[0], minlength=len(rows))
-    # Whoever has a partner is one itself.
-    most = np.minimum(expected + SLACK * np.sqrt(2 * expected) + 2, (expected + rows) / 2)
-    unrelated = (seen <= np.where(rows >= FEW, most, 0.0)) & (groups >= LEAST_TEXTS)
-    if is_word:
-        unrelated &= rows <= pages / 2
-    least = expected - APART * np.sqrt(2 * expected) - 1
-    return np.unique(key)[unrelated], bool((seen < least).any())
+    # That pages have a number says nothing of which one; that they have a block is asked of all pages.
+    among = np.bincount(counted(owner, page)[0])[owner] if digits else np.full(len(key), len(group))
+    share = np.minimum((np.bincount(code)[code] - 1) / np.maximum(among - 1, 1), 1.0)
+    chance = 1 - (1 - share) ** (np.bincount(group)[of_group] - 1)
+    having, seen, expected = (np.bincount(owner, each) for each in (np.ones(len(key)), has_partner, chance))
+    texts = np.bincount(counted(owner, of_group)[0])
+    # Whoever has a partner is one: partners come in twos.
+    deviation = np.sqrt(2 * expected)
+    most = np.minimum(expected + BY_CHANCE * deviation + 2, (expected + having) / 2)
+    is_passing = (seen <= np.where(having >= FEW_PAGES, most, 0.0)) & (texts >= TEXTS_WITH)
+    is_passing &= digits | (having <= len(group) / 2)
+    return keys[is_passing], bool((seen < expected - APART * deviation - 1).any())
+
+
+def _match(texts: pa.Array, pattern: str) -> Bools:
+    return np.asarray(pc.fill_null(pc.match_substring_regex(texts, pattern), True), np.bool_)  # noqa: FBT003
+
+
+def _numbered(values: NDArray[np.integer]) -> Ints:
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -43,28 +43,28 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
     """Return how likely pairs of nodes are one page."""
 
     def alike() -> UrlShapes:
-        return neighbours(shapes())
+        found = shapes()
+        return neighbours(found) if facts.has_blocks else UrlShapes(found.skeleton, found.context, found.row)
 
-    facts = SiteEvidence(
-        SiteFacts(
-            shows=nodes.has_content,
-            label=nodes.label,
-            digest=nodes.digest,
-            sketches=nodes.sketches,
-            sketch_row=nodes.sketch_row,
-            blocks=nodes.blocks,
-            title=nodes.title,
-            home=_homes(nodes),
-            has_list=bool(nodes.listed.any()),
-            language=nodes.language,
-            shapes=alike,
-            earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language),
-        )
+    facts = SiteFacts(
+        shows=nodes.has_content,
+        label=nodes.label,
+        digest=nodes.digest,
+        sketches=nodes.sketches,
+        sketch_row=nodes.sketch_row,
+        blocks=nodes.blocks,
+        title=nodes.title,
+        home=_homes(nodes),
+        has_list=bool(nodes.listed.any()),
+        language=nodes.language,
+        shapes=alike,
+        earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language),
     )
+    evidence = SiteEvidence(facts)
     if not facts.has_blocks:
-        return facts
-    passing = passing_blocks(facts, shapes(), np.flatnonzero(nodes.has_content))
-    return SiteEvidence(replace(facts.facts, passing=passing))
+        return evidence
+    passing = passing_blocks(evidence, shapes(), np.flatnonzero(nodes.has_content))
+    return SiteEvidence(replace(facts, passing=passing)) if passing.is_any else evidence
 
 
 def _homes(nodes: Nodes) -> Ints:
