@@ -4,13 +4,13 @@
     python -m bench.raw.families session_path --changes all   one family
     python -m bench.raw.families --urls 2 --json out.json     two URLs a page, figures to a file
 
-A site is written as a WARC, each URL fetched once, and learned from on half of its pages. "removed" and "lost"
-are counted by key on the other half. The part of the URL that does not matter is missing in one URL of each
+A site is written as a WARC, each URL fetched once, and learned from on half of its pages. "removed" and
+"lost" are counted by key on the other half. The part of the URL that does not matter is missing in one URL of each
 page, or never.
 
 Below are look-alikes: sites whose pages differ in a number, a price, a date, a word of the title or a short
 text and in nothing else, with the same changes on top. Each page also has a session id, which a rule may
-remove; no rule may merge two pages.
+remove, or a single URL; no rule may merge two pages.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ CHANGES: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("counter", "clock", "relative_time", "token", "rotating", "ads")},
     "all": ("counter", "clock", "relative_time", "token", "rotating", "ads"),
 }
-NEVER, SOMETIMES = "never", "sometimes"
-"""How often the part that does not matter is missing."""
+NEVER, SOMETIMES, ALONE = "never", "sometimes", "alone"
+"""How often the part that does not matter is missing; a page that is alone has one URL, without it."""
 _MONTHS = ("January", "March", "May", "August", "October", "December")
 
 
@@ -129,6 +129,16 @@ ALIKE_URLS: dict[str, Callable[[int], str]] = {
 """How URLs of such pages name them: also by what elsewhere does not matter."""
 
 
+class Setting(NamedTuple):
+    """What sites of one sort differ in."""
+
+    missing: str = NEVER
+    change: str = "none"
+    pages: int = PAGES
+    urls: int = URLS
+    seed: int = 0
+
+
 class Archive(NamedTuple):
     """What a site answers, and which page each URL shows."""
 
@@ -146,36 +156,37 @@ def body(shown: tuple[str, list[str]], changes: tuple[str, ...], fetch: random.R
     )
 
 
-def of_family(name: str, missing: str, change: str, pages: int, urls: int, seed: int = 0) -> Archive:
+def of_family(name: str, told: Setting) -> Archive:
     """Return a site of one family whose pages change."""
     found: dict[str, int] = {}
-    for page in range(pages):
-        chance = random.Random(f"{name} {seed} {page}")
+    for page in range(told.pages):
+        chance = random.Random(f"{name} {told.seed} {page}")
         some: dict[str, None] = {}
-        if missing == SOMETIMES:
+        if told.missing == SOMETIMES:
             some[FAMILIES[name](chance, page)[1]] = None
-        while len(some) < urls:
+        while len(some) < told.urls:
             some[FAMILIES[name](chance, page)[0]] = None
         found |= dict.fromkeys((f"{SITE}{path}" for path in some), page)
-    return _archive(found, _article, change, seed)
+    return _archive(found, _article, told)
 
 
-def of_alike(kind: str, written: str, missing: str, change: str, pages: int, seed: int = 0) -> Archive:
-    """Return a site of pages that look alike, each with a session id that is missing sometimes or never."""
+def of_alike(name: str, told: Setting) -> Archive:
+    """Return a site of pages that look alike, with a session id that is missing once or never, or alone."""
+    kind, _, written = name.partition("/")
     found: dict[str, int] = {}
-    for page in range(pages):
-        chance = random.Random(f"{kind} {seed} {page}")
+    for page in range(told.pages):
+        chance = random.Random(f"{kind} {told.seed} {page}")
         path = ALIKE_URLS[written](page)
-        some = [f"{path}&sid={code(chance)}" for _ in range(2)]
-        if missing == SOMETIMES:
-            some[0] = path
+        some = [f"{path}&sid={code(chance)}" for _ in range(told.urls if told.missing != ALONE else 0)]
+        if told.missing != NEVER:
+            some[:1] = [path]
         found |= dict.fromkeys((f"{SITE}{each}" for each in some), page)
-    return _archive(found, ALIKE[kind], change, seed)
+    return _archive(found, ALIKE[kind], told)
 
 
-def _archive(pages: dict[str, int], shown: Shown, change: str, seed: int) -> Archive:
+def _archive(pages: dict[str, int], shown: Shown, told: Setting) -> Archive:
     fetches = [
-        (url, body(shown(page), CHANGES[change], random.Random(f"{seed} {url}")))
+        (url, body(shown(page), CHANGES[told.change], random.Random(f"{told.seed} {url}")))
         for url, page in pages.items()
     ]
     return Archive(fetches, pages)
@@ -218,33 +229,19 @@ def main() -> None:
     ask.add_argument("--changes", nargs="*", default=list(CHANGES), choices=list(CHANGES))
     ask.add_argument("--json", type=Path, help="write the figures to this file too")
     told = ask.parse_args()
+    sites = [(name, missing, of_family) for name in FAMILIES for missing in (NEVER, SOMETIMES)]
+    alike = [f"{kind}/{written}" for kind in ALIKE for written in ALIKE_URLS]
+    sites += [(name, missing, of_alike) for name in alike for missing in (NEVER, SOMETIMES, ALONE)]
     rows = []
     print(f"| site | missing | {' | '.join(told.changes)} |\n| --- | --- |{' ---: |' * len(told.changes)}")
-    for name, missing in ((name, missing) for name in FAMILIES for missing in (NEVER, SOMETIMES)):
-        if told.names and name not in told.names:
+    for name, missing, made in sites:
+        if told.names and not {name, *name.split("/")}.intersection(told.names):
             continue
-        cells = [
-            judged(of_family(name, missing, change, told.pages, told.urls, told.seed))
-            for change in told.changes
-        ]
-        rows += [
-            {"site": name, "missing": missing, "change": c, **cell} for c, cell in zip(told.changes, cells)
-        ]
+        cells = []
+        for change in told.changes:
+            cells.append(judged(made(name, Setting(missing, change, told.pages, told.urls, told.seed))))
+            rows.append({"site": name, "missing": missing, "change": change, **cells[-1]})
         print(f"| {name} | {missing} | {' | '.join(map(_cell, cells))} |", flush=True)
-    for kind, written in ((kind, written) for kind in ALIKE for written in ALIKE_URLS):
-        if told.names and not {kind, written, f"{kind}/{written}"}.intersection(told.names):
-            continue
-        for missing in (NEVER, SOMETIMES):
-            cells = [
-                judged(of_alike(kind, written, missing, change, told.pages, told.seed))
-                for change in told.changes
-            ]
-            site = f"alike: {kind}/{written}"
-            rows += [
-                {"site": site, "missing": missing, "change": c, **cell}
-                for c, cell in zip(told.changes, cells)
-            ]
-            print(f"| {site} | {missing} | {' | '.join(map(_cell, cells))} |", flush=True)
     if told.json:
         told.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 

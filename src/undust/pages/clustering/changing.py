@@ -232,4 +232,4 @@ def _match(texts: pa.Array, pattern: str) -> Bools:
 
 
 def _numbered(values: NDArray[np.integer]) -> Ints:
-    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), np.int64)
