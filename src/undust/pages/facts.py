@@ -66,17 +66,33 @@ class Earlier(NamedTuple):
 
 
 class Passing(NamedTuple):
-    """What says nothing about which page it is, because it changes from fetch to fetch; keys of blocks."""
+    """What the fetches of a page have in common, and what they have not; keys of blocks."""
 
     numbers: Ints
-    """Of blocks whose digits say nothing."""
+    """Of blocks whose digits change from fetch to fetch, and say nothing."""
     words: Ints
     """Of blocks that say nothing at all."""
+    lasting: Ints
+    """Of blocks whose digits stay at every fetch of a page: they say as much as words."""
 
     @property
     def is_any(self) -> bool:
         """Whether there is any such block."""
-        return len(self.numbers) + len(self.words) > 0
+        return any(map(len, self))
+
+    def compared(self, blocks: Ints, row: Ints) -> tuple[Ints, Ints]:
+        """Return the blocks of rows as they are compared, in order, and the row of each."""
+        key, digits = blocks >> KEY_SHIFT, blocks >> DIGITS_SHIFT & DIGITS_MASK
+        names = np.isin(key, self.lasting) & (digits > 0)
+        without = blocks & ~(DIGITS_MASK << DIGITS_SHIFT)
+        named = ((key + digits * _SPREAD) * _SPREAD & ALL_KEPT - 1) << KEY_SHIFT | without & (
+            1 << KEY_SHIFT
+        ) - 1
+        found = np.where(names, named, np.where(np.isin(key, self.numbers), without, blocks))
+        stays = ~np.isin(key, self.words)
+        found, row = found[stays], row[stays]
+        order = np.lexsort((found, row))
+        return found[order], row[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +121,7 @@ class SiteFacts:
     """Asked for when pairs of different pages are drawn."""
     earlier: Earlier
     passing: Passing | None = None
-    """What is not compared."""
+    """What is compared in another way than other blocks."""
 
     def __len__(self) -> int:
         return len(self.label)
@@ -205,8 +221,7 @@ def composition_of(
     is_cut = sizes >= MOST_BLOCKS
     last_key[is_cut] = flat[ends[is_cut] - 1] >> KEY_SHIFT
     if passing is not None:
-        without = flat & ~(DIGITS_MASK << DIGITS_SHIFT)
-        flat = np.where(np.isin(flat >> KEY_SHIFT, passing.numbers), without, flat)
+        flat, row = passing.compared(flat, row)
     titles = title.dictionary_encode()
     code = np.asarray(pc.fill_null(titles.indices, -1), np.int64)
     page = _pages(code, digest, sizes > 0)
@@ -215,8 +230,6 @@ def composition_of(
     numbers = np.zeros(len(flat))
     numbers[has_digits] = _rarity(flat[has_digits] >> DIGITS_SHIFT, page[row[has_digits]])
     kept = (weights > 0) | (numbers > 0)
-    if passing is not None:
-        kept &= ~np.isin(flat >> KEY_SHIFT, passing.words)
     sizes = np.bincount(row[kept], minlength=len(sizes))
     first_word, words, word_weights = _title_words(titles.dictionary, code)
     return Composition(

@@ -102,7 +102,9 @@ def test_a_number_that_two_urls_of_a_page_share_is_compared() -> None:
     (found,) = undust.find_duplicates(pa.Table.from_pylist(rows))
     pairs, urls = found.evidence_of_pairs, found.node_urls.to_pylist()
     assert found.cluster_count >= 120
-    left, right = ([urls.index(rows[at]["url"]) for at in some] for some in (range(0, 240, 6), range(2, 240, 6)))
+    left, right = (
+        [urls.index(rows[at]["url"]) for at in some] for some in (range(0, 240, 6), range(2, 240, 6))
+    )
     assert (pairs.ratios(left, right) < 2).all()
 
 

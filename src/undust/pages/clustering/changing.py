@@ -15,7 +15,7 @@ there once. Then the codes name pages, and nothing of these pages is taken for a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -54,6 +54,9 @@ MOST_OF_PAGE = 50
 """URLs of one page; more of one text are a list under many names."""
 FEW_PAGES, TEXTS_WITH = 6, 2
 """Pages with a block, up to which none may have it twice by chance, and texts on whose pages it must be."""
+ALWAYS, LASTING_TEXTS = 0.98, 10
+"""Share of the pages with a number of which another of the group must have the same, and texts with it, for
+it to stay at every fetch."""
 BY_CHANCE, APART, DEPENDS = 2.0, 3.0, 4.0
 """Standard deviations from what is expected: of a block that changes, at most; of one that tells pages apart,
 and of one that depends on a value, at least."""
@@ -61,7 +64,8 @@ PAGES_OF_VALUE, MOST_PARAMETERS = 8, 20
 """Pages with most values of a parameter that show whether they depend on it, and parameters looked at."""
 _PLAIN, _NUMBER = r"^[0-9]{1,7}$", r"^[0-9]*$"
 _VISITS = r"(?i)^\?(?:utm_.*|fbclid|gclid|sid|phpsessid|jsessionid|session_?id|session|oscsid|zenid)$"
-_NOTHING = Passing(np.zeros(0, np.int64), np.zeros(0, np.int64))
+_NO_KEYS = np.zeros(0, np.int64)
+_NOTHING = Passing(_NO_KEYS, _NO_KEYS, _NO_KEYS)
 
 
 def passing_blocks(evidence: SiteEvidence, shapes: Shapes, rows: Ints) -> Passing:
@@ -192,13 +196,26 @@ def _passing(page: Ints, block: Ints, group: Ints) -> Passing:
         return _NOTHING
     has_digits = block >> DIGITS_SHIFT & DIGITS_MASK > 0
     with_digits = _by_chance(block[has_digits] >> DIGITS_SHIFT, page[has_digits], group, digits=True)
-    rest = ~np.isin(block >> KEY_SHIFT, with_digits[0])
+    rest = ~np.isin(block >> KEY_SHIFT, with_digits.by_chance)
     whole = _by_chance(block[rest] >> KEY_SHIFT, page[rest], group, digits=False)
-    return _NOTHING if with_digits[1] or whole[1] else Passing(with_digits[0], whole[0])
+    if with_digits.tell_apart or whole.tell_apart:
+        return _NOTHING._replace(lasting=with_digits.lasting)
+    return Passing(with_digits.by_chance, whole.by_chance, with_digits.lasting)
 
 
-def _by_chance(what: Ints, page: Ints, group: Ints, *, digits: bool) -> tuple[Ints, bool]:
-    """Return the keys that pages of one group share by chance, and whether pages share others less than so.
+class _Shared(NamedTuple):
+    """How pages of one group share blocks."""
+
+    by_chance: Ints
+    """Keys that they share no more often than pages of different groups do."""
+    lasting: Ints
+    """Keys that they share always, with digits that few pages of different groups share."""
+    tell_apart: bool
+    """Whether they share any less often than by chance."""
+
+
+def _by_chance(what: Ints, page: Ints, group: Ints, *, digits: bool) -> _Shared:
+    """Return which keys pages of one group share by chance, and which always.
 
     Args:
         what: Keys of blocks, or keys with digits: then these must be equal as well.
@@ -224,7 +241,8 @@ def _by_chance(what: Ints, page: Ints, group: Ints, *, digits: bool) -> tuple[In
     most = np.minimum(expected + BY_CHANCE * deviation + 2, (expected + having) / 2)
     is_passing = (seen <= np.where(having >= FEW_PAGES, most, 0.0)) & (texts >= TEXTS_WITH)
     is_passing &= digits | (having <= len(group) / 2)
-    return keys[is_passing], bool((seen < expected - APART * deviation - 1).any())
+    is_lasting = (seen >= ALWAYS * having) & (expected <= having / 2) & (texts >= LASTING_TEXTS)
+    return _Shared(keys[is_passing], keys[is_lasting], bool((seen < expected - APART * deviation - 1).any()))
 
 
 def _match(texts: pa.Array, pattern: str) -> Bools:
