@@ -5,8 +5,8 @@
     python -m bench.raw.families --urls 2 --json out.json     two URLs a page, figures to a file
 
 A site is written as a WARC, each URL fetched once, and learned from on half of its pages. "removed" and
-"lost" are counted by key on the other half. The part of the URL that does not matter is missing in one URL of each
-page, or never.
+"lost" are counted by key on the other half. The part of the URL that does not matter is missing in one URL
+of each page, or never.
 
 Below are look-alikes: sites whose pages differ in a number, a price, a date, a word of the title or a short
 text and in nothing else, with the same changes on top. Each page also has a session id, which a rule may

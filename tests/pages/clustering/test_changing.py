@@ -115,7 +115,7 @@ def test_neighbours_whatever_each_url_has_for_itself() -> None:
     shapes = Shapes.of(pa.array(urls))
     assert (np.bincount(shapes.context) == 1).all()
     found = neighbours(shapes)
-    together = {}
+    together: dict[int, list[int]] = {}
     for context, at in zip(found.context.tolist(), found.context_row.tolist(), strict=True):
         together.setdefault(context, []).append(at)
     assert [0, 1] in together.values()

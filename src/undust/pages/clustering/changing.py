@@ -57,6 +57,8 @@ FEW_PAGES, TEXTS_WITH = 6, 2
 ALWAYS, LASTING_TEXTS = 0.98, 10
 """Share of the pages with a number of which another of the group must have the same, and texts with it, for
 it to stay at every fetch."""
+MOST_LASTING = 16
+"""Such numbers that are looked at, those of most pages."""
 BY_CHANCE, APART, DEPENDS = 2.0, 3.0, 4.0
 """Standard deviations from what is expected: of a block that changes, at most; of one that tells pages apart,
 and of one that depends on a value, at least."""
@@ -242,7 +244,8 @@ def _by_chance(what: Ints, page: Ints, group: Ints, *, digits: bool) -> _Shared:
     is_passing = (seen <= np.where(having >= FEW_PAGES, most, 0.0)) & (texts >= TEXTS_WITH)
     is_passing &= digits | (having <= len(group) / 2)
     is_lasting = (seen >= ALWAYS * having) & (expected <= having / 2) & (texts >= LASTING_TEXTS)
-    return _Shared(keys[is_passing], keys[is_lasting], bool((seen < expected - APART * deviation - 1).any()))
+    often = np.flatnonzero(is_lasting)[np.argsort(-having[is_lasting], kind="stable")][:MOST_LASTING]
+    return _Shared(keys[is_passing], keys[often], bool((seen < expected - APART * deviation - 1).any()))
 
 
 def _match(texts: pa.Array, pattern: str) -> Bools:
