@@ -52,14 +52,14 @@ URLS_OF_FORM = 10
 """URLs of one form that show by themselves which of their parts are such."""
 MOST_OF_PAGE = 50
 """URLs of one page; more of one text are a list under many names."""
-FEW_PAGES, TEXTS_WITH = 6, 2
+PAGES_WITH, TEXTS_WITH = 6, 2
 """Pages with a block, up to which none may have it twice by chance, and texts on whose pages it must be."""
-ALWAYS, LASTING_TEXTS = 0.98, 10
+STAYING, LASTING_TEXTS = 0.98, 10
 """Share of the pages with a number of which another of the group must have the same, and texts with it, for
 it to stay at every fetch."""
 MOST_LASTING = 16
 """Such numbers that are looked at, those of most pages."""
-BY_CHANCE, APART, DEPENDS = 2.0, 3.0, 4.0
+CHANCE, APART, DEPENDS = 2.0, 3.0, 4.0
 """Standard deviations from what is expected: of a block that changes, at most; of one that tells pages apart,
 and of one that depends on a value, at least."""
 PAGES_OF_VALUE, MOST_PARAMETERS = 8, 20
@@ -240,10 +240,10 @@ def _by_chance(what: Ints, page: Ints, group: Ints, *, digits: bool) -> _Shared:
     texts = np.bincount(counted(owner, of_group)[0])
     # Whoever has a partner is one: partners come in twos.
     deviation = np.sqrt(2 * expected)
-    most = np.minimum(expected + BY_CHANCE * deviation + 2, (expected + having) / 2)
-    is_passing = (seen <= np.where(having >= FEW_PAGES, most, 0.0)) & (texts >= TEXTS_WITH)
+    most = np.minimum(expected + CHANCE * deviation + 2, (expected + having) / 2)
+    is_passing = (seen <= np.where(having >= PAGES_WITH, most, 0.0)) & (texts >= TEXTS_WITH)
     is_passing &= digits | (having <= len(group) / 2)
-    is_lasting = (seen >= ALWAYS * having) & (expected <= having / 2) & (texts >= LASTING_TEXTS)
+    is_lasting = (seen >= STAYING * having) & (expected <= having / 2) & (texts >= LASTING_TEXTS)
     often = np.flatnonzero(is_lasting)[np.argsort(-having[is_lasting], kind="stable")][:MOST_LASTING]
     return _Shared(keys[is_passing], keys[often], bool((seen < expected - APART * deviation - 1).any()))
 
