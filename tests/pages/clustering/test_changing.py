@@ -120,3 +120,14 @@ def test_neighbours_whatever_each_url_has_for_itself() -> None:
         together.setdefault(context, []).append(at)
     assert [0, 1] in together.values()
     assert list(range(0, 24, 2)) in together.values()
+
+
+def test_urls_that_differ_in_sessions_alone_are_no_neighbours() -> None:
+    """They may be one page: as an example of two they would say that nothing can be told apart."""
+    codes = [f"{random.Random(at).getrandbits(40):010x}" for at in range(20)]
+    urls = [f"http://a.test/v?id={at}{more}" for at in range(20) for more in ("", f"&s={codes[at]}")]
+    found = neighbours(Shapes.of(pa.array(urls)))
+    together: dict[int, set[int]] = {}
+    for context, at in zip(found.context.tolist(), found.context_row.tolist(), strict=True):
+        together.setdefault(context, set()).add(at)
+    assert not [some for some in together.values() if {0, 1} <= some]

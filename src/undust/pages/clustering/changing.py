@@ -102,9 +102,12 @@ def neighbours(shapes: Shapes) -> UrlShapes:
     stays = ~is_own
     rest, entry = _rests(shapes, stays)
     row = shapes.row[stays]
-    context = _numbered(mixed(rest[row] - entry, shapes.key[stays].astype(np.uint64)))
+    # URLs that differ in no other value are no neighbours: one of them stands for all.
+    is_first = np.zeros(len(rest), np.bool_)
+    is_first[np.unique(rest, return_index=True)[1]] = True
+    context = _numbered(mixed(rest[row] - entry, shapes.key[stays].astype(np.uint64)))[is_first[row]]
     context = np.concatenate((shapes.context, shapes.context_count + context))
-    return UrlShapes(shapes.skeleton, context, np.concatenate((shapes.row, row)))
+    return UrlShapes(shapes.skeleton, context, np.concatenate((shapes.row, row[is_first[row]])))
 
 
 def _of_one_text(evidence: SiteEvidence, rows: Ints) -> tuple[Ints, Ints]:
