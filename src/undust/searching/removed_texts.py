@@ -337,7 +337,7 @@ def may_name_versions(effect: EditEffect) -> bool:
     version of it.
     """
     group_of = dict(zip(effect.left.tolist(), effect.group.tolist(), strict=True))
-    # A part that is never missing stands in the URL that others come under, too.
+    # A part that is never missing is in the URL that others come under, too.
     group_of |= zip(effect.right.tolist(), effect.group.tolist(), strict=True)
     numbers = [
         (tuple(sorted(part.text for part in parts)), group)

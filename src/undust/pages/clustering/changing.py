@@ -9,7 +9,7 @@ This is read where URLs of one text differ in nothing but what names no page: ra
 URL has for itself, long numbers, names of sessions, words of which pages show nothing. Where they differ in
 anything else (`size=36`), what differs on the pages may be due to that, and says nothing.
 
-What differs between such URLs more often than by chance tells pages apart: of four sizes of a shoe each is
+What differs between such URLs more often than by chance distinguishes pages: of four sizes of a shoe each is
 there once. Then the codes name pages, and nothing of these pages is taken for a change.
 """
 
@@ -60,7 +60,7 @@ it to stay at every fetch."""
 MOST_LASTING = 16
 """Such numbers that are looked at, those of most pages."""
 CHANCE, APART, DEPENDS = 2.0, 3.0, 4.0
-"""Standard deviations from what is expected: of a block that changes, at most; of one that tells pages apart,
+"""Standard deviations from what is expected: of a block that changes, at most; of one that distinguishes pages,
 and of one that depends on a value, at least."""
 PAGES_OF_VALUE, MOST_PARAMETERS = 8, 20
 """Pages with most values of a parameter that show whether they depend on it, and parameters looked at."""
@@ -102,7 +102,7 @@ def neighbours(shapes: Shapes) -> UrlShapes:
     stays = ~is_own
     rest, entry = _rests(shapes, stays)
     row = shapes.row[stays]
-    # URLs that differ in no other value are no neighbours: one of them stands for all.
+    # URLs that differ in no other value do not count as neighbours: one of them stands for all.
     is_first = np.zeros(len(rest), np.bool_)
     is_first[np.unique(rest, return_index=True)[1]] = True
     context = _numbered(mixed(rest[row] - entry, shapes.key[stays].astype(np.uint64)))[is_first[row]]
@@ -156,7 +156,7 @@ def _has_own_values(part: Ints, value: Ints, is_plain: Bools) -> Bools:
 def _shown_nowhere(shapes: Shapes, blocks: pa.Array, rows: Ints, text: Ints) -> Bools:
     """Return of each parameter whether pages show nothing that depends on its values, all of them words.
 
-    A size, a colour or a currency stands on the pages that it is asked for; where a visitor comes from does
+    A size, a colour or a currency is on the pages that it is asked for; where a visitor comes from does
     not. It takes several texts with each value to see that.
     """
     found = np.zeros(len(shapes.key_names), np.bool_)
@@ -196,7 +196,7 @@ def _taken_apart(blocks: pa.Array, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _passing(page: Ints, block: Ints, group: Ints) -> Passing:
-    """Return the blocks that pages of one group share by chance; none if some tell these pages apart."""
+    """Return the blocks that pages of one group share by chance; none if some distinguish these pages."""
     if not len(block):
         return _NOTHING
     has_digits = block >> DIGITS_SHIFT & DIGITS_MASK > 0
@@ -241,7 +241,7 @@ def _by_chance(what: Ints, page: Ints, group: Ints, *, digits: bool) -> _Shared:
     chance = 1 - (1 - share) ** (np.bincount(group)[of_group] - 1)
     having, seen, expected = (np.bincount(owner, each) for each in (np.ones(len(key)), has_partner, chance))
     texts = np.bincount(counted(owner, of_group)[0])
-    # Whoever has a partner is one: partners come in twos.
+    # A partner of a page has that page as its own: partners come in twos.
     deviation = np.sqrt(2 * expected)
     most = np.minimum(expected + CHANCE * deviation + 2, (expected + having) / 2)
     is_passing = (seen <= np.where(having >= PAGES_WITH, most, 0.0)) & (texts >= TEXTS_WITH)
