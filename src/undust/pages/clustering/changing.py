@@ -60,8 +60,8 @@ it to stay at every fetch."""
 MOST_LASTING = 16
 """Such numbers that are looked at, those of most pages."""
 CHANCE, APART, DEPENDS = 2.0, 3.0, 4.0
-"""Standard deviations from what is expected: of a block that changes, at most; of one that distinguishes pages,
-and of one that depends on a value, at least."""
+"""Standard deviations from what is expected: of a block that changes, at most; of one that distinguishes
+pages, and of one that depends on a value, at least."""
 PAGES_OF_VALUE, MOST_PARAMETERS = 8, 20
 """Pages with most values of a parameter that show whether they depend on it, and parameters looked at."""
 _PLAIN, _NUMBER = r"^[0-9]{1,7}$", r"^[0-9]*$"
