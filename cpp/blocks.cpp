@@ -11,16 +11,24 @@ constexpr std::uint64_t kBlockFactor = 0xD6E8FEB86659FD93u;
 constexpr std::uint64_t kCutMask = 3;
 // Blocks that wait before those with the largest numbers are left out.
 constexpr std::size_t kMostWaiting = 16 * kMostBlocks;
+// Characters of a token, and numbers inside it, at least.
+constexpr std::size_t kShortestToken = 12, kNumbersOfToken = 2;
 
 // A word, its digits apart.
 struct Word {
-  std::uint64_t text = kWordSeed, digits = kWordSeed;
+  std::uint64_t text = kWordSeed, digits = kWordSeed, whole = kWordSeed;
+  std::size_t length = 0, numbers = 0;
   bool is_in_number = false;
 
   [[nodiscard]] bool is_empty() const { return text == kWordSeed; }
+  // A token or a checksum: long, with digits here and there. All of it counts as one number.
+  [[nodiscard]] bool is_token() const { return length >= kShortestToken && numbers >= kNumbersOfToken && length > numbers; }
 
   void add(unsigned char byte) {
     const bool is_digit = byte >= '0' && byte <= '9';
+    whole = (whole ^ byte) * kWordFactor;
+    ++length;
+    numbers += is_digit && !is_in_number;
     if (is_digit) digits = (digits ^ byte) * kWordFactor;
     if (!is_digit || !is_in_number) text = (text ^ (is_digit ? '0' : byte)) * kWordFactor;
     if (!is_digit && is_in_number) digits = (digits ^ ' ') * kWordFactor;
@@ -34,6 +42,10 @@ class Cutter {
 
   void end_word() {
     if (word_.is_empty()) return;
+    if (word_.is_token()) {
+      word_.digits = word_.whole;
+      word_.text = (kWordSeed ^ '0') * kWordFactor;
+    }
     const std::uint64_t hash = mix(word_.text);
     text_ = text_ * kBlockFactor + hash;
     if (word_.digits != kWordSeed) digits_ = digits_ * kBlockFactor + mix(word_.digits);

@@ -6,7 +6,7 @@ import re
 
 from tests.oracles.sketch import MASK, SHINGLE_FACTOR, WORD_FACTOR, WORD_SEED, mixed, words
 
-MOST_BLOCKS, MOST_WORDS = 256, 12
+MOST_BLOCKS, MOST_WORDS, SHORTEST_TOKEN = 256, 12, 12
 
 
 def blocks(parts: list[str]) -> list[int]:
@@ -30,7 +30,12 @@ def _runs(some: list[str]) -> list[list[str]]:
     return [run for run in found if run]
 
 
+def _is_token(word: str) -> bool:
+    return len(word.encode()) >= SHORTEST_TOKEN and len(re.findall("[0-9]+", word)) > 1
+
+
 def _text_hash(word: str) -> int:
+    word = "0" if _is_token(word) else word
     return mixed(_fnv(re.sub("[0-9]+", "0", word).encode()))
 
 
@@ -42,6 +47,8 @@ def _digits(run: list[str]) -> int:
 def _number_hash(word: str) -> int | None:
     if not re.search("[0-9]", word):
         return None
+    if _is_token(word):
+        return mixed(_fnv(word.encode()))
     return mixed(_fnv(re.sub("[^0-9]+", " ", re.sub("^[^0-9]+", "", word)).encode()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,6 +72,17 @@ def test_numbers_are_apart_from_words() -> None:
     assert [block >> KEY_SHIFT for block in ours] == [block >> KEY_SHIFT for block in theirs]
     digits = [{block >> DIGITS_SHIFT & DIGITS_MASK for block in side} - {0} for side in (ours, theirs)]
     assert digits[0] != digits[1]
+
+
+@pytest.mark.parametrize("token", ["9f86d081884c7d65", "d081884c7d659a2f", "abc1def2ghi3"])
+def test_a_token_is_a_number(token: str) -> None:
+    """Two texts that differ in a token have blocks of the same words and other digits; a code has words."""
+    ours, theirs = (found(f"<p>request {each} of you") for each in (token, "5feceb66ffc86f38"))
+    assert [block >> KEY_SHIFT for block in ours] == [block >> KEY_SHIFT for block in theirs]
+    assert ours != theirs
+    assert ours == oracle.blocks([f"request {token} of you"])
+    short = found("<p>request b1c2d3 of you")
+    assert {block >> KEY_SHIFT for block in short} != {block >> KEY_SHIFT for block in ours}
 
 
 def test_forms_show_what_a_reader_sees() -> None:

@@ -12,7 +12,7 @@ import pytest
 import undust
 from undust.edits import making
 from undust.judging import KeyState, Site, effects
-from undust.judging.effect import SUPPORTS
+from undust.judging.effect import SUPPORTS, transition
 from undust.searching import learn_site
 from undust.searching.likely import Guess
 from undust.searching.removed_texts import (
@@ -28,18 +28,21 @@ if TYPE_CHECKING:
     from undust.judging import EditEffect
 
 
+def labelled(pages: dict[str, str]) -> pa.Table:
+    """URLs with the names of their pages."""
+    return pa.table({"url": list(pages), "cluster": list(pages.values())})
+
+
 def effect_of(edit: Edit, pages: dict[str, str]) -> EditEffect:
     """What an edit does to labelled URLs."""
-    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
-    (found,) = undust.find_duplicates(table)
+    (found,) = undust.find_duplicates(labelled(pages))
     (effect,) = effects(KeyState(Site.of(found)), [edit])
     return effect
 
 
 def learned(pages: dict[str, str]) -> undust.Canonicalizer:
     """What is learned of labelled URLs."""
-    table = pa.table({"url": list(pages), "cluster": list(pages.values())})
-    (found,) = undust.find_duplicates(table)
+    (found,) = undust.find_duplicates(labelled(pages))
     return undust.RuleSet(learn_site(found).rules).compile()
 
 
@@ -90,6 +93,25 @@ def test_parts_that_nobody_saw_vary_are_named(edit: Edit, tails: tuple[str, ...]
 def test_a_number_of_one_page_may_name_a_version(tails: tuple[str, ...], *, may: bool) -> None:
     """Several numbers of one page, or one number of several pages, are no versions; nor is a time."""
     assert may_name_versions(effect_of(making.dropped("rev"), with_tails(*tails))) is may
+
+
+@pytest.mark.parametrize(
+    ("tails", "may"),
+    [
+        (("?rev=9{n}", "?rev=7{n}"), False),
+        (("?rev=x{n}", "?rev=y{n}"), False),
+        (("", "?rev=9{n}"), True),
+    ],
+)
+def test_a_part_that_is_never_missing_is_read_on_both_sides(tails: tuple[str, ...], *, may: bool) -> None:
+    """Two numbers of one page are two, and words are no numbers; a mask is judged as it is tried and kept."""
+    (found,) = undust.find_duplicates(labelled(with_tails(*tails)))
+    edit = making.masked("rev") if all(tails) else making.dropped("rev")
+    bare = KeyState(Site.of(found))
+    (tried,) = effects(bare, [edit])
+    kept = transition(bare, KeyState(bare.site, (edit,)), edit)
+    assert tried.saved == kept.saved == 20
+    assert may_name_versions(tried) is may_name_versions(kept) is may
 
 
 def test_what_is_removed_is_told_by_name() -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from undust._core import Evidence
 from undust.pages.facts import (
@@ -36,7 +37,7 @@ from undust.pages.facts import (
     share_ratio,
     shipped,
 )
-from undust.reading.text import KEY_SHIFT, WORDS_MASK
+from undust.reading.text import DIGITS_MASK, DIGITS_SHIFT, KEY_SHIFT, WORDS_MASK
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -59,6 +60,8 @@ LANGUAGE_SAME, LANGUAGE_OTHER = 0.03, 0.6
 RELIABLE = 0.8
 """Share of the pairs that the site sends to one place which must look alike, before it is a witness."""
 STEEP = 1.03
+OTHER_NUMBER = -2.0
+"""What it weighs, at most, that pages differ in a number that stays at every fetch of a page."""
 COPIES, EQUAL = 0.97, 0.999
 """Two pages with this many shared words and one title are not an example of different pages …"""
 FEW_COPIES = 0.1
@@ -95,7 +98,15 @@ class SiteEvidence:
             right: As many row numbers.
 
         """
-        return cast("Floats", self.core.ratios(_rows(left), _rows(right)))
+        left, right = _rows(left), _rows(right)
+        found = cast("Floats", self.core.ratios(left, right))
+        apart = self._differ_for_good(left, right)
+        label = self.facts.label
+        apart[apart] = (label[left[apart]] < 0) | (label[right[apart]] < 0)
+        if apart.any():
+            told = cast("Floats", self.core.ratios(left[apart], right[apart], of_content=True))
+            found[apart] = np.clip(found[apart] - np.maximum(told - OTHER_NUMBER, 0.0), -EVIDENCE_MOST, None)
+        return found
 
     def trusting(self, shows: Bools) -> SiteEvidence:
         """Return the evidence with other rows that may be compared, calibrated anew."""
@@ -105,7 +116,28 @@ class SiteEvidence:
 
     def contents(self, left: ArrayLike, right: ArrayLike) -> Floats:
         """Return the same from the content of the rows alone, without labels and declarations."""
-        return cast("Floats", self.core.ratios(_rows(left), _rows(right), of_content=True))
+        left, right = _rows(left), _rows(right)
+        found = cast("Floats", self.core.ratios(left, right, of_content=True))
+        apart = self._differ_for_good(left, right)
+        found[apart] = np.minimum(found[apart], OTHER_NUMBER)
+        return found
+
+    def _differ_for_good(self, left: Ints, right: Ints) -> Bools:
+        """Return of pairs whether they differ in a number that stays at every fetch of a page."""
+        numbers = self._lasting_numbers
+        found = np.zeros(len(left), np.bool_)
+        for column in numbers:
+            ours, theirs = column[left], column[right]
+            found |= (ours != theirs) & (ours > 0) & (theirs > 0)
+        return found
+
+    @cached_property
+    def _lasting_numbers(self) -> list[Ints]:
+        """Of each block whose digits stay: the digits that each row has there; 0 for none and for several."""
+        passing, earlier = self.facts.passing, self.facts.earlier
+        if passing is None or not len(passing.lasting):
+            return []
+        return _lasting_numbers(pa.concat_arrays([self.facts.blocks, earlier.blocks]), passing.lasting)
 
     def features(self, left: ArrayLike, right: ArrayLike) -> Floats:
         """Return the seven features of each pair of rows, as columns."""
@@ -152,7 +184,7 @@ class SiteEvidence:
         blocks = pa.concat_arrays([facts.blocks, earlier.blocks])
         title = pa.concat_arrays([facts.title, earlier.title])
         digest = np.concatenate((facts.digest, facts.digest[earlier.row]))
-        return composition_of(blocks, title, digest)
+        return composition_of(blocks, title, digest, facts.passing)
 
     @property
     def core(self) -> Evidence:
@@ -327,6 +359,21 @@ def inputs_of(features: Floats) -> Floats:
 def scores(features: Floats, factors: Floats) -> Floats:
     """Return the scores of the logistic model for features."""
     return np.asarray(inputs_of(features) @ factors, np.float64)
+
+
+def _lasting_numbers(blocks: pa.Array, keys: Ints) -> list[Ints]:
+    """Return for each key of blocks the digits that each row has there; 0 for none and for several."""
+    sizes = np.asarray(pc.fill_null(pc.list_value_length(blocks), 0), np.int64)
+    flat = np.asarray(blocks.flatten(), np.int64)
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    found = []
+    for key in keys.tolist():
+        own = np.flatnonzero(flat >> KEY_SHIFT == key)
+        numbers = np.zeros(len(sizes), np.int64)
+        numbers[row[own]] = flat[own] >> DIGITS_SHIFT & DIGITS_MASK
+        numbers[np.bincount(row[own], minlength=len(sizes)) > 1] = 0
+        found.append(numbers)
+    return found
 
 
 def _halves(left: Floats, right: Floats) -> Floats:

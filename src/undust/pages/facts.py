@@ -65,6 +65,36 @@ class Earlier(NamedTuple):
     language: Ints
 
 
+class Passing(NamedTuple):
+    """What the fetches of a page have in common, and what they have not; keys of blocks."""
+
+    numbers: Ints
+    """Of blocks whose digits change from fetch to fetch, and say nothing."""
+    words: Ints
+    """Of blocks that say nothing at all."""
+    lasting: Ints
+    """Of blocks whose digits stay at every fetch of a page: they say as much as words."""
+
+    @property
+    def is_any(self) -> bool:
+        """Whether there is any such block."""
+        return any(map(len, self))
+
+    def compared(self, blocks: Ints, row: Ints) -> tuple[Ints, Ints]:
+        """Return the blocks of rows as they are compared, in order, and the row of each."""
+        key, digits = blocks >> KEY_SHIFT, blocks >> DIGITS_SHIFT & DIGITS_MASK
+        names = np.isin(key, self.lasting) & (digits > 0)
+        without = blocks & ~(DIGITS_MASK << DIGITS_SHIFT)
+        named = ((key + digits * _SPREAD) * _SPREAD & ALL_KEPT - 1) << KEY_SHIFT | without & (
+            1 << KEY_SHIFT
+        ) - 1
+        found = np.where(names, named, np.where(np.isin(key, self.numbers), without, blocks))
+        stays = ~np.isin(key, self.words)
+        found, row = found[stays], row[stays]
+        order = np.lexsort((found, row))
+        return found[order], row[order]
+
+
 @dataclass(frozen=True, eq=False)
 class SiteFacts:
     """Columns over the distinct URLs (rows) of one site; codes count from 0, -1 means unknown."""
@@ -90,6 +120,8 @@ class SiteFacts:
     shapes: Callable[[], UrlShapes]
     """Asked for when pairs of different pages are drawn."""
     earlier: Earlier
+    passing: Passing | None = None
+    """What is compared in another way than other blocks."""
 
     def __len__(self) -> int:
         return len(self.label)
@@ -177,8 +209,10 @@ class Composition(NamedTuple):
     title_weights: Weights
 
 
-def composition_of(blocks: pa.Array, title: pa.Array, digest: Ints) -> Composition:
-    """Weigh the blocks and the title words of all rows."""
+def composition_of(
+    blocks: pa.Array, title: pa.Array, digest: Ints, passing: Passing | None = None
+) -> Composition:
+    """Weigh the blocks and the title words of all rows, without what changes from fetch to fetch."""
     sizes = np.asarray(pc.fill_null(pc.list_value_length(blocks), 0), np.int64)
     flat = np.asarray(blocks.flatten(), np.int64)
     row = np.repeat(np.arange(len(sizes)), sizes)
@@ -186,6 +220,8 @@ def composition_of(blocks: pa.Array, title: pa.Array, digest: Ints) -> Compositi
     last_key = np.where(sizes > 0, ALL_KEPT, -1)
     is_cut = sizes >= MOST_BLOCKS
     last_key[is_cut] = flat[ends[is_cut] - 1] >> KEY_SHIFT
+    if passing is not None:
+        flat, row = passing.compared(flat, row)
     titles = title.dictionary_encode()
     code = np.asarray(pc.fill_null(titles.indices, -1), np.int64)
     page = _pages(code, digest, sizes > 0)

@@ -336,26 +336,24 @@ def may_name_versions(effect: EditEffect) -> bool:
     several pages (`print=1`). A number that belongs to one page, and is the only one there, may name a
     version of it.
     """
+    group_of = dict(zip(effect.left.tolist(), effect.group.tolist(), strict=True))
+    # A part that is never missing is in the URL that others come under, too.
+    group_of |= zip(effect.right.tolist(), effect.group.tolist(), strict=True)
     numbers = [
-        (tuple(sorted(part.text for part in parts)), page)
-        for image, page in zip(*_sides(effect), strict=True)
+        (tuple(sorted(part.text for part in parts)), group)
+        for image, group in group_of.items()
         if (parts := [part for part in removed_by(effect.edit, effect.texts[image]) if _is_number(part.text)])
     ]
-    if len(numbers) < LOSING_SHARE * len(effect.moved):
+    # What changes keys alone moves no image.
+    if not numbers or len(numbers) < LOSING_SHARE * (len(effect.moved) or len(group_of)):
         return False
     values: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
-    pages: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
-    for removed, page in numbers:
-        values[page].add(removed)
-        pages[removed].add(page)
-    idle = sum(len(values[page]) > 1 or len(pages[removed]) > 1 for removed, page in numbers)
+    groups: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+    for removed, group in numbers:
+        values[group].add(removed)
+        groups[removed].add(group)
+    idle = sum(len(values[group]) > 1 or len(groups[removed]) > 1 for removed, group in numbers)
     return idle < max(LEAST_OTHERS, LEAST_SHARE * len(numbers))
-
-
-def _sides(effect: EditEffect) -> tuple[list[int], list[int]]:
-    """Return the images that an edit moves to where another one is, and the group of each."""
-    sides = np.where(np.isin(effect.left, effect.moved), effect.left, effect.right)
-    return sides.tolist(), effect.group.tolist()
 
 
 def _is_number(text: str) -> bool:

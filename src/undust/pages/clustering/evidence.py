@@ -12,7 +12,7 @@ these), and perhaps their order.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.pages import Earlier, SiteEvidence, SiteFacts, UrlShapes
+from undust.pages.clustering.changing import neighbours, passing_blocks
 from undust.pages.clustering.near_copies import near_block_stars, near_stars
 from undust.pages.clustering.shapes import mixed, sums
 from undust.urls import KeyValueView
@@ -43,24 +44,27 @@ def evidence_of(nodes: Nodes, shapes: Callable[[], Shapes]) -> SiteEvidence:
 
     def alike() -> UrlShapes:
         found = shapes()
-        return UrlShapes(found.skeleton, found.context, found.row)
+        return neighbours(found) if facts.has_blocks else UrlShapes(found.skeleton, found.context, found.row)
 
-    return SiteEvidence(
-        SiteFacts(
-            shows=nodes.has_content,
-            label=nodes.label,
-            digest=nodes.digest,
-            sketches=nodes.sketches,
-            sketch_row=nodes.sketch_row,
-            blocks=nodes.blocks,
-            title=nodes.title,
-            home=_homes(nodes),
-            has_list=bool(nodes.listed.any()),
-            language=nodes.language,
-            shapes=alike,
-            earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language),
-        )
+    facts = SiteFacts(
+        shows=nodes.has_content,
+        label=nodes.label,
+        digest=nodes.digest,
+        sketches=nodes.sketches,
+        sketch_row=nodes.sketch_row,
+        blocks=nodes.blocks,
+        title=nodes.title,
+        home=_homes(nodes),
+        has_list=bool(nodes.listed.any()),
+        language=nodes.language,
+        shapes=alike,
+        earlier=Earlier(nodes.earlier, nodes.earlier_blocks, nodes.earlier_title, nodes.earlier_language),
     )
+    evidence = SiteEvidence(facts)
+    if not facts.has_blocks:
+        return evidence
+    passing = passing_blocks(evidence, shapes(), np.flatnonzero(nodes.has_content))
+    return SiteEvidence(replace(facts, passing=passing)) if passing.is_any else evidence
 
 
 def _homes(nodes: Nodes) -> Ints:

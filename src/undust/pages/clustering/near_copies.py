@@ -194,7 +194,7 @@ def near_block_stars(evidence: SiteEvidence, rows: Ints, weight: Ints) -> tuple[
     """
     nothing = np.zeros(0, np.int64)
     found = [(nothing, nothing, *(np.zeros(0, np.bool_) for _ in range(2)))]
-    for left, right in _candidates(*evidence.anchors(rows, ANCHORS)):
+    for left, right in candidates(*evidence.anchors(rows, ANCHORS)):
         features = evidence.features(left, right)
         words, whole, exact, numbers, _, title, _ = features.T
         is_same = (evidence.contents(left, right) >= SAME) & (whole >= WHOLE) & (title >= TITLE)
@@ -252,7 +252,7 @@ def _each_once(left: Ints, right: Ints, *flags: Bools) -> tuple[Ints, Ints, Bool
     return left[first], right[first], is_equal, has_equal_words
 
 
-def _candidates(block: Ints, row: Ints) -> Iterator[tuple[Ints, Ints]]:
+def candidates(block: Ints, row: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs of rows with a block in common, by their distance in the order of rows."""
     order = np.lexsort((row, block))
     block, row = block[order], row[order]

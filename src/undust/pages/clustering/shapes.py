@@ -42,6 +42,8 @@ class Shapes:
 
     skeleton: Ints
     """Of each URL."""
+    place: Ints
+    """Of each URL: its host, and what else it has beside segments and parameters."""
     row: Ints
     """The URL of each entry."""
     key: Ints
@@ -51,6 +53,8 @@ class Shapes:
     scope: Ints
     """The skeleton and the key of each entry, as one number."""
     key_names: pa.Array
+    value_texts: pa.Array
+    """Of each value."""
     is_named: Bools
     """Of each key: a parameter, whose name means the same everywhere, and no path segment."""
 
@@ -68,12 +72,14 @@ class Shapes:
         values = sums(np.where(varies, whole, np.uint64(0)), offsets)
         return cls(
             skeleton=_numbered(skeleton),
+            place=_numbered(sums(np.where(varies, np.uint64(0), whole), offsets)),
             row=row[varies],
             key=codes[varies],
             value=value[varies].astype(np.int64),
             context=_numbered(mixed((skeleton + values)[row] - whole, key)[varies]),
             scope=_numbered(mixed(skeleton[row], key)[varies]),
             key_names=view.key_names,
+            value_texts=view.value_texts,
             is_named=np.asarray(pc.starts_with(view.key_names, "?"), np.bool_),
         )
 
