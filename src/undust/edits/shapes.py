@@ -315,7 +315,7 @@ def narrowest_class(texts: set[str]) -> str:
     return "hex" if is_hex else ""
 
 
-OTHER_NUMBER = ShapeCapture(kind="int")
+NUMBER_OF_PAGE = ShapeCapture(kind="int")
 _NUMBERED = re.compile(r"([A-Za-z]+)([0-9]+)")
 
 
@@ -324,9 +324,9 @@ def typed_run(tokens: list[str]) -> Run:
     run: list[Piece] = []
     for token in tokens:
         if token.isdigit():
-            run.append(OTHER_NUMBER)
+            run.append(NUMBER_OF_PAGE)
         elif numbered := _NUMBERED.fullmatch(token):
-            run += [numbered[1], OTHER_NUMBER]
+            run += [numbered[1], NUMBER_OF_PAGE]
         else:
             run.append(token)
     return joined_run(run)
