@@ -95,10 +95,7 @@ def test_the_same_rules_give_the_same_bytes(many: RuleSet, tmp_path: Path) -> No
 
 
 def test_a_change_of_the_layout_takes_another_version() -> None:
-    """If this fails, programs have other bytes: raise kImageVersion and write the new digest here.
-
-    The version stays where cores of before and after read the programs of each other, as with one bit more.
-    """
+    """If this fails, programs have other bytes: raise kImageVersion and write the new digest here."""
     program = RuleSet(EXAMPLE["rules"]).program
     digest = hashlib.sha256(program.image(b"")).hexdigest()[:16]
     assert digest == "4d06d510b662d674"
