@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 import undust
-from tests.learning.test_trust import SITE, record, state_of, table_of
+from tests.learning.test_trust import SITE, state_of, table_of
 from undust.learning import Requirements
 from undust.learning.failing_pages import conditions_of, exceptions
 from undust.learning.loop import Learning
-from undust.learning.reach import MANY, shortens_safely, tightened, wider
+from undust.learning.reach import MANY, shortens_safely, tightened, wider, witnesses_of
 from undust.learning.texts import renames
 from undust.rules import Rule
 
@@ -386,4 +386,28 @@ def test_a_part_of_a_name_is_removed_when_many_pages_show_it(pages: int, *, is_l
 def test_what_removes_a_part_of_a_value(sides: str, *, is_safe: bool) -> None:
     """Seven pages are not enough for it; what removes all of a value meets other demands."""
     rule = Rule.parse(f"rewrite {sides}", site=SITE)
-    assert shortens_safely(rule, record(0, 7), 0.01) is is_safe
+    assert shortens_safely(rule, 7, 0, 0.01) is is_safe
+
+
+@pytest.mark.parametrize(("days", "witnesses", "is_safe"), [(1, 9, False), (2, 18, False), (9, 27, True)])
+def test_a_page_with_many_texts_for_a_part_says_more_than_one_with_a_single_one(
+    days: int, witnesses: int, *, is_safe: bool
+) -> None:
+    """Nine months, each shown under the dates of several of its days."""
+    rows = [
+        (f"http://a.test/month?date={month}{tail}", f"m{month}")
+        for month in range(10, 19)
+        for tail in ("", *(f"-{day}" for day in range(11, 11 + days)))
+    ]
+    rule = rewrite("month?date={a}-{*}", "month?date={a}")
+    state = state_of(rows)
+    effect = state.effect(rule)
+    assert (witnesses_of(state, effect), effect.lost) == (witnesses, 0)
+    assert shortens_safely(rule, witnesses, 0, 0.01) is is_safe
+
+
+def test_the_number_of_a_page_is_a_class_and_a_year_is_none() -> None:
+    """The one page that changes is left out; what changed in a year may change in the next."""
+    assert "/events/3390/{**}" in conditions_of("http://a.test/events/3390/print")
+    assert "/blog/2009/{**}" not in conditions_of("http://a.test/blog/2009/tea")
+    assert "/{*:int}/07/{**}" not in conditions_of("http://a.test/2009/07/tea")

@@ -57,7 +57,7 @@ CORE_MUTANTS = (
     CoreMutant(MATCH, "|| is_inside_triplet(text, text.size() - literal.size())", ""),
     CoreMutant(MATCH, "labels <= pattern.labels : labels", "labels < pattern.labels : labels"),
     CoreMutant(MATCH, "if (!with_port && url.port != pattern.port) return false;", ""),
-    CoreMutant(MATCH, "segments < pattern.segments : segments", "segments <= pattern.segments : segments"),
+    CoreMutant(MATCH, "segments >= pattern.segments : segments", "segments > pattern.segments : segments"),
     CoreMutant(MATCH, "if (!pattern.open_query) return false;", ""),
     CoreMutant(MATCH, "return is_any || list.slot != kForgotten;", "return true;"),
     CoreMutant(MATCH, "if (takers[i] != Takers::kUntaken || url", "if (url"),

@@ -20,6 +20,7 @@ from undust.learning.edited import combined_rules
 from undust.measuring.targets import with_targets
 from undust.pages.clustering import find_in_site
 from undust.rules import program_of
+from undust.rules.language import is_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -88,11 +89,21 @@ def learn_for_good(
     learned = [*(rule for rule in evidence.given if rule.id not in known), *taught]
     clusters = find_in_site(evidence.rows, evidence.site)
     others = proved_beside(clusters, learned, proved)
-    urls = [*evidence.rows["url"].to_pylist(), *skipped]
-    program = program_of([*learned, *others])
-    used = set(pa.array(program.used(pa.array(urls, pa.large_string()))[1]).unique().to_pylist())
-    rules = [*learned, *(rule for at, rule in enumerate(others, len(learned)) if at in used)]
+    urls = pa.array([*evidence.rows["url"].to_pylist(), *skipped], pa.large_string())
+    used = set(pa.array(program_of([*learned, *others]).used(urls)[1]).unique().to_pylist())
+    others = [rule for at, rule in enumerate(others, len(learned)) if at in used]
+    rules = _without_idle_masks([*learned, *others], urls) if others else learned
     return list(masked(with_bounds(with_targets(clusters, rules))))
+
+
+def _without_idle_masks(rules: list[Rule], urls: pa.Array) -> list[Rule]:
+    """Return rules without the masks of what others remove."""
+    keys = pa.array(program_of(rules).batch(urls, keys=True))
+    for mask in [rule for rule in rules if is_mask(rule)]:
+        others = [rule for rule in rules if rule is not mask]
+        if pa.array(program_of(others).batch(urls, keys=True)).equals(keys):
+            rules = others
+    return rules
 
 
 @dataclass

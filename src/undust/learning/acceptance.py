@@ -32,7 +32,7 @@ from undust.judging.verdict import LEAST_RISK
 from undust.learning.bounds import PUBLISHED_METHODS, Beliefs, are_convincing, votes_of
 from undust.learning.failing_pages import CALM, UnstablePages
 from undust.learning.outcome import MADE_UP_URLS, MERGED
-from undust.learning.reach import UNPROVED, holds_in_all_folders, proofs_of, shortens_safely
+from undust.learning.reach import UNPROVED, holds_in_all_folders, proofs_of, shortens_safely, witnesses_of
 from undust.learning.texts import adds_a_value, changes_a_value, makes_up, renames, renumbers
 from undust.privacy import is_random
 from undust.rules import program_of
@@ -112,10 +112,11 @@ class Acceptance:
         loses_little = effect.lost == 0 if is_narrow else self._loses_little(state, effect, rule)
         if not loses_little or not self._leads_somewhere(state, effect, rule):
             return False
-        most = self.requirements.max_fpr
-        if not (removes_parameters(state, effect, rule, least) and shortens_safely(rule, effect, most)):
+        if not removes_parameters(state, effect, rule, least):
             return False
-        return self._is_one_place(state, rule) and self._is_default(state, effect, rule)
+        witnesses = witnesses_of(state, effect)
+        is_safe = shortens_safely(rule, witnesses, effect.lost, self.requirements.max_fpr)
+        return is_safe and self._is_one_place(state, rule) and self._is_default(state, effect, rule)
 
     @staticmethod
     def _are_one(state: State, effect: Effect, rule: Rule) -> bool:

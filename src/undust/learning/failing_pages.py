@@ -27,6 +27,7 @@ from undust.judging.unstable import MIXED, SEEN, SEEN_CHANGING
 from undust.learning.texts import keeping, pieces_of, with_conditions
 from undust.proposing.idle_parts import is_plain
 from undust.rules import program_of
+from undust.searching.classes import is_of_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,7 +72,7 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[str]:
         return
     if first:
         yield f"/{_folder(first)}/{{**}}"
-        if len(others) > 1 and others[0] and _folder(others[0]) == others[0]:
+        if len(others) > 1 and others[0] and not is_of_time(first, others[0]):
             yield f"/{_folder(first)}/{others[0]}/{{**}}"
             if _RUN.fullmatch(first):
                 yield f"/{{*}}/{others[0]}/{{**}}"

@@ -18,6 +18,7 @@ from functools import lru_cache
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pyarrow.compute as pc
 
 from undust.edits import ShapeCapture, rewrite_from
@@ -48,6 +49,8 @@ _CLASSES = tuple(f"{{*:{name}}}" for name in ("int", "date", "uuid", "hex", "wor
 """From narrow to wide; a name of letters alone is the same kind of name as one with a hyphen."""
 _FEW = 3
 """At least this many rules are merged into one."""
+_OF_PAGE = 3
+"""URLs of one page that count, of those that a rule for a part of a value brings together."""
 MANY = 5
 """With this many values, a part may have any value."""
 LONGEST_LIST = 240
@@ -175,16 +178,25 @@ def _home(url: str) -> tuple[str, str]:
     return pieces.segments[0] if len(pieces.segments) > 1 else "", "&".join(sorted(pieces.names))
 
 
-def shortens_safely(rule: Rule, effect: Effect, max_fpr: float) -> bool:
-    """Return whether a rule that removes a part of a value or a segment was right on enough pages.
+def shortens_safely(rule: Rule, witnesses: int, lost: int, max_fpr: float) -> bool:
+    """Return whether a rule that removes a part of a value or a segment was right often enough.
 
     `title=Augusta` may show what `title=Augusta,_Aushra` does, where no other page begins so; of other names
-    that says little. How many pages are enough follows from what is known of such rules on other sites.
+    that says little. How many are enough follows from what is known of such rules on other sites.
     """
     if rule.kind != "rewrite" or not _shortens(edit := rewrite_from(rule)):
         return True
-    rate = RISK.rate(kind_and_bits(rule)[0], edit, effect.pages, effect.lost)
-    return rate <= Objective.under(max_fpr).most
+    return RISK.rate(kind_and_bits(rule)[0], edit, witnesses, lost) <= Objective.under(max_fpr).most
+
+
+def witnesses_of(state: State, effect: Effect) -> int:
+    """Return how many URLs show that a rule is right, of each page only a few.
+
+    A page that shows itself with several texts in place of what a rule removes (`date=2001-09-04`,
+    `date=2001-09-17`) says more than one with a single one.
+    """
+    proving = state.page_of_image[effect.sources[effect.merging & ~effect.failing]]
+    return max(effect.pages, int(np.minimum(np.unique(proving, return_counts=True)[1], _OF_PAGE).sum()))
 
 
 def _shortens(edit: Rewrite) -> bool:

@@ -38,6 +38,7 @@ PartOfUrl = TypeVar("PartOfUrl", str, tuple[str, ...])
 _ANY: Run = (ShapeCapture(),)
 _NUMBER: Run = (ShapeCapture(kind="int"),)
 _MANY: Run = (ShapeCapture(is_many=True),)
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _PREFIX = re.compile(r"[A-Za-z0-9]{1,16}[:,._-](?=[^;&/])")
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,6}$")
 _RUN = re.compile(r"[^;&]+")
@@ -68,7 +69,7 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
         return
     if first:
         yield Guard(path=(_folder(first), _MANY))
-        if len(others) > 1 and others[0] and _folder(others[0]) != _NUMBER:
+        if len(others) > 1 and others[0] and not is_of_time(first, others[0]):
             yield Guard(path=(_folder(first), (others[0],), _MANY))
             if _RUN.fullmatch(first):
                 yield Guard(path=(_ANY, (others[0],), _MANY))
@@ -87,6 +88,17 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
 def _folder(name: str) -> Run:
     """Return what a folder is called; a number, such as a year, is one of many and no class of its own."""
     return _NUMBER if name.isdigit() and name.isascii() else (name,)
+
+
+def is_of_time(first: str, second: str) -> bool:
+    """Return whether the second folder of a URL is a year, or a number below a number, such as a month.
+
+    A number elsewhere is that of a page, which may be the one of its kind that changes.
+
+    >>> is_of_time("blog", "2009"), is_of_time("2009", "07"), is_of_time("events", "3390")
+    (True, True, False)
+    """
+    return bool(_YEAR.fullmatch(second)) or (first.isdigit() and second.isdigit())
 
 
 def _of_only_segment(segment: str) -> Iterator[Guard]:
