@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from urllib.parse import urljoin
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from undust.reading import page as pages
 from undust.reading.page import (
@@ -15,6 +18,7 @@ from undust.reading.page import (
     Canonical,
     Content,
     PagesSeen,
+    _joined,
     canonical_hrefs,
     canonical_of,
     clean_param_lines,
@@ -274,3 +278,24 @@ def test_a_page_lists_itself_among_its_translations() -> None:
     assert own_language("http://shop.test/p?hl=en", tags) == "en"
     assert own_language("http://shop.test/p?hl=fr", tags) is None
     assert own_language("http://shop.test/p?hl=en", ()) is None
+
+
+_PIECES = (
+    *("http://a.test", "https://b.test:81", "HTTP://A", "/", "//", ".", "..", "x", "%2e"),
+    *("?", "q=1", "&", ";v", "#f", " ", ":"),
+)
+
+
+@given(
+    base=st.sampled_from(
+        ["http://a.test/", "https://a.test:8/x/y?z", "http://a.test", "HTTP://A.test/x", "ftp://a/b"]
+    ),
+    href=st.lists(st.sampled_from(_PIECES), max_size=7).map("".join),
+)
+def test_plain_targets_are_those_of_the_general_way(base: str, href: str) -> None:
+    """Whatever form the target has, it is the one that RFC 3986 names."""
+    try:
+        expected = urljoin(base, href.strip())
+    except ValueError:
+        expected = None
+    assert _joined(base, href) == expected

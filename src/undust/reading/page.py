@@ -229,6 +229,10 @@ _RELATION = re.compile(r"""(?i);\s*rel\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^",;\s]+))
 _REFRESH = re.compile(r"""(?i)^\s*(\d*)[\d.]*(?:[\s;,]+(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(\S.*))?)?""")
 _CLEAN_PARAM = re.compile(r"(?im)^[ \t\ufeff]*clean-param[ \t]*:[^\r\n]*")
 _ODD_SPACE = str.maketrans("", "", "\t\n\r")
+_HOST = r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?"
+_ORIGIN = re.compile(rf"{_HOST}(?=/)")
+_PLAIN = re.compile(rf"({_HOST})?(?:/[A-Za-z0-9_~%-][A-Za-z0-9._~%-]*)+/?(?:\?[A-Za-z0-9._~%=&+-]+)?")
+"""A target that stands for itself, or behind the host of its page: no part of its path begins with a dot."""
 
 
 class Canonical(NamedTuple):
@@ -248,7 +252,7 @@ def canonical_of(url: str, tags: Iterable[Tag], link_headers: Sequence[str] = ()
     in_head = [tag.attributes["href"] for tag in tags if tag.name == "link" and tag.is_in_head]
     targets = [_target(base, href) for href in in_head] + [_target(url, href) for href in in_headers]
     found = list(dict.fromkeys(target for target in targets if target is not None))
-    if len({normalize(target) for target in found}) > 1:
+    if len(found) > 1 and len(set(map(normalize, found))) > 1:
         return Canonical(problem=CONTRADICTING)
     if found:
         return Canonical(target=found[0])
@@ -335,6 +339,12 @@ def _target(base: str, href: str) -> str | None:
 
 
 def _joined(base: str, href: str) -> str | None:
+    # Nearly all are as plain as these, and the general way takes ten times as long.
+    if plain := _PLAIN.fullmatch(href):
+        if plain[1]:
+            return href
+        if origin := _ORIGIN.match(base):
+            return origin[0] + href
     try:
         return urljoin(base, href.strip().translate(_ODD_SPACE))
     except ValueError:
