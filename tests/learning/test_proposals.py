@@ -190,6 +190,8 @@ def test_where_a_rule_holds_and_what_it_spares() -> None:
     assert "/item/{**}" in where_it_holds(good, bad, 5)
     assert exceptions(good, bad) == ("/list/{**}",)
     assert exceptions(good, good[:3]) == ()
+    moved = [*good, *bad, "http://a.test/LIST/7", "http://a.test/list-of/7"]
+    assert exceptions(good, bad, moved) == ("/list/{**}", "/LIST/{**}")
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,12 @@ def where_it_holds(good: Sequence[str], bad: Sequence[str], least: int, most: in
     return [pattern for _, pattern in sorted(found)[:most]]
 
 
-def exceptions(good: Sequence[str], bad: Sequence[str]) -> tuple[str, ...]:
-    """Return conditions that cover what fails and little of what holds; none if there are no such."""
+def exceptions(good: Sequence[str], bad: Sequence[str], moved: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return conditions that cover what fails and little of what holds; none if there are no such.
+
+    Of what a rule moves, even if it has not met another page yet, all that differs from these in capitals
+    alone has conditions too: where `sheet4.html` fails, `Sheet4.html` is the same page on most sites.
+    """
     holds, fails = [set(conditions_of(url)) for url in good], [set(conditions_of(url)) for url in bad]
     chosen: list[str] = []
     while fails and len(chosen) < EXCEPTIONS:
@@ -162,8 +166,11 @@ def exceptions(good: Sequence[str], bad: Sequence[str]) -> tuple[str, ...]:
         chosen.append(best)
         holds = [some for some in holds if best not in some]
         fails = [some for some in fails if best not in some]
-    is_worth_it = not fails and 3 * len(holds) > len(good)
-    return tuple(chosen) if is_worth_it else ()
+    if fails or 3 * len(holds) <= len(good):
+        return ()
+    small = {condition.lower() for condition in chosen}
+    others = {also for url in moved for also in conditions_of(url) if also.lower() in small}
+    return (*chosen, *sorted(others.difference(chosen)))
 
 
 def worst_exception(good: Sequence[str], bad: Sequence[str]) -> str | None:

@@ -363,7 +363,7 @@ class Learning:
                 with_conditions(rule, when=(pattern,))
                 for pattern in where_it_holds(good, bad, self.requirements.narrowed_support)
             ]
-            if found := exceptions(good, bad):
+            if found := exceptions(good, bad, self.state.some_texts(effect.sources)):
                 trials.append(with_conditions(rule, unless=found))
             new = [each for each in trials if each is not None and str(each) not in self.tried]
             best: tuple[float, str, Rule] | None = None
