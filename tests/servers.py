@@ -27,6 +27,16 @@ class Server(NamedTuple):
     name: str
     port: int
     folder: Path
+    process: int
+
+    def processor_time(self) -> float:
+        """The seconds that its threads have worked; what else the machine does is not in it."""
+        waiting, spent = [self.process], 0
+        while waiting:
+            for task in Path(f"/proc/{waiting.pop()}/task").iterdir():
+                spent += int((task / "schedstat").read_text().split()[0])
+                waiting += map(int, (task / "children").read_text().split())
+        return spent / 1e9
 
 
 def free_port() -> int:
@@ -60,13 +70,13 @@ def serving(name: str, configure: Callable[[Path, int], str]) -> Iterator[Server
         command = [program, "-c", str(config), "-e", str(folder / "error.log"), "-p", str(folder)]
     else:
         command = [program, "-f", str(config), "-DFOREGROUND"]
-    with _running(command, port, folder):
-        yield Server(name, port, folder)
+    with _running(command, port, folder) as process:
+        yield Server(name, port, folder, process)
     shutil.rmtree(folder)
 
 
 @contextlib.contextmanager
-def _running(command: list[str], port: int, folder: Path) -> Iterator[None]:
+def _running(command: list[str], port: int, folder: Path) -> Iterator[int]:
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
@@ -75,7 +85,7 @@ def _running(command: list[str], port: int, folder: Path) -> Iterator[None]:
                 break
             assert process.poll() is None, (folder / "output").read_text()
             time.sleep(0.05)
-        yield
+        yield process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=200)

@@ -45,6 +45,10 @@ LoadModule authz_core_module {modules}/mod_authz_core.so
 LoadModule rewrite_module {modules}/mod_rewrite.so
 {user}
 DocumentRoot {folder}
+StartServers 1
+ServerLimit 1
+ThreadsPerChild 4
+MaxRequestWorkers 4
 KeepAlive On
 MaxKeepAliveRequests 0
 LimitRequestLine 65536
