@@ -171,7 +171,7 @@ def holds_in_all_folders(state: State, effect: Effect, rule: Rule) -> bool:
     return sum(home not in proved for home in homes) <= UNPROVED * len(homes)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)
 def _home(url: str) -> tuple[str, str]:
     """Return the first folder of a URL and the names of its parameters; many candidates ask about one URL."""
     pieces = pieces_of(url.lower())
