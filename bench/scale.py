@@ -39,8 +39,6 @@ from undust.reading.observations import SCHEMA
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-ALLOWED = 1.2
-"""The peak may exceed the memory that was given by this factor."""
 GROWTH = 5.0
 """Four times the rows may take so many times as long."""
 SHARE = 0.2
@@ -156,8 +154,8 @@ def problems(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
     for line in lines:
         where = f"{line['engine']}, {line['rows']:,} rows"
         limit = line["memory_limit_bytes"]
-        if limit and line["peak_memory_bytes"] > ALLOWED * limit:
-            yield f"{where}: {line['peak_memory_bytes']:,} bytes were held, {limit:,} and a fifth are allowed"
+        if limit and line["peak_memory_bytes"] > limit:
+            yield f"{where}: {line['peak_memory_bytes']:,} bytes were held, {limit:,} are allowed"
         if line["left_on_disk"]:
             yield f"{where}: {', '.join(line['left_on_disk'])} stayed in the folder for temporary files"
         for name, share in line["shares"].items():
