@@ -38,6 +38,20 @@ def test_what_was_proved_comes_behind_what_was_taught(
     assert [rule.id for rule in found] == [rule.id for rule in expected]
 
 
+def test_a_rule_that_another_one_shields_says_so() -> None:
+    """Any part of the rules is as safe as the whole, as those of `learn` are: a person may switch one off."""
+    pages = {f"{HOST}/item?id={number}{form}": f"{number}" for number in range(20) for form in ("", "&sid=a")}
+    pages |= {f"{HOST}/item?board={n}&id=1&sid={sid}": f"{n} of {sid}" for n in range(9) for sid in "ab"}
+    rows = [(url, PageRecord.of(row_of(url, page)).to_bytes()) for url, page in pages.items()]
+    evidence = ObservedSite(SITE, table_from(rows))
+    keep, drop = learn_for_good(lambda _: (KEEP, DROP_SID), evidence, (), [])
+    assert (keep.id, drop.unless, drop.needs) == (KEEP.id, ("?board={**}",), ())
+    given = learn_for_good(lambda _: (KEEP,), evidence._replace(given=[DROP_SID]), (), [])
+    assert [(rule.id, rule.needs) for rule in given] == [(DROP_SID.id, ()), (KEEP.id, ())]
+    given = learn_for_good(lambda _: (KEEP, DROP_SID), evidence._replace(given=[DROP_SID]), (), [])
+    assert [(rule.id, rule.needs) for rule in given] == [(KEEP.id, ()), (DROP_SID.id, (KEEP.id,))]
+
+
 def test_rules_for_good_are_learned_by_the_demands_of_learn() -> None:
     """What a crawl uses with tests after 4 pages is not enough to be used without them."""
     asked: list[bool] = []

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from undust.learning import Requirements, masked, proved_beside
 from undust.learning.bounds import with_bounds
-from undust.learning.edited import combined_rules
+from undust.learning.edited import FinalSample, combined_rules
 from undust.measuring.targets import with_targets
 from undust.pages.clustering import find_in_site
 from undust.rules import program_of
@@ -75,7 +75,8 @@ def learn_for_good(
     """Return the rules of a site that outlive its crawl.
 
     What was fetched teaches them as any other input does, by the same demands. It lacks the duplicates that
-    rules skipped; so what later fetches have proved comes behind, if it loses nothing there.
+    rules skipped; so what later fetches have proved comes behind, if it loses nothing there. As those of
+    `learn`, any part of the rules is as safe as the whole, as far as what was fetched shows.
 
     Args:
         learn: Learns from what was fetched.
@@ -93,7 +94,9 @@ def learn_for_good(
     used = set(pa.array(program_of([*learned, *others]).used(urls)[1]).unique().to_pylist())
     others = [rule for at, rule in enumerate(others, len(learned)) if at in used]
     rules = _without_idle_masks([*learned, *others], urls) if others else learned
-    return list(masked(with_bounds(with_targets(clusters, rules))))
+    bounded = with_bounds(with_targets(clusters, rules))
+    final = FinalSample.of(clusters, Requirements())
+    return list(masked(final.safe_apart(bounded, evidence.given)))
 
 
 def _without_idle_masks(rules: list[Rule], urls: pa.Array) -> list[Rule]:

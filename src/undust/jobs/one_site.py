@@ -169,7 +169,7 @@ def learn_clusters(site: SiteClusters, task: LearningTask, labelled: Labelled | 
         rules = replace(rules, checked=final.checked(rules, lambda part: _learned(part, task)[0], known))
     rules = replace(rules, rules=with_targets(site, rules.rules, rules.unstable))
     rules = replace(rules, rules=with_bounds(rules.rules))
-    rules = replace(rules, rules=final.safe_apart(rules, known))
+    rules = replace(rules, rules=final.safe_apart(rules.rules, known, rules.unstable))
     if not is_checked and rules.rules:
         modelled = modelled_loss(rules.rules, rules.pages)
         rules = replace(rules, checked=CheckedPages(unchecked=1, modelled=modelled))

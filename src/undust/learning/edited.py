@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Learn = Callable[[SiteClusters], SiteRules]
 
-
 _EXAMPLES = 3
 _USUAL_SUPPORT = Requirements().min_support
 
@@ -312,18 +311,19 @@ class FinalSample:
         """Return what was learned of the source with the URLs and pages of the whole site."""
         if not self.is_large:
             return learned
-        unstable: tuple[int, ...] = ()
-        if learned.unstable:
-            pages = _same_pages(self._judged(self.source), learned.unstable, self._judged(self.site))
-            unstable = tuple(pages.tolist())
-        urls = int((self.site.cluster_of_node >= 0).sum())
+        unstable, urls = learned.unstable, int((self.site.cluster_of_node >= 0).sum())
+        if unstable:
+            unstable = _same_pages(self._judged(self.source), unstable, self._judged(self.site))
         return replace(learned, urls=urls, pages=self.site.cluster_count, unstable=unstable)
 
-    def safe_apart(self, learned: SiteRules, given: Sequence[Rule] = ()) -> tuple[Rule, ...]:
-        """Return the rules, `completed`, each safe without the others; those from before keep their text."""
+    def safe_apart(
+        self, rules: Sequence[Rule], given: Sequence[Rule] = (), unstable: Sequence[int] | None = None
+    ) -> tuple[Rule, ...]:
+        """Return the rules of the whole site, each safe without the others; those given keep their text."""
         site = self._judged(self.site)
-        evidence = WithoutUnstable(site.evidence, np.isin(site.page, learned.unstable))
-        return safe_apart(replace(site, evidence=evidence), learned.rules, {rule.id for rule in given})
+        pages = _unstable(self.site, self.requirements) if unstable is None else unstable
+        site = replace(site, evidence=WithoutUnstable(site.evidence, np.isin(site.page, pages)))
+        return safe_apart(site, rules, {rule.id for rule in given})
 
     def checked(self, learned: SiteRules, learn: Learn, given: Sequence[Rule] = ()) -> CheckedPages:
         """Return what the rules do to pages that they were not learned from.
@@ -394,7 +394,7 @@ def share_aside(pages: int, urls: int, most_urls: int) -> float:
     return min(max(ASIDE, beyond), ENOUGH / pages, MOST_ASIDE * most_urls / urls)
 
 
-def _same_pages(one: Site, pages: Sequence[int], other: Site) -> Ints:
+def _same_pages(one: Site, pages: Sequence[int], other: Site) -> tuple[int, ...]:
     """Return the numbers of some pages of a site in another sample of it."""
     urls = one.urls.filter(pa.array(np.isin(one.page, pages)))
-    return np.unique(other.page[np.asarray(pc.is_in(other.urls, value_set=urls), np.bool_)])
+    return tuple(np.unique(other.page[np.asarray(pc.is_in(other.urls, value_set=urls), np.bool_)]).tolist())
