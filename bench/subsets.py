@@ -159,7 +159,7 @@ def learned(training: pa.Table) -> tuple[list[Rule], list[Rule], float]:
         rules = combined_rules(site, asked)
         middle = process_time()
         before += rules.rules
-        after += FinalSample.of(site, asked).safe_apart(rules)
+        after += FinalSample.of(site, asked).safe_apart(rules.rules, unstable=rules.unstable)
         times.append((process_time() - middle, middle - start))
     own, others = map(sum, zip(*times, strict=True))
     return before, after, own / max(own + others, 1e-9)
