@@ -164,8 +164,8 @@ def test_few_sites_are_all_checked_and_of_very_many_a_fixed_share() -> None:
 def test_where_pages_change_the_others_are_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Learned again without them: those set aside would leave open whether as many as change are lost."""
     monkeypatch.setattr(edited, "SETS_ASIDE", 100)
-    ways = list(combinations(("", "?sid={n}", "?ref={n}", "?print={n}"), 2)) * 2
-    ways += combinations(("", "?sid={n}", "?ref={n}", "?print={n}"), 3)
+    forms = ("", "?sid={n}", "?ref={n}", "?print={n}")
+    ways = [way for count in (2, 2, 3) for way in combinations(forms, count)]
     pages = {}
     for n in range(2_400):
         for form in ways[n % len(ways)]:
@@ -187,7 +187,7 @@ def test_where_pages_change_the_others_are_checked_too(monkeypatch: pytest.Monke
         return learned
 
     checked = final.checked(learned, learn)
-    assert len(again) == edited.HALVES
+    assert len(again) == edited.OTHER_PARTS
     assert all(0.5 < count / found.cluster_count < 0.7 for count in again)
     assert checked.pages + checked.unstable == found.cluster_count
     few = replace(final, more=0).checked(learned, learn)

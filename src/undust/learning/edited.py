@@ -244,10 +244,10 @@ LEARNED_FROM, MOST_ASIDE = 15_000, 0.5
 """Of a site with more pages than the first, all others are set aside, up to this share of its pages: where
 pages change between fetches, it takes many to see what is lost. Nor are they more than this share of the URLs
 that are looked at at once."""
-HALVES = 2
+OTHER_PARTS = 2
 """Into which the other pages of a large site are cut, to check them as well where pages change."""
 ALL_BUT = 0.95
-"""They are only if at least this share of the pages of a giant site is looked at."""
+"""They are only if at least this share of the URLs of a giant site is looked at."""
 PARTS = 5
 """Into which a smaller site is cut."""
 CHECKED_PARTS = ((1_000, 2), (SETS_ASIDE, 1))
@@ -291,8 +291,10 @@ class FinalSample:
         drawn = site.drawn(requirements.seed, FINAL_PURPOSE)
         if urls > SETS_ASIDE:
             share = share_aside(len(drawn), urls, requirements.most_urls)
-            part = np.where(drawn < share, 0, 1 + ((drawn - share) / (1.0 - share) * HALVES).astype(np.int64))
-            return cls(site, requirements, part, 1, HALVES, is_large=True)
+            part = np.where(
+                drawn < share, 0, 1 + ((drawn - share) / (1.0 - share) * OTHER_PARTS).astype(np.int64)
+            )
+            return cls(site, requirements, part, 1, OTHER_PARTS, is_large=True)
         checked = next(parts for most, parts in CHECKED_PARTS if urls <= most)
         return cls(site, requirements, (drawn * PARTS).astype(np.int64), checked, 0, is_large=False)
 
@@ -369,7 +371,7 @@ class FinalSample:
         node = np.asarray(pc.index_in(site.urls, value_set=self.site.node_urls.cast(site.urls.type)))
         part_of_page = np.full(site.count, -1, np.int64)
         part_of_page[site.page[::-1]] = self.part[self.site.cluster_of_node[node[::-1]]]
-        is_whole = site.count >= ALL_BUT * self.site.cluster_count
+        is_whole = len(site.urls) >= ALL_BUT * int((self.site.cluster_of_node >= 0).sum())
         for part in range(self.parts + (self.more if is_whole else 0)):
             is_used = self.is_large and not part
             rules = learned.rules if is_used else learn(self._without(part)).rules
