@@ -30,6 +30,15 @@ def drawn(kind: str, form: str, value: object) -> str:
     return str(getattr(import_module(module), function)(value))
 
 
+def in_per_cent(share: float) -> str:
+    """Return a share in per cent, with two digits that matter.
+
+    >>> in_per_cent(0.00381), in_per_cent(0.0999), in_per_cent(0.4712), in_per_cent(1.0)
+    ('0.38 %', '10 %', '47 %', '100 %')
+    """
+    return f"{float(f'{100 * share:.2g}'):g} %"
+
+
 def how_many(count: int, noun: str) -> str:
     """Return a number with its noun.
 

@@ -65,6 +65,19 @@ def test_the_bound_is_below_that_of_its_pages_alone_and_follows_them() -> None:
     assert few < failing
 
 
+@pytest.mark.parametrize(("when", "unless"), [(("?x",), ()), ((), ("?x",))])
+def test_pages_that_conditions_were_chosen_on_prove_less(
+    when: tuple[str, ...], unless: tuple[str, ...]
+) -> None:
+    """Where a rule failed without them, it passed its tests by them: what is stated is more."""
+    plain = drop("a", 30)
+    guarded = replace(plain, when=when, unless=unless)
+    more, less = (with_bounds([one])[0].fpr_upper for one in (guarded, plain))
+    assert more is not None
+    assert less is not None
+    assert more > 1.5 * less
+
+
 def test_rules_of_the_same_kind_on_a_site_support_each_other() -> None:
     """Beside six that are right on many pages, one with few pages is more likely right than alone."""
     (alone,) = with_bounds([drop("a", 2)])

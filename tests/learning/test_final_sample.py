@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from undust.jobs.one_site import LearningTask, learn_clusters
 from undust.judging.checked import CheckedPages
 from undust.learning import Requirements, edited
 from undust.learning.edited import FinalSample, is_checked_site
+from undust.learning.outcome import SiteRules
 from undust.rules import Rule
 
 if TYPE_CHECKING:
@@ -157,3 +159,42 @@ def test_few_sites_are_all_checked_and_of_very_many_a_fixed_share() -> None:
     drawn = [{name for name in names if is_checked_site(name, 10_000, seed)} for seed in (0, 1)]
     assert all(150 < len(some) < 250 for some in drawn)
     assert len(drawn[0] & drawn[1]) < 30
+
+
+def test_where_pages_change_the_others_are_checked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learned again without them: those set aside would leave open whether as many as change are lost."""
+    monkeypatch.setattr(edited, "SETS_ASIDE", 100)
+    forms = ("", "?sid={n}", "?ref={n}", "?print={n}")
+    ways = [way for count in (2, 2, 3) for way in combinations(forms, count)]
+    pages = {}
+    for n in range(2_400):
+        for form in ways[n % len(ways)]:
+            pages[f"http://a.test/p/{n}{form.format(n=7919 * n)}"] = f"{n}{form if n % 29 == 0 else ''}"
+    table = pa.table({"url": list(pages), "digest": list(pages.values())})
+    found = undust.find_duplicates(table).sites[0]
+    rules = tuple(
+        Rule.parse(
+            f"rewrite {{s}}://{{h}}/{{p**}}?{name}={{**}}&{{rest**}} → {{s}}://{{h}}/{{p}}?{{rest}}",
+            site="a.test",
+        )
+        for name in ("sid", "ref", "print")
+    )
+    learned = SiteRules("a.test", rules, 3, {}, urls=len(pages), left=2_400, pages=2_400, lost=0)
+    final, again = FinalSample.of(found, Requirements()), []
+
+    def learn(some: SiteClusters) -> SiteRules:
+        again.append(some.cluster_count)
+        return learned
+
+    checked = final.checked(learned, learn)
+    assert len(again) == edited.OTHER_PARTS
+    assert all(0.5 < count / found.cluster_count < 0.7 for count in again)
+    assert checked.pages + checked.unstable == found.cluster_count
+    few = replace(final, more=0).checked(learned, learn)
+    assert few.pages < 0.25 * found.cluster_count
+    assert checked.upper < 0.7 * few.upper
+    sure = {url: shown.partition("?")[0] for url, shown in pages.items()}
+    again.clear()
+    table = pa.table({"url": list(sure), "digest": list(sure.values())})
+    FinalSample.of(undust.find_duplicates(table).sites[0], Requirements()).checked(learned, learn)
+    assert not again

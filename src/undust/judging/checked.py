@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.display import in_per_cent
 from undust.judging.effect import lost_among, lost_under
 from undust.judging.site import crossed, fraction_of
 from undust.judging.unstable import SEEN, ChangingPages, MergedUrls
@@ -45,6 +46,9 @@ NOT_CHECKED = "not checked on pages that nothing was learned from"
 LOST_ALIKE = 0.01
 """How much pages of one site agree in being lost, where no lost page shows it: the largest intraclass
 correlation on five splits of the sites of `bench.calibration` (0.002 to 0.010)."""
+VAGUE, _MOSTLY = 0.003, 2.0
+"""Where pages change, more of them are checked if a larger share may be lost, and if this many times the
+groups that are expected to seem lost do so at most: if far more do, rules are wrong, which needs no more."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,11 @@ fetches
             lost, max(lost, int(self.pages / size)), share * self.expected, share**2 * self.variance
         )
 
+    @property
+    def is_vague(self) -> bool:
+        """Whether more is stated because pages change than because pages are lost, and it is much."""
+        return self.upper > VAGUE and 0.0 < self.groups <= _MOSTLY * self.expected
+
     def as_json(self) -> dict[str, Any]:
         """Return the counts, the bound (null if nothing is known) and the sentence, for machines."""
         counts = asdict(self)
@@ -117,7 +126,7 @@ fetches
 
     def __str__(self) -> str:
         """Return the sentence that people read."""
-        most = f"at most {_percent(self.upper)} of pages lost"
+        most = f"at most {in_per_cent(self.upper)} of pages lost"
         if not self.pages:
             if self.modelled is None:
                 return NOT_CHECKED
@@ -127,7 +136,7 @@ fetches
         sure = f"{most} (95 % confidence, {self.pages:,} {many}{where} checked)"
         if not self.changing or self.seen < SEEN:
             return sure
-        return f"{sure}; {_percent(self.changing / self.seen)} of the pages change between fetches"
+        return f"{sure}; {in_per_cent(self.changing / self.seen)} of the pages change between fetches"
 
 
 def checked_of_sites(some: Iterable[CheckedPages]) -> CheckedPages:
@@ -155,17 +164,11 @@ def _design_effect(drawn: list[CheckedPages], total: CheckedPages) -> float:
     return max(1.0, usual, between / (total.pages * rate * (1.0 - rate)))
 
 
-def _percent(share: float) -> str:
-    """Return a share in per cent, with two digits that matter.
-
-    >>> _percent(0.00381), _percent(0.0999), _percent(0.4712), _percent(1.0)
-    ('0.38 %', '10 %', '47 %', '100 %')
-    """
-    return f"{float(f'{100 * share:.2g}'):g} %"
-
-
 def checked_pages(
-    trials: Iterable[tuple[KeyState, Bools]], unstable: Bools, separates: PairEvidence | None = None
+    trials: Iterable[tuple[KeyState, Bools]],
+    unstable: Bools,
+    separates: PairEvidence | None = None,
+    enough: int | None = None,
 ) -> CheckedPages:
     """Return what rules do to pages that they were not learned from.
 
@@ -177,12 +180,14 @@ def checked_pages(
         unstable: Of each page whether it is known to change between fetches; more are found here.
         separates: What is known of pairs of URLs, also of unstable pages, if it is known from one digest or
             sketch a fetch: pages that change are then expected among those that seem lost.
+        enough: Trials that are made in any case, if not all; more only while `is_vague`.
 
     """
+    found = CheckedPages()
     pages = lost = left_out = 0
     groups: set[int] = set()
     change = ChangingPages()
-    for state, aside in trials:
+    for number, (state, aside) in enumerate(trials, 1):
         site = state.site
         speaks = np.zeros(site.count, np.bool_)
         speaks[site.page[~site.evidence.silent(np.arange(len(site.page)))]] = True
@@ -198,16 +203,10 @@ def checked_pages(
         groups.update(np.unique(state.page_of_key[under[is_own]]).tolist())
         if separates is not None:
             change += merged.changing(separates, own)
-    return CheckedPages(
-        pages,
-        lost,
-        len(groups),
-        left_out,
-        seen=change.seen,
-        changing=change.changing,
-        expected=round(change.expected, 6),
-        variance=round(change.deviation**2, 6),
-    )
+        found = CheckedPages(pages, lost, len(groups), left_out, **change.as_counts())
+        if enough is not None and number >= enough and not found.is_vague:
+            break
+    return found
 
 
 HALVES = 16

@@ -9,8 +9,8 @@ always can be. How many of those change is known from the others, as far as page
   from all with three and more.
 * No rule fails less often than pages change. So the rules that fail least on pages with two URLs, those of a
   third of these pages, show how often these change at most. What others fail more often is stated as lost.
-* Where these three rates differ by no more than chance they are one, and all pages together know it best:
-  the lowest of three is too low by chance. Else the lowest is taken.
+* The lowest of these three rates is too low by chance. Unless it is surely lower than that of all pages that
+  show whether they change, that one is taken. Pages with two URLs, where rules may be wrong, are not in it.
 * In parts of a site where many of the merged URLs differ, rules may be wrong there and nowhere else. Nothing
   is taken from these, and nothing is excused there.
 """
@@ -21,7 +21,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -49,8 +49,8 @@ SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 """This many pages must show whether they change, and this many do so, before any conclusion. This many times
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
-_SURELY_LESS = 0.9
-"""So sure must it be that a part of the pages changes less often than all, before its rate is taken."""
+_SURELY_LESS = 0.95
+"""So sure must it be that some pages change less often than all that show it, before their rate is taken."""
 _BETTER = 1 / 3
 """The share of the pages with two URLs that the rules which fail least must be the only reason of."""
 _DIFFERING = 5
@@ -80,6 +80,15 @@ class ChangingPages:
             self.expected + other.expected,
             self.deviation + other.deviation,
         )
+
+    def as_counts(self) -> dict[str, Any]:
+        """Return the numbers by the names that `CheckedPages` has for them."""
+        return {
+            "seen": self.seen,
+            "changing": self.changing,
+            "expected": round(self.expected, 6),
+            "variance": round(self.deviation**2, 6),
+        }
 
 
 class _UrlGroup(NamedTuple):
@@ -140,7 +149,7 @@ class MergedUrls:
         three, better = [group for group in seen if group.urls == _THREE], _of_better_rules(groups)
         if min(map(len, (seen, three, better))) < SEEN:
             return found
-        apart, count = _changing_of([*seen, *better], (seen, three, better))
+        apart, count = _changing_of(seen, (three, better))
         if apart < SEEN_CHANGING:
             return found
         # The distribution of which the lower limits of Clopper and Pearson are the quantiles.
@@ -221,9 +230,9 @@ class MergedUrls:
         return [_rules_to_where_they_meet(one, other) for one, other in combinations(ways, 2)]
 
 
-def _changing_of(every: list[_UrlGroup], parts: tuple[list[_UrlGroup], ...]) -> tuple[int, int]:
-    """Return how many pages change, and of how many: of all, or of a part that surely changes less often."""
-    told = [(sum(group.apart for group in some), len(some)) for some in (every, *parts)]
+def _changing_of(seen: list[_UrlGroup], others: tuple[list[_UrlGroup], ...]) -> tuple[int, int]:
+    """Return how many pages change, and of how many: all seen, or some that surely change less often."""
+    told = [(sum(group.apart for group in some), len(some)) for some in (seen, *others)]
     (apart, count), least = told[0], min(told[1:], key=lambda each: each[0] / each[1])
     return (apart, count) if upper_bound(*least, _SURELY_LESS) >= apart / count else least
 

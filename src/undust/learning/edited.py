@@ -6,8 +6,9 @@ The rules together are checked on the final sample: pages that neither proposal 
 site some pages are set aside before anything is proposed, and the rules that are learned from the
 others are checked on them. A smaller site needs all its pages: its rules are learned from all. What the same
 learning loses on unseen pages is found by cross-fitting: the pages are cut into five parts, the rules are
-learned again without a part, and checked on it; the smaller the site, the more parts are checked. Pages are
-drawn by their first URLs alone, and of many sites those that are checked by their names alone.
+learned again without a part, and checked on it; the smaller the site, the more parts are checked. So are the
+other pages of a large site, in two parts, where many pages change and those set aside show too little. Pages
+are drawn by their first URLs alone, and of many sites those that are checked by their names alone.
 """
 
 from __future__ import annotations
@@ -29,11 +30,10 @@ from undust.judging.site import WithoutUnstable
 from undust.learning.bounds import pairs_with_one_key
 from undust.learning.loop import Learning
 from undust.learning.loop import learn_site as learn_in_rounds
-from undust.learning.outcome import MOST_REFUSED, RefusedRule, SiteRules, Unwanted, weightiest
+from undust.learning.outcome import SiteRules, Unwanted, refused_rules, weightiest
 from undust.learning.rule_evidence import COUNTED, Record, SeenUrls, counted, pairs_of
 from undust.learning.site_pages import Requirements
 from undust.rules import program_of
-from undust.rules.verdict import first_of_each_reason
 from undust.searching import Objective, Risk, learn_site
 from undust.searching.doubts import left_alone
 from undust.statistics import upper_bound
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from undust.judging import EditEffect
     from undust.pages.clustering import SiteClusters
     from undust.rules import Rule
-    from undust.searching import RefusedEdit
     from undust.searching.objective import KindPrior
 
     Bools = NDArray[np.bool_]
@@ -103,7 +102,7 @@ def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehan
         pages=learned.pages,
         lost=lost_in(state),
         sampled=len(site.urls) if site.is_sample else 0,
-        refused=tuple(_refused_rules(learned.refused, site.name)),
+        refused=tuple(refused_rules(learned.refused, site.name)),
         held_pairs=pairs.pairs,
         held_false=pairs.false,
         unstable=tuple(unstable),
@@ -155,15 +154,6 @@ def _objective(asked: Requirements, priors: Mapping[str, KindPrior] | None) -> O
     if asked.min_support != _USUAL_SUPPORT:
         objective = replace(objective, least_pages=asked.min_support)
     return objective if priors is None else replace(objective, risk=Risk(dict(priors)))
-
-
-def _refused_rules(some: Sequence[RefusedEdit], site: str) -> Iterator[RefusedRule]:
-    """Yield the refused edits that concern most pages, and one of each reason, as rules."""
-    ranked = sorted(some, key=lambda each: (-each.pages, -each.lost, each.edit.text))
-    for at in first_of_each_reason([each.reason for each in ranked], MOST_REFUSED):
-        each = ranked[at]
-        if rules := each.edit.rules(site):
-            yield RefusedRule(rules[-1], each.reason, each.pages, each.lost, each.saved)
 
 
 def _measured(found: SiteClusters, state: KeyState, held: Bools) -> Iterator[Rule]:
@@ -253,6 +243,10 @@ LEARNED_FROM, MOST_ASIDE = 15_000, 0.5
 """Of a site with more pages than the first, all others are set aside, up to this share of its pages: where
 pages change between fetches, it takes many to see what is lost. Nor are they more than this share of the URLs
 that are looked at at once."""
+OTHER_PARTS = 2
+"""Into which the other pages of a large site are cut, to check them as well where pages change."""
+ALL_BUT = 0.95
+"""They are only if at least this share of the URLs of a giant site is looked at."""
 PARTS = 5
 """Into which a smaller site is cut."""
 CHECKED_PARTS = ((1_000, 2), (SETS_ASIDE, 1))
@@ -284,7 +278,9 @@ class FinalSample:
     part: Ints
     """Of each cluster the part it is in."""
     parts: int
-    """How many parts are checked, each by rules that were learned without it."""
+    """How many parts are checked, each by rules that were learned without it …"""
+    more: int
+    """… and how many more, where pages change and what is stated would be vague."""
     is_large: bool
 
     @classmethod
@@ -294,9 +290,12 @@ class FinalSample:
         drawn = site.drawn(requirements.seed, FINAL_PURPOSE)
         if urls > SETS_ASIDE:
             share = share_aside(len(drawn), urls, requirements.most_urls)
-            return cls(site, requirements, np.where(drawn < share, 0, 1), 1, is_large=True)
+            part = np.where(
+                drawn < share, 0, 1 + ((drawn - share) / (1.0 - share) * OTHER_PARTS).astype(np.int64)
+            )
+            return cls(site, requirements, part, 1, OTHER_PARTS, is_large=True)
         checked = next(parts for most, parts in CHECKED_PARTS if urls <= most)
-        return cls(site, requirements, (drawn * PARTS).astype(np.int64), checked, is_large=False)
+        return cls(site, requirements, (drawn * PARTS).astype(np.int64), checked, 0, is_large=False)
 
     @property
     def source(self) -> SiteClusters:
@@ -341,7 +340,8 @@ class FinalSample:
         unstable = np.isin(np.arange(site.count), _same_pages(whole, learned.unstable, site))
         evidence = None if self.site.evidence_of_pairs.has_blocks else site.evidence
         site = replace(site, evidence=WithoutUnstable(site.evidence, unstable[site.page]))
-        return checked_pages(self._trials(site, learned, learn), unstable, evidence)
+        trials = self._trials(site, learned, learn)
+        return checked_pages(trials, unstable, evidence, self.parts)
 
     def _looked_at(self, rules: Sequence[Rule]) -> Site:
         """Return the site, or of a giant one the pages that are set aside and those that they meet, first.
@@ -371,8 +371,10 @@ class FinalSample:
         node = np.asarray(pc.index_in(site.urls, value_set=self.site.node_urls.cast(site.urls.type)))
         part_of_page = np.full(site.count, -1, np.int64)
         part_of_page[site.page[::-1]] = self.part[self.site.cluster_of_node[node[::-1]]]
-        for part in range(self.parts):
-            rules = learned.rules if self.is_large else learn(self._without(part)).rules
+        is_whole = len(site.urls) >= ALL_BUT * int((self.site.cluster_of_node >= 0).sum())
+        for part in range(self.parts + (self.more if is_whole else 0)):
+            is_used = self.is_large and not part
+            rules = learned.rules if is_used else learn(self._without(part)).rules
             yield KeyState(site, tuple(Given(rule=rule) for rule in rules)), part_of_page == part
 
     def _may_know(self, given: Sequence[Rule]) -> bool:

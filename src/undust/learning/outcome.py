@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from undust.learning.drift import Drift
     from undust.learning.state import Effect
     from undust.rules import Rule
+    from undust.searching import RefusedEdit
 
     Work = tuple[tuple[str, str], ...]
 
@@ -89,6 +90,15 @@ def weightiest(some: Iterable[RefusedRule]) -> tuple[RefusedRule, ...]:
     """Return the refused candidates that concern most pages, and at least one of each reason."""
     ranked = sorted(some, key=lambda one: (-one.pages, -one.lost, str(one.rule)))
     return tuple(ranked[at] for at in first_of_each_reason([one.reason for one in ranked], MOST_REFUSED))
+
+
+def refused_rules(some: Sequence[RefusedEdit], site: str) -> Iterator[RefusedRule]:
+    """Yield the refused edits that concern most pages, and one of each reason, as rules."""
+    ranked = sorted(some, key=lambda each: (-each.pages, -each.lost, each.edit.text))
+    for at in first_of_each_reason([each.reason for each in ranked], MOST_REFUSED):
+        each = ranked[at]
+        if rules := each.edit.rules(site):
+            yield RefusedRule(rules[-1], each.reason, each.pages, each.lost, each.saved)
 
 
 def work_of(rules: Sequence[Rule], urls: pa.Array) -> Work:

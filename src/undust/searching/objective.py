@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 from undust.errors import UndustError
 from undust.judging.effect import SUPPORTS
 from undust.rules.verdict import name_other_form
-from undust.searching.kinds import IN_OTHER_FOLDERS, NUMBER_DROPPED, base_kind_of, kind_of
+from undust.searching.kinds import GUARDED, IN_OTHER_FOLDERS, NUMBER_DROPPED, base_kind_of, kind_of
 from undust.searching.removed_texts import (
     Excused,
     is_varied,
@@ -135,7 +135,7 @@ class AcceptedEdits:
     noise: float = 1.5
     """How many times more often a true edit seems wrong on other pages than before it was chosen."""
     odds: float = 3.0
-    """What passing all tests adds to the odds that an edit is true, as a logarithm."""
+    """What passing all tests adds to the log odds that it is true, unless conditions were chosen to pass."""
     fewer: float = 1.0
     """The bound also holds for counts on at least this share of the number of its own pages, …"""
     least: float = 50.0
@@ -202,9 +202,9 @@ class Risk:
         share = (self.site * prior.true + true) / (self.site + others)
         noise = min(_MOST_NOISE, known.noise * prior.noise)
         prior = replace(prior, true=min(share, _ALMOST), noise=noise)
-        own = known.own * right
+        own, passed = known.own * right, 0.0 if kind.endswith(GUARDED) else known.odds
         of_accepted = replace(self, certain=known.certain)
-        is_false = of_accepted._false(prior, self.bit * bits - known.odds, own, wrong)  # noqa: SLF001 -- its own
+        is_false = of_accepted._false(prior, self.bit * bits - passed, own, wrong)  # noqa: SLF001 -- its own
         return (
             (1.0 - is_false, wrong + known.certain * noise, own + known.certain * (1.0 - noise)),
             (is_false, wrong + prior.wrong, own + prior.right),
