@@ -25,6 +25,7 @@ void bind_key_meetings(nb::module_& m);
 void bind_program(nb::module_& m);
 void bind_alignment(nb::module_& m);
 void bind_rewrite(nb::module_& m);
+void bind_rule_file(nb::module_& m);
 void bind_sources(nb::module_& m);
 void bind_standing(nb::module_& m);
 void bind_substrings(nb::module_& m);
@@ -226,6 +227,7 @@ NB_MODULE(_core, m) {
   bind_key_meetings(m);
   bind_alignment(m);
   bind_rewrite(m);
+  bind_rule_file(m);
   bind_sources(m);
   bind_standing(m);
   bind_substrings(m);

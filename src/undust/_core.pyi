@@ -244,6 +244,12 @@ def entry_hashes(keys: object, context: object, action: object) -> Column:
     A number for each entry of a rule; the sum of its numbers stands for a rule.
     """
 
+def plain_rule_file(data: bytes, suffixes: Suffixes, most: int) -> tuple[Program, int, int, bool] | None:
+    """
+    The program of a rule file as undust writes it, where the list of its rules starts and ends, and whether a rule
+    is for comparing only or proposed. None for any other file, for one that is wrong, and for more rules than `most`.
+    """
+
 def count_lines(data: bytes) -> int:
     """How many line feeds there are."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
@@ -124,3 +125,44 @@ def _written(changes: ObjectChanges, places: list[JsonPlace], change: TableChang
         change.write((b"[" if is_first else b",\n") + data)
         is_first = False
     return is_first
+
+
+def line_of_member(text: str, name: str, number: int, field: str | None) -> int | None:
+    r"""Return the line of a field of an object in a list, or where the object starts; the text is JSON.
+
+    >>> line_of_member('{"rules": [\n{},\n{"site":\n"a.test"}]}', "rules", 2, None)
+    3
+    """
+    span = _span_of(text, name, number)
+    if span is None:
+        return None
+    start, end = span
+    if field is not None:
+        key = field.partition("[")[0]  # a list has the field "when[1]"
+        found = text.find(json.dumps(key), start, end)
+        start = found if found >= 0 else start
+    return text.count("\n", 0, start) + 1
+
+
+def _span_of(text: str, name: str, number: int) -> tuple[int, int] | None:
+    decode = json.JSONDecoder().raw_decode
+    at = _after_space(text, 0) + 1
+    while text[at : at + 1] != "}":
+        key, at = decode(text, _after_space(text, at))
+        at = _after_space(text, _after_space(text, at) + 1)
+        if key == name and text[at] == "[":
+            start = end = at
+            for _ in range(number):
+                start = _after_space(text, _after_space(text, end) + 1)
+                _, end = decode(text, start)
+            return start, end
+        _, at = decode(text, at)
+        at = _after_space(text, at)
+        at = _after_space(text, at + 1) if text[at] == "," else at
+    return None
+
+
+def _after_space(text: str, at: int) -> int:
+    while text[at : at + 1] in {" ", "\n", "\r", "\t", "\ufeff"}:
+        at += 1
+    return at

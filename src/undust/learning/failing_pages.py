@@ -17,6 +17,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import exp, inf, lgamma, log, log1p
 from typing import TYPE_CHECKING
 
@@ -133,10 +134,7 @@ def _named(part: str) -> str:
 
 def counted(urls: Iterable[str]) -> Counter[str]:
     """Return of how many URLs each condition holds."""
-    counts: Counter[str] = Counter()
-    for url in urls:
-        counts.update(conditions_of(url))
-    return counts
+    return Counter(chain.from_iterable(map(conditions_of, urls)))
 
 
 def where_it_holds(good: Sequence[str], bad: Sequence[str], least: int, most: int = 6) -> list[str]:
@@ -156,10 +154,12 @@ def exceptions(good: Sequence[str], bad: Sequence[str], moved: Sequence[str] = (
     Of what a rule moves, even if it has not met another page yet, all that differs from these in capitals
     alone has conditions too: where `sheet4.html` fails, `Sheet4.html` is the same page on most sites.
     """
-    holds, fails = [set(conditions_of(url)) for url in good], [set(conditions_of(url)) for url in bad]
-    chosen: list[str] = []
+    fails, chosen = [*map(conditions_of, bad)], list[str]()
+    if max(counted(bad).values(), default=0) < EXCEPTIONS:
+        return ()
+    holds = [*map(conditions_of, good)]
     while fails and len(chosen) < EXCEPTIONS:
-        ours, theirs = Counter(c for some in holds for c in some), Counter(c for some in fails for c in some)
+        ours, theirs = (Counter(chain.from_iterable(some)) for some in (holds, fails))
         best = max(theirs, key=lambda condition: (theirs[condition] - ours[condition] / 2, condition))
         if theirs[best] <= ours[best] / 2 or theirs[best] < EXCEPTIONS:
             return ()
@@ -175,8 +175,10 @@ def exceptions(good: Sequence[str], bad: Sequence[str], moved: Sequence[str] = (
 
 def worst_exception(good: Sequence[str], bad: Sequence[str]) -> str | None:
     """Return the condition that holds for failures more often than luck would have it; None if none does."""
-    holds, fails = counted(good), counted(bad)
-    total, failures = len(good) + len(bad), len(bad)
+    fails = counted(bad)
+    if max(fails.values(), default=0) < LEAST_FAILURES:
+        return None
+    holds, total, failures = counted(good), len(good) + len(bad), len(bad)
     found = [
         (fails[pattern] * LOST_FOR_SAVED - holds[pattern], pattern)
         for pattern in fails

@@ -7,7 +7,8 @@ apply such a rule like any other, refuses it. Every other file has version 1.
 
 Each field of a rule is on a line of its own, so that a review sees what changed. Keys that undust does not
 know, in a rule or beside the list, are kept. Errors name the file, the line and the fix; lines are looked up
-only then, so that a sound file loads at the speed of the JSON parser.
+only then. A file as undust writes it goes to the core as it is: its objects are made when somebody looks at
+its rules, so that it loads in about the time of a JSON parser.
 
 A folder holds the rules in parts, sorted by site. A reader opens only the parts with the sites it needs:
 
@@ -27,7 +28,9 @@ import hashlib
 import json
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import groupby
 from json.encoder import encode_basestring
 from math import isinf
@@ -35,13 +38,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from undust._core import plain_rule_file
 from undust.errors import InvalidRule, RuleError, UnknownVersion
 from undust.files.streams import open_output, read_whole
 from undust.rules.language import ANY_SITE, Problem
+from undust.urls.url import suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from undust._core import Program
 
 _FORMAT = "undust-rules"
 VERSION, _VERSION_OF_USES = 1, 2
@@ -52,15 +58,45 @@ EMPTY_HEADER: dict[str, Any] = {"format": _FORMAT, "version": VERSION}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
+class UnreadRules(Sequence[dict[str, Any]]):
+    """The rules of a sound file as JSON objects, made when the first one is asked for."""
+
+    def __init__(self, data: bytes, count: int) -> None:
+        self._data = data
+        self._count = count
+
+    @cached_property
+    def _rules(self) -> list[dict[str, Any]]:
+        with _no_garbage():
+            return list(json.loads(self._data)["rules"])
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._rules)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 -- a rule or a list of them
+        return self._rules[place]
+
+
+def read_plain(data: bytes, name: str) -> tuple[dict[str, Any], UnreadRules, Program] | None:
+    """Return the header, the rules and the program of a file as undust writes it; None for any other."""
+    if not data.isascii():
+        _decoded(data, name)
+    if (found := plain_rule_file(data, suffixes(), MOST_RULES)) is None:
+        return None
+    program, start, end, is_limited = found
+    header, _ = _parsed((data[:start] + b"[]" + data[end:]).decode(), name)
+    if is_limited and header["version"] == VERSION:
+        return None
+    return header | {"version": VERSION}, UnreadRules(data, len(program)), program
+
+
 def read(data: bytes, name: str) -> tuple[dict[str, Any], int, list[dict[str, Any]]]:
     """Return the header of a rule file, its version, and its rules; `name` is for messages."""
-    text = _decoded(data, name)
     with _no_garbage():
-        try:
-            content = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-        except (ValueError, RecursionError) as error:
-            raise InvalidRule(_json_problem(error, text, name)) from None
-        header, rules = _checked(content, name)
+        header, rules = _parsed(_decoded(data, name), name)
         try:
             require_unique(rules)
         except Problem as problem:
@@ -79,11 +115,6 @@ def limits_use(rule: Mapping[str, Any]) -> str | None:
     return "status" if rule.get("status") == "proposed" else None
 
 
-def may_limit_use(data: bytes) -> bool:
-    """Return whether the text of a rule file could have such a rule; most have none."""
-    return any(word in data for word in (b'"fetch"', b'"needs"', b'"proposed"', b"\\u"))
-
-
 def require_version(version: int, rules: Sequence[Mapping[str, Any]]) -> None:
     """Raise a `Problem` if a file of version 1 has a rule that readers of version 1 would apply wrongly."""
     if version == _VERSION_OF_USES:
@@ -92,6 +123,14 @@ def require_version(version: int, rules: Sequence[Mapping[str, Any]]) -> None:
         if (field := limits_use(rule)) is not None:
             message = f'takes version {_VERSION_OF_USES} of the format; write "version": {_VERSION_OF_USES}'
             raise Problem(message, field, number=number)
+
+
+def _parsed(text: str, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    try:
+        content = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRule(_json_problem(error, text, name)) from None
+    return _checked(content, name)
 
 
 @contextmanager
@@ -182,59 +221,19 @@ def require_unique(rules: Sequence[Mapping[str, Any]]) -> None:
 def said_by(rule: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the fields that the id of a rule is made from."""
     get = rule.get
-    when, unless = get("when"), get("unless")
-    return (
-        get("site"),
-        get("kind"),
-        get("from"),
-        get("to"),
-        tuple(when) if when else (),
-        tuple(unless) if unless else (),
-    )
+    lists = (tuple(get(name) or ()) for name in ("when", "unless"))
+    return (get("site"), get("kind"), get("from"), get("to"), *lists)
 
 
 def located(problem: Problem, name: str, data: bytes | None = None) -> InvalidRule:
     """Return a problem with the file, and the line if there is the text to look it up."""
-    line = None if data is None else _line_of(_decoded(data, name), problem.number or 1, problem.field)
+    line = None
+    if data is not None:
+        from undust.files.arrays import line_of_member  # noqa: PLC0415 -- only faults need it
+
+        line = line_of_member(_decoded(data, name), "rules", problem.number or 1, problem.field)
     place = name if line is None else f"{name}:{line}"
     return InvalidRule(f"{place}: {problem}")
-
-
-def _line_of(text: str, number: int, field: str | None) -> int | None:
-    """Return the line of a field of a rule, or where its rule starts."""
-    span = _span_of(text, number)
-    if span is None:
-        return None
-    start, end = span
-    if field is not None:
-        key = field.partition("[")[0]  # a list has the field "when[1]"
-        found = text.find(json.dumps(key), start, end)
-        start = found if found >= 0 else start
-    return text.count("\n", 0, start) + 1
-
-
-def _span_of(text: str, number: int) -> tuple[int, int] | None:
-    decode = json.JSONDecoder().raw_decode
-    at = _after_space(text, 0) + 1
-    while text[at : at + 1] != "}":
-        key, at = decode(text, _after_space(text, at))
-        at = _after_space(text, _after_space(text, at) + 1)
-        if key == "rules" and text[at] == "[":
-            start = end = at
-            for _ in range(number):
-                start = _after_space(text, _after_space(text, end) + 1)
-                _, end = decode(text, start)
-            return start, end
-        _, at = decode(text, at)
-        at = _after_space(text, at)
-        at = _after_space(text, at + 1) if text[at] == "," else at
-    return None
-
-
-def _after_space(text: str, at: int) -> int:
-    while text[at : at + 1] in {" ", "\n", "\r", "\t", "\ufeff"}:
-        at += 1
-    return at
 
 
 def written(header: Mapping[str, Any], rules: Iterator[Mapping[str, Any]]) -> bytes:

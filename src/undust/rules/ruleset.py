@@ -102,13 +102,15 @@ class RuleSet(Sequence[Rule]):
         data = data.encode() if isinstance(data, str) else data
         if data.startswith(IMAGE_MARK):
             return cls._of_image(unpacked(memoryview(data), name), name)
-        header, version, raw = files.read(data, name)
         rules = cls.__new__(cls)
+        if (plain := files.read_plain(data, name)) is not None:
+            rules._start(plain[0], plain[1], name, plain[2])  # noqa: SLF001 -- its own
+            return rules
+        header, version, raw = files.read(data, name)
         rules._start(header, raw, name)  # noqa: SLF001 -- its own
         try:
             _ = rules.program
-            if files.may_limit_use(data):
-                files.require_version(version, raw)
+            files.require_version(version, raw)
         except Problem as problem:
             raise files.located(problem, name, data) from None
         return rules
