@@ -7,6 +7,7 @@ missing fails instead; only data that is not part of the repository may be absen
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -155,6 +156,12 @@ def _turn(item: pytest.Item) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, in the order of `LONG`."""
     items.sort(key=_turn)
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that was loaded out of the collection of garbage: it is never freed, and large."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,18 +2,26 @@
 
 `urls()` are well-formed, `hostile_urls()` are whatever a crawler finds. `rules()` are rule objects with the
 keys of a rule file, always readable; `rule_sets()` are lists of them, with the traps set on purpose.
+
+A URL or a rule is made from a few bytes that hypothesis draws at once (`Choices`). To draw each of its thirty
+choices by itself took ten times as long as the tests of it.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hypothesis import strategies as st
 
 from undust.rules import Rule
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 RuleFields = dict[str, Any]
+Option = TypeVar("Option")
+Made = TypeVar("Made")
 
 HOSTS = ("example.com", "www.example.com", "www2.example.com", "a.b.example.com", "x.org", "alice.github.io")
 ODD_HOSTS = (
@@ -139,30 +147,61 @@ TOKENS = (
 SITES = ("example.com", "example.com", "example.com", "*", "x.org")
 
 
-def mostly(usual: tuple[str, ...], odd: tuple[str, ...]) -> st.SearchStrategy[str]:
-    """One of the usual texts, now and then an odd one."""
-    return st.sampled_from(usual * 3 + odd)
+class Choices:
+    """Choices that bytes make. Zeros, to which a failing example shrinks, choose the first and the least."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = iter(data)
+
+    def below(self, count: int) -> int:
+        """A number from 0 on."""
+        return next(self._left, 0) % count
+
+    def once_in(self, count: int) -> bool:
+        """Whether something happens that happens once in so many times."""
+        return self.below(count) == count - 1
+
+    def one(self, options: Sequence[Option]) -> Option:
+        """One of some options."""
+        return options[self.below(len(options))]
+
+    def some(self, options: Sequence[Option], most: int) -> list[Option]:
+        """Up to so many of some options, and the same one again and again if it comes so."""
+        return [self.one(options) for _ in range(self.below(most + 1))]
 
 
-def parameters() -> st.SearchStrategy[str]:
+def made(make: Callable[[Choices], Made], size: int) -> st.SearchStrategy[Made]:
+    """What is made from choices; `size` bytes are enough for nearly all of them."""
+    return st.binary(min_size=size, max_size=size).map(lambda data: make(Choices(data)))
+
+
+def mostly(usual: tuple[str, ...], odd: tuple[str, ...]) -> tuple[str, ...]:
+    """The usual texts, and an odd one now and then."""
+    return usual * 3 + odd
+
+
+def parameter(choices: Choices) -> str:
     """`x`, `x=` or `x=value`, sometimes nothing at all."""
-    return st.builds(
-        lambda name, rest: name + rest,
-        mostly(NAMES, ODD_NAMES),
-        st.one_of(st.sampled_from(("", "=")), mostly(VALUES, ODD_VALUES).map("={}".format)),
-    )
+    name = choices.one(mostly(NAMES, ODD_NAMES))
+    if choices.below(2) == 0:
+        return name + choices.one(("", "="))
+    return f"{name}={choices.one(mostly(VALUES, ODD_VALUES))}"
+
+
+def url(choices: Choices) -> str:
+    """A well-formed URL."""
+    scheme, host = choices.one(("http", "http", "https")), choices.one(mostly(HOSTS, ODD_HOSTS))
+    port = choices.one(("", "", "", ":8080"))
+    path = "/".join(choices.some(mostly(SEGMENTS, ODD_SEGMENTS), 4))
+    query = ""
+    if choices.below(2):
+        query = "?" + "&".join(parameter(choices) for _ in range(choices.below(5)))
+    return f"{scheme}://{host}{port}/{path}{query}"
 
 
 def urls() -> st.SearchStrategy[str]:
     """Well-formed http(s) URLs without userinfo or fragment, most of them of one site."""
-    return st.builds(
-        lambda scheme, host, port, path, query: f"{scheme}://{host}{port}/{path}{query}",
-        st.sampled_from(("http", "http", "https")),
-        mostly(HOSTS, ODD_HOSTS),
-        st.sampled_from(("", "", "", ":8080")),
-        st.lists(mostly(SEGMENTS, ODD_SEGMENTS), max_size=4).map("/".join),
-        st.one_of(st.just(""), st.lists(parameters(), max_size=4).map("&".join).map("?{}".format)),
-    )
+    return made(url, 24)
 
 
 def hostile_urls() -> st.SearchStrategy[str]:
@@ -197,144 +236,144 @@ class Names:
         return re.sub(r"\{[XY]", fresh, pattern)
 
 
-@st.composite
-def left_queries(draw: st.DrawFn, names: Names) -> str:
+LEFT_VALUES = ("", "=", "=1", "={X}", "={X}", "={**}", "={**}", "={X:int}", "={X}-{Y}", "={*}")
+
+
+def left_query(choices: Choices, names: Names) -> str:
     """The query of a left side with its `?`, or nothing."""
-    params = []
-    for name in draw(st.lists(st.sampled_from(NAMES), max_size=2)):
-        value = draw(
-            st.sampled_from(("", "=", "=1", "={X}", "={X}", "={**}", "={**}", "={X:int}", "={X}-{Y}", "={*}"))
-        )
-        params.append(name + names.fill(value))
-    if draw(st.integers(0, 3)) == 0:
-        params.append(draw(st.sampled_from(("{**:utm_*|sid}", "{**:ref}", "{**:a|b}"))))
-    if draw(st.integers(0, 4)) == 0:
+    params = [name + names.fill(choices.one(LEFT_VALUES)) for name in choices.some(NAMES, 2)]
+    if choices.once_in(4):
+        params.append(choices.one(("{**:utm_*|sid}", "{**:ref}", "{**:a|b}")))
+    if choices.once_in(5):
         names.lists.append("k")
-        params.append(draw(st.sampled_from(("{k**:id|a}", "{k**:b*}"))))
-    rest = draw(st.sampled_from(("{rest**}", "{rest**}", "{rest**}", "{**}", "")))
+        params.append(choices.one(("{k**:id|a}", "{k**:b*}")))
+    rest = choices.one(("{rest**}", "{rest**}", "{rest**}", "{**}", ""))
     if rest:
-        params.insert(draw(st.integers(0, len(params))), rest)
+        params.insert(choices.below(len(params) + 1), rest)
     if rest == "{rest**}":
         names.lists.append("rest")
     return "?" + "&".join(params) if params else ""
 
 
-@st.composite
-def right_queries(draw: st.DrawFn, names: Names) -> str:
+def right_query(choices: Choices, names: Names) -> str:
     """The query of a right side with its `?`, or nothing."""
-    params = [
-        f"{{{name}{draw(st.sampled_from(LIST_FORMS))}}}" for name in names.lists if draw(st.integers(0, 5))
-    ]
-    for name in draw(st.lists(st.sampled_from(NAMES), max_size=2)):
-        text = draw(st.sampled_from(("", "=1", "=", "={N}", "={N}", "={N}")))
+    params = [f"{{{name}{choices.one(LIST_FORMS)}}}" for name in names.lists if not choices.once_in(6)]
+    for name in choices.some(NAMES, 2):
+        text = choices.one(("", "=1", "=", "={N}", "={N}", "={N}"))
         if "N" in text:
-            known = st.sampled_from(names.texts) if names.texts else st.nothing()
-            text = text.replace("N", draw(known) + draw(st.sampled_from(TEXT_FORMS))) if names.texts else ""
-        params.insert(draw(st.integers(0, len(params))), name + text)
+            text = (
+                text.replace("N", choices.one(names.texts) + choices.one(TEXT_FORMS)) if names.texts else ""
+            )
+        params.insert(choices.below(len(params) + 1), name + text)
     return "?" + "&".join(params) if params else ""
 
 
-@st.composite
-def left_paths(draw: st.DrawFn, names: Names) -> tuple[str, bool]:
+def left_path(choices: Choices, names: Names) -> tuple[str, bool]:
     """The path of a left side, and whether `{p**}` is in it."""
-    patterns = draw(st.lists(mostly(SEGMENT_PATTERNS, ODD_SEGMENT_PATTERNS), max_size=2))
+    patterns = choices.some(mostly(SEGMENT_PATTERNS, ODD_SEGMENT_PATTERNS), 2)
     segments = [names.fill(pattern) for pattern in patterns]
-    many = draw(st.sampled_from(("{p**}", "{p**}", "{p**}", "{**}", "")))
+    many = choices.one(("{p**}", "{p**}", "{p**}", "{**}", ""))
     if many or not segments:
-        segments.insert(draw(st.integers(0, len(segments))), many)
+        segments.insert(choices.below(len(segments) + 1), many)
     return "/" + "/".join(segments), many == "{p**}"
 
 
-@st.composite
-def right_paths(draw: st.DrawFn, names: Names, left: str, *, has_many: bool) -> str:
+def right_path(choices: Choices, names: Names, left: str, *, has_many: bool) -> str:
     """The path of a right side: what the left has, something else put in, taken out or written in a form."""
     segments = [
         re.sub(r"\{(\w+)[^}]*\}", r"{\1}", segment) for segment in left[1:].split("/") if "*" not in segment
     ]
-    if names.texts and draw(st.integers(0, 2)) == 0:
-        form = draw(st.sampled_from(TEXT_FORMS))
+    if names.texts and choices.once_in(3):
+        form = choices.one(TEXT_FORMS)
         segments.append(
-            draw(st.sampled_from(("{N}", "x{N}", "{N}.html"))).replace(
-                "N", draw(st.sampled_from(names.texts)) + form
-            )
+            choices.one(("{N}", "x{N}", "{N}.html")).replace("N", choices.one(names.texts) + form)
         )
-    if segments and draw(st.integers(0, 2)) == 0:
-        segments[draw(st.integers(0, len(segments) - 1))] = draw(st.sampled_from(("a", "b", "new", "")))
-    if segments and draw(st.integers(0, 3)) == 0:
+    if segments and choices.once_in(3):
+        segments[choices.below(len(segments))] = choices.one(("a", "b", "new", ""))
+    if segments and choices.once_in(4):
         segments.pop()
-    if has_many and draw(st.integers(0, 5)):
-        for _ in range(draw(st.sampled_from((1, 1, 1, 2)))):
-            form = draw(st.sampled_from(TEXT_FORMS))
-            segments.insert(draw(st.integers(0, len(segments))), f"{{p{form}}}")
+    if has_many and not choices.once_in(6):
+        for _ in range(choices.one((1, 1, 1, 2))):
+            form = choices.one(TEXT_FORMS)
+            segments.insert(choices.below(len(segments) + 1), f"{{p{form}}}")
     return "/" + "/".join(segments)
 
 
-@st.composite
-def rewrites(draw: st.DrawFn) -> RuleFields:
-    """Rules that rewrite, most of them inside one site."""
+def rewrite(choices: Choices) -> RuleFields:
+    """A rule that rewrites, most often inside one site."""
     names = Names()
-    scheme, schemes = draw(st.sampled_from(SCHEME_PAIRS))
-    host, hosts = draw(st.sampled_from(HOST_PAIRS))
-    path, has_many = draw(left_paths(names))
-    query = draw(left_queries(names))
-    target = draw(right_paths(names, path, has_many=has_many)) + draw(right_queries(names))
+    scheme, schemes = choices.one(SCHEME_PAIRS)
+    host, hosts = choices.one(HOST_PAIRS)
+    path, has_many = left_path(choices, names)
+    query = left_query(choices, names)
+    target = right_path(choices, names, path, has_many=has_many) + right_query(choices, names)
     return {
         "kind": "rewrite",
         "from": f"{scheme}://{host}{path}{query}",
-        "to": f"{draw(st.sampled_from(schemes))}://{draw(st.sampled_from(hosts))}{target}",
+        "to": f"{choices.one(schemes)}://{choices.one(hosts)}{target}",
     }
 
 
-@st.composite
-def masks(draw: st.DrawFn) -> RuleFields:
-    """Rules with `:any`: the left side again, some of its captures masked."""
-    source = draw(st.sampled_from((
+def mask(choices: Choices) -> RuleFields:
+    """A rule with `:any`: the left side again, some of its captures masked."""
+    source = choices.one((
         "{s}://{h}/{p**}?sid={v}&{rest**}", "{s}://{h}/{x}/{y}", "{s}://{h}/{p**}?{rest**}", "{s}://{l}.example.com/{p**}",
         "{s}://{h}/{x:int}?{rest**}", "{s}://{h**}/a/{p**}/b", "http://{h}/story_{x}", "{s}://{h}/{p**}?{k**:a|b}&{rest**}",
-    )))  # fmt: skip
+    ))  # fmt: skip
     captured = re.findall(r"\{(\w+)", source)
-    hidden = draw(st.lists(st.sampled_from(captured), min_size=1, unique=True))
+    hidden = [choices.one(captured), *choices.some(captured, 2)]
     target = re.sub(
         r"\{(\w+)[^}]*\}", lambda found: "{" + found[1] + (":any" if found[1] in hidden else "") + "}", source
     )
     return {"kind": "rewrite", "from": source, "to": target}
 
 
-def replaces() -> st.SearchStrategy[RuleFields]:
-    """Rules that replace tokens, some of them anchored, some of them growing."""
-
-    def replace(old: str, new: str, anchors: str) -> RuleFields:
-        start, end = "^http://" if "^" in anchors else "", "$" if "$" in anchors else ""
-        return {"kind": "replace", "from": start + old + end, "to": start + new + end}
-
-    texts = st.lists(st.sampled_from(TOKENS), max_size=2).map("".join)
-    return st.builds(replace, texts.filter(bool), texts, st.sampled_from(("", "", "", "$", "^")))
+def replace(choices: Choices) -> RuleFields:
+    """A rule that replaces tokens, sometimes anchored, sometimes growing."""
+    old = choices.one(TOKENS) + "".join(choices.some(TOKENS, 1))
+    new = "".join(choices.some(TOKENS, 2))
+    anchor = choices.one(("", "", "", "$", "^"))
+    start, end = "^http://" if anchor == "^" else "", "$" if anchor == "$" else ""
+    return {"kind": "replace", "from": start + old + end, "to": start + new + end}
 
 
-@st.composite
-def keeps(draw: st.DrawFn) -> RuleFields:
-    """Rules that leave URLs alone."""
+def keep(choices: Choices) -> RuleFields:
+    """A rule that leaves URLs alone."""
     names = Names()
-    scheme, host = draw(st.sampled_from(SCHEME_PAIRS))[0], draw(st.sampled_from(HOST_PAIRS))[0]
+    scheme, host = choices.one(SCHEME_PAIRS)[0], choices.one(HOST_PAIRS)[0]
     return {
         "kind": "keep",
-        "from": f"{scheme}://{host}{draw(left_paths(names))[0]}{draw(left_queries(names))}",
+        "from": f"{scheme}://{host}{left_path(choices, names)[0]}{left_query(choices, names)}",
     }
 
 
-@st.composite
-def rules(draw: st.DrawFn) -> RuleFields:
+def rule(choices: Choices) -> RuleFields:
     """Any rule, with its site, conditions and status."""
-    fields: RuleFields = draw(st.one_of(rewrites(), rewrites(), rewrites(), replaces(), keeps(), masks()))
-    fields["site"] = draw(st.sampled_from(SITES))
+    fields = choices.one((rewrite, rewrite, rewrite, replace, keep, mask))(choices)
+    fields["site"] = choices.one(SITES)
     for key in ("when", "unless"):
-        if draw(st.integers(0, 4)) == 0:
-            fields[key] = draw(st.lists(st.sampled_from(CONDITIONS), min_size=1, max_size=2))
-    if fields["site"] == "*" and draw(st.integers(0, 1)):
-        fields["except_sites"] = draw(st.lists(st.sampled_from(("example.com", "x.org")), max_size=2))
-    if draw(st.integers(0, 7)) == 0:
-        fields["status"] = draw(st.sampled_from(("active", "disabled")))
+        if choices.once_in(5):
+            fields[key] = [choices.one(CONDITIONS), *choices.some(CONDITIONS, 1)]
+    if fields["site"] == "*" and choices.below(2):
+        fields["except_sites"] = choices.some(("example.com", "x.org"), 2)
+    if choices.once_in(8):
+        fields["status"] = choices.one(("active", "disabled"))
     return fields
+
+
+def rewrites() -> st.SearchStrategy[RuleFields]:
+    """Rules that rewrite, most of them inside one site."""
+    return made(rewrite, 48)
+
+
+def replaces() -> st.SearchStrategy[RuleFields]:
+    """Rules that replace tokens, some of them anchored, some of them growing."""
+    return made(replace, 8)
+
+
+def rules() -> st.SearchStrategy[RuleFields]:
+    """Any rules, with their sites, conditions and status."""
+    return made(rule, 64)
 
 
 def rewriting(*pairs: tuple[str, str]) -> list[RuleFields]:
@@ -378,19 +417,23 @@ def rule_sets() -> st.SearchStrategy[list[RuleFields]]:
     )
 
 
-@st.composite
-def limited_rule_sets(draw: st.DrawFn) -> list[RuleFields]:
-    """Rule sets without equal rules, some for comparing only, some proposed, some that need each other."""
-    by_id = {Rule.from_json(rule).id: rule for rule in draw(rule_sets())}
+def limited(choices: Choices, some: list[RuleFields]) -> list[RuleFields]:
+    """Rules without equal ones, some for comparing only, some proposed, some that need each other."""
+    by_id = {Rule.from_json(rule).id: rule for rule in some}
     ids = [*by_id, "0123456789abcdef"]
-    limited = []
+    found = []
     for rule in by_id.values():
         more: RuleFields = {}
-        if rule["kind"] != "keep" and draw(st.booleans()):
+        if rule["kind"] != "keep" and choices.below(2):
             more["fetch"] = False
-        if draw(st.integers(0, 5)) == 0:
+        if choices.once_in(6):
             more["status"] = "proposed"
-        if draw(st.integers(0, 2)) == 0:
-            more["needs"] = draw(st.lists(st.sampled_from(ids), max_size=2))
-        limited.append({**rule, **more})
-    return limited
+        if choices.once_in(3):
+            more["needs"] = choices.some(ids, 2)
+        found.append({**rule, **more})
+    return found
+
+
+def limited_rule_sets() -> st.SearchStrategy[list[RuleFields]]:
+    """Rule sets without equal rules, some for comparing only, some proposed, some that need each other."""
+    return st.builds(limited, st.binary(min_size=40, max_size=40).map(Choices), rule_sets())

@@ -32,7 +32,7 @@ SITES = 12
 # are named, and with less room for rows in memory.
 COMMAND = """
 import os, sys
-from undust.cli import main
+from undust.__main__ import main
 from undust.engines import spool
 from undust.jobs import combined, one_site
 combined.JOURNAL_PATIENCE = 0.0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def seen() -> pa.Table:
     """Two sites with rules."""
-    return pa.concat_tables(site(kind, urls=300, seed=1).observations() for kind in ("forum", "wiki"))
+    return pa.concat_tables(site(kind, urls=200, seed=1).observations() for kind in ("forum", "wiki"))
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,11 @@ SIZES = (2_500, 5_000, 10_000, 20_000)
 JUDGED = 10_000
 MOST_GROWTH = 2.5
 MOST_ABOVE_A_MATCH = 50
-ATTEMPTS = 12
+ATTEMPTS = 40
 """How often a suspect is measured; its least times count, for other work on the machine only adds time."""
+ROUNDS, LEAST = 3, 0.001
+"""How often a search is timed at a time, and for how many seconds: what looks slow is timed again. Java, which
+compiles while it searches, has longer (`Timed.java`)."""
 
 NO_SHORT_CUT = 0x10000
 """`PCRE2_NO_START_OPTIMIZE`; PCRE2 refuses a short text without a letter of the expression at once."""
@@ -93,9 +96,9 @@ def by_python(rows: Sequence[tuple[str, str]]) -> Iterator[Timing]:
     for text, url in rows:
         pattern = re.compile(text)
         best, found = float("inf"), None
-        for _ in range(5):
+        for _ in range(ROUNDS):
             count, start, spent = 0, process_time(), 0.0
-            while spent < 0.002:
+            while spent < LEAST:
                 found = pattern.search(url)
                 count += 1
                 spent = process_time() - start
@@ -120,9 +123,9 @@ def by_pcre2(rows: Sequence[tuple[str, str]]) -> Iterator[Timing]:
         assert compiled, f"error {problem.value} at {place.value}: {pattern}"
         words = (ctypes.c_void_p(compiled), subject, ctypes.c_size_t(len(subject)), ctypes.c_size_t(0))
         best, found = float("inf"), 0
-        for _ in range(5):
+        for _ in range(ROUNDS):
             count, start, spent = 0, process_time(), 0.0
-            while spent < 0.002:
+            while spent < LEAST:
                 found = library.pcre2_match_8(*words, 0, group, None)
                 count += 1
                 spent = process_time() - start
@@ -154,24 +157,25 @@ def timer(dialect: str) -> Callable[[Sequence[tuple[str, str]]], list[Timing]]:
     if dialect == "pcre2":
         return lambda rows: list(by_pcre2(rows))
     if dialect == "perl":
-        return by_program([program("perl"), str(here.with_name("timed.pl"))])
+        return by_program([program("perl"), str(here.with_name("timed.pl")), str(ROUNDS), str(LEAST)])
     program("javac")
     return by_program([program("java"), "-XX:TieredStopAtLevel=1", str(here.with_name("Timed.java"))])
 
 
-def grows_too_fast(times: Sequence[float], match: float, most: float = MOST_GROWTH) -> str:
-    """What is wrong with the times of the sizes; nothing if they grow as they may."""
-    for first, second in pairwise(times):
-        if second > most * first:
+def grows_too_fast(times: Sequence[float]) -> str:
+    """What is wrong with the times of the sizes, and of a match at last; nothing if they grow as they may."""
+    *sizes, match = times
+    for first, second in pairwise(sizes):
+        if second > MOST_GROWTH * first:
             return f"{second / first:.1f} times as long for twice the length"
-    ratio = times[SIZES.index(JUDGED)] / match
+    ratio = sizes[SIZES.index(JUDGED)] / match
     return f"{ratio:.0f} times as long as a match" if ratio > MOST_ABOVE_A_MATCH else ""
 
 
 def least_times(
     cases: Sequence[Case],
     timed: Callable[[Sequence[Case]], Sequence[Sequence[float]]],
-    most: float = MOST_GROWTH,
+    is_suspect: Callable[[Sequence[float]], object],
 ) -> dict[Case, tuple[float, ...]]:
     """The times of the sizes and of a match for each case.
 
@@ -182,24 +186,18 @@ def least_times(
     for _ in range(ATTEMPTS):
         for case, times in zip(waiting, timed(waiting), strict=True):
             best[case] = tuple(map(min, best[case], times))
-        waiting = [case for case in waiting if grows_too_fast(best[case][:-1], best[case][-1], most)]
+        waiting = [case for case in waiting if is_suspect(best[case])]
         if not waiting:
             break
     return best
 
 
 def too_slow(
-    cases: Sequence[Case],
-    timed: Callable[[Sequence[Case]], Sequence[Sequence[float]]],
-    most: float = MOST_GROWTH,
+    cases: Sequence[Case], timed: Callable[[Sequence[Case]], Sequence[Sequence[float]]]
 ) -> list[tuple[str, Case]]:
     """The cases whose time grows too fast, and how."""
-    best = least_times(cases, timed, most)
-    return [
-        (problem, case)
-        for case, times in best.items()
-        if (problem := grows_too_fast(times[:-1], times[-1], most))
-    ]
+    best = least_times(cases, timed, grows_too_fast)
+    return [(problem, case) for case, times in best.items() if (problem := grows_too_fast(times))]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
