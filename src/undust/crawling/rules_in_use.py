@@ -212,9 +212,18 @@ class RulesInUse:
         """Return whether rules of most sites concern a new form, and did not concern any other before."""
         return self.prior.wake(form, self.given_ids, self._off)
 
-    def with_awake(self) -> RuleSet:
-        """Return the rules with those of most sites that are awake now."""
-        return self.ordered(self.learned(), self.guessed())
+    def with_more(self, guessed: Sequence[Rule] = ()) -> RuleSet:
+        """Return the rules with new guesses and with those of most sites that are awake now.
+
+        No other rule changes its place: what URLs become depends on the order, and those that were skipped
+        for one that was fetched would come back. Rules of most sites that were proved may be among learned
+        ones.
+        """
+        rules = list(self.all)
+        last = [at for at, rule in enumerate(rules, 1) if rule.learned_by != PRIOR and rule.site != ANY_SITE]
+        fixed = [*rules[: max(last, default=0)], *guessed]
+        rest = [rule for rule in (*self.prior.awake, *self._given) if rule.id not in self.withdrawn]
+        return self.base.with_rules({rule.id: rule for rule in (*fixed, *rest)}.values())
 
     def ordered(self, own: Sequence[Rule], guessed: Sequence[Rule]) -> RuleSet:
         """Return the rules to use: given ones, learned ones, guesses, and those of most sites."""
