@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.crawling.crawled_site import HOST, row_of
 from undust.crawling.fetched import Fetched, PageRecord, shown
+from undust.crawling.guesses import GUESS
 from undust.crawling.places import RuleUse
-from undust.crawling.rule_tests import RuleTests
-from undust.crawling.rules_in_use import CrawledUrls, PriorRules, RulesInUse, best_of, without_cycles
+from undust.crawling.rule_tests import Canonicals, RuleTests
+from undust.crawling.rules_in_use import (
+    PRIOR,
+    CrawledUrls,
+    PriorRules,
+    RulesInUse,
+    best_of,
+    without_cycles,
+)
 from undust.rules import Rule, RuleSet
 
 SITE = "shop.test"
@@ -49,10 +59,47 @@ def test_a_rule_that_joins_different_pages_does_not_stay() -> None:
     assert set(found.ids) == {drop("ref").id, drop("sid").id}
 
 
+def test_new_guesses_leave_the_others_in_their_order() -> None:
+    """A rule of most sites and a guess that were proved are among the learned ones; what is new follows."""
+    rules = used()
+    assert rules.wakes(f"{HOST}/item?id=1&sid=4f1e")
+    [prior] = rules.with_more()
+    guess = replace(drop("ref"), learned_by=GUESS)
+    rules.use(rules.ordered([prior, guess, drop("utm_*")], []))
+    before = (prior.id, guess.id, drop("utm_*").id)
+    assert rules.with_more().ids == before
+    assert rules.wakes(f"{HOST}/item/index.html")
+    more = rules.with_more([drop("order")])
+    assert more.ids[:4] == (*before, drop("order").id)
+    assert [rule.learned_by for rule in more][4:] == [PRIOR]
+    rules.withdrawn[prior.id] = 1
+    rules.use(rules.without({prior.id}))
+    assert prior.id not in rules.with_more().ids
+
+
 def test_without_anything_skipped_only_the_new_rules_are_used() -> None:
     """Nothing would come back, so nothing is gained by older rules."""
     known = crawled({f"{HOST}/item?id=1": "1"}, [])
     assert best_of([drop("ref")], used(drop("sid")), known).ids == (drop("ref").id,)
+
+
+def test_what_rules_leave_out_is_no_place_of_its_own() -> None:
+    """Pages name the same under each campaign: what they say is tested once for all of them."""
+    names = [chr(97 + number) for number in range(13)]
+    pages = [f"{HOST}/print/{number}?{name}=1" for number, name in enumerate(names)]
+    chances = []
+    for form in (str, lambda url: str(url).partition("?")[0]):
+        statements = Canonicals(form=form)
+        for number, page in enumerate(pages):
+            statements.add(page, f"{HOST}/item/{number}", str)
+            assert statements.page_for(f"{HOST}/item/{number}") == page
+            if number < 12:
+                statements.note(page, is_good=True)
+        chances.append((statements.chance(pages[-1], 0.1) < 1, statements.covers(f"{HOST}/item/12")))
+        statements.form = str
+        statements.note(pages[0], is_good=False)
+        assert statements.page_for(f"{HOST}/item/0") is None
+    assert chances == [(False, False), (True, True)]
 
 
 def test_a_url_that_leads_away_shows_nothing_of_its_own_key() -> None:

@@ -319,6 +319,8 @@ class Canonicals:
 
     named: dict[str, str] = field(default_factory=dict)
     """URLs that were fetched, with what each names, where that is another URL."""
+    form: Callable[[str], str] = str
+    """Returns what the rules of the moment make of a URL."""
     _by_key: dict[str, str] = field(default_factory=dict)
     """The keys of what is named, each with the URL that names it."""
     _tests: dict[str, RuleTest] = field(default_factory=dict)
@@ -336,35 +338,42 @@ class Canonicals:
         for key, url in zip(keys(list(self.named.values())), self.named, strict=True):
             self._by_key.setdefault(key, url)
 
+    def _tests_of(self, url: str) -> list[RuleTest]:
+        """Return the tests of the places of a URL: its own, and the one where it is without what rules drop.
+
+        A page names the same under each session id and campaign, which are no places of their own.
+        """
+        found = (self._tests.get(place) for place in self._places(url))
+        return [test for test in found if test is not None]
+
+    def _places(self, url: str) -> dict[str, None]:
+        return dict.fromkeys((place_of(url), place_of(self.form(url))))
+
     def page_for(self, key: str) -> str | None:
         """Return the URL under which the page of a key was fetched, if what it says is believed."""
         url = self._by_key.get(key)
-        if url is None:
-            return None
-        test = self._tests.get(place_of(url))
-        return None if test is not None and test.fails else url
+        return None if url is None or any(test.fails for test in self._tests_of(url)) else url
 
     def covers(self, key: str) -> bool:
         """Return whether the page of a key was fetched, by a statement of a kind that proved right."""
         url = self.page_for(key)
-        test = self._tests.get(place_of(url)) if url is not None else None
-        return test is not None and test.is_proven
+        return url is not None and any(test.is_proven for test in self._tests_of(url))
 
     def chance(self, url: str, explore: float) -> float:
         """Return the chance that what a URL names is fetched to test its statement."""
-        test = self._tests.get(place_of(url))
-        if test is None or not test.is_proven:
-            return 1.0
-        return test.usual_chance(explore)
+        proven = [test.usual_chance(explore) for test in self._tests_of(url) if test.is_proven]
+        return min(proven, default=1.0)
 
     def note(self, url: str, *, is_good: bool) -> bool:
         """Count a test of what a URL names; return whether statements of its place have failed by it."""
-        place = place_of(url)
-        test = self._tests.get(place)
-        if test is None:
-            if len(self._tests) >= MOST_TRAP_PLACES:
-                return False
-            test = self._tests[place] = RuleTest(0, needed=CHOICE_PAGES)
-        had_failed = test.fails
-        test.note(url, is_good=is_good)
-        return test.fails and not had_failed
+        has_failed = False
+        for place in self._places(url):
+            test = self._tests.get(place)
+            if test is None:
+                if len(self._tests) >= MOST_TRAP_PLACES:
+                    continue
+                test = self._tests[place] = RuleTest(0, needed=CHOICE_PAGES)
+            had_failed = test.fails
+            test.note(url, is_good=is_good)
+            has_failed |= test.fails and not had_failed
+        return has_failed

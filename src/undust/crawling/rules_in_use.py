@@ -212,9 +212,18 @@ class RulesInUse:
         """Return whether rules of most sites concern a new form, and did not concern any other before."""
         return self.prior.wake(form, self.given_ids, self._off)
 
-    def with_awake(self) -> RuleSet:
-        """Return the rules with those of most sites that are awake now."""
-        return self.ordered(self.learned(), self.guessed())
+    def with_more(self, guessed: Sequence[Rule] = ()) -> RuleSet:
+        """Return the rules with new guesses and with those of most sites that are awake now.
+
+        No other rule changes its place: what URLs become depends on the order, and those that were skipped
+        for one that was fetched would come back. Rules of most sites that were proved may be among learned
+        ones.
+        """
+        rules = list(self.all)
+        last = [at for at, rule in enumerate(rules, 1) if rule.learned_by != PRIOR and rule.site != ANY_SITE]
+        fixed = [*rules[: max(last, default=0)], *guessed]
+        rest = [rule for rule in (*self.prior.awake, *self._given) if rule.id not in self.withdrawn]
+        return self.base.with_rules({rule.id: rule for rule in (*fixed, *rest)}.values())
 
     def ordered(self, own: Sequence[Rule], guessed: Sequence[Rule]) -> RuleSet:
         """Return the rules to use: given ones, learned ones, guesses, and those of most sites."""
@@ -320,6 +329,8 @@ def _in_cycle(steps: Steps) -> list[int]:
 def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> RuleSet:
     """Return rules that were learned now, with those of before if they join no more and skip more.
 
+    Those of before come behind or in front of the new ones, or all rules stay in their order.
+
     Args:
         own: The rules that were learned now.
         before: The rules that are used so far.
@@ -328,19 +339,22 @@ def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> Rule
     """
     guessed = before.guessed()
     only_new = before.ordered(own, guessed)
-    fresh = {rule.id for rule in own}
-    old = [rule for rule in before.learned() if rule.id not in fresh | before.given_ids]
-    if not old or not known.skipped:
+    if not known.skipped:
         return only_new
+    fresh = {rule.id: rule for rule in own}
+    old = [rule for rule in before.learned() if rule.id not in fresh.keys() | before.given_ids]
+    as_before = before.with_more([rule for rule in own if rule.id not in before.ids])
     wrong = known.wrong_pairs(only_new)
     best, least = only_new, known.uncovered(only_new)
-    for together in ([*own, *old], [*old, *own]):
-        rules = before.ordered(together, guessed)
+    for rules in (
+        before.ordered([*own, *old], guessed),
+        before.ordered([*old, *own], guessed),
+        as_before.with_rules(fresh.get(rule.id, rule) for rule in as_before),
+    ):
         pairs = known.wrong_pairs(rules)
         if len(pairs) > len(wrong):
-            blamed = _that_join(rules, pairs - wrong)
-            kept = [rule for rule in together if rule.id in fresh or rule.id not in blamed]
-            rules = before.ordered(kept, guessed)
+            blamed = _that_join(rules, pairs - wrong) & {rule.id for rule in old}
+            rules = rules.with_rules(rule for rule in rules if rule.id not in blamed)  # noqa: PLW2901
             pairs = known.wrong_pairs(rules)
         uncovered = known.uncovered(rules)
         if len(pairs) <= len(wrong) and uncovered < least:

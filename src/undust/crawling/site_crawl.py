@@ -100,6 +100,7 @@ class SiteCrawl:
         self.rules.use(rules)
         program = self.rules.program
         self.key, self.canonical, self.explain = program.key, program.canonical, program.explain
+        self.canonicals.form = self.canonical
         self.tests.begin(self.rules.supports)
 
     # What a crawler asks
@@ -186,7 +187,7 @@ class SiteCrawl:
         self.skipped.pop(url, None)
         is_again = url in self.fetched
         if not is_again and not self.is_restoring and self.rules.wakes(self.canonical(url)):
-            self.install(self.rules.with_awake())
+            self.install(self.rules.with_more())
         self.fetched.add(url, record)
         key = self.key(url)
         cover = self.covers.setdefault(key, url)
@@ -248,10 +249,9 @@ class SiteCrawl:
             unwanted = Unwanted(off, pa.array(list(known.records), pa.large_string()))
             found = [each for each in found if not unwanted.done_by(each[0], [])]
         if found:
-            guessed = [*self.rules.guessed(), *(rule for rule, _ in found)]
             for rule, test in found:
                 self.tests.of[rule.id], self.tests.needed[rule.id] = test, test.needed
-            self.install(self.rules.ordered(self.rules.learned(), guessed))
+            self.install(self.rules.with_more([rule for rule, _ in found]))
 
     def _expect(self, target: str) -> None:
         """Let the target of a redirect be fetched, though its key is that of the URL that led there."""
