@@ -75,7 +75,12 @@ def test_a_rule_that_reorders_does_not_do_the_work_of_those_that_remove() -> Non
     rows = []
     for item in range(240):
         own = f"http://a.test/item?id={item}&lang=en"
-        forms = (own, f"{own}&gclid=q{item}", f"{own}&aff=p{item % 5}", f"http://a.test/item?lang=en&id={item}")
+        forms = (
+            own,
+            f"{own}&gclid=q{item}",
+            f"{own}&aff=p{item % 5}",
+            f"http://a.test/item?lang=en&id={item}",
+        )
         changes = draw.random() < 0.1
         rows += [(url, f"item {item} {place if changes else ''}") for place, url in enumerate(forms)]
     found = restless_of(crawl(rows))
