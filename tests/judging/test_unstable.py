@@ -98,6 +98,21 @@ def test_each_url_of_a_page_that_changes_is_drawn_by_itself() -> None:
     assert 0.6 * found.groups < found.expected < 1.2 * found.groups
 
 
+def test_what_is_checked_in_several_parts_is_expected_once() -> None:
+    """Of a page with four URLs that one rule merges several may be checked; they are one group."""
+    pages = seen(changes)
+    for n in range(PAGES, 2 * PAGES):
+        pages |= {f"http://a.test/p/{n}?sid={v}": f"{n} {v}" if changes(n) else f"{n}" for v in range(4)}
+    table = pa.table({"url": list(pages), "digest": list(pages.values())})
+    site = Site.of(undust.find_duplicates(table).sites[0])
+    state = KeyState(site, tuple(Given(rule=rule) for rule in (*RULES, SHORT)))
+    half, stable = site.drawn("aside", 0.5), np.zeros(site.count, np.bool_)
+    parts = checked_pages([(state, half), (state, ~half)], stable, site.evidence)
+    whole = checked_pages([(state, half | ~half)], stable, site.evidence)
+    assert (parts.pages, parts.lost, parts.groups) == (whole.pages, whole.lost, whole.groups)
+    assert parts.expected == pytest.approx(whole.expected, rel=0.01)
+
+
 def test_a_url_that_redirects_does_not_show_its_page_again() -> None:
     """It has no content of its own, and so says nothing about whether its page changes."""
     pages = seen(changes)

@@ -69,6 +69,28 @@ def test_how_many_are_restless_is_known_roughly() -> None:
     assert restless_of(crawl(shop(0.0))) is CALM
 
 
+def test_a_rule_that_reorders_does_not_do_the_work_of_those_that_remove() -> None:
+    """It changes the same URLs, but brings other ones together: all of them tell which pages change."""
+    draw = Random(1)
+    rows = []
+    for item in range(240):
+        own = f"http://a.test/item?id={item}&lang=en"
+        forms = (
+            own,
+            f"{own}&gclid=q{item}",
+            f"{own}&aff=p{item % 5}",
+            f"http://a.test/item?lang=en&id={item}",
+        )
+        changes = draw.random() < 0.1
+        rows += [(url, f"item {item} {place if changes else ''}") for place, url in enumerate(forms)]
+    found = restless_of(crawl(rows))
+    assert 0.05 < found.rate < 0.15
+    canonical = undust.learn(crawl(rows)).compile()
+    urls = [f"http://a.test/item?{query}" for query in ("lang=en&id=9", "id=9&lang=en&gclid=z&aff=web")]
+    assert canonical(urls[0]) == canonical(urls[1])
+    assert canonical(urls[0]) != canonical("http://a.test/item?id=8&lang=en")
+
+
 def test_wrong_labels_do_not_hide_restless_pages() -> None:
     """A few pages of which one URL shows another page are no sign of wrong rules, though they are more."""
     rows = shop(0.06)

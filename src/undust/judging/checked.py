@@ -186,7 +186,7 @@ def checked_pages(
     found = CheckedPages()
     pages = lost = left_out = 0
     groups: set[int] = set()
-    change = ChangingPages()
+    change, before = ChangingPages(), np.zeros_like(unstable)
     for number, (state, aside) in enumerate(trials, 1):
         site = state.site
         speaks = np.zeros(site.count, np.bool_)
@@ -202,7 +202,8 @@ def checked_pages(
         left_out += int((aside & changes).sum())
         groups.update(np.unique(state.page_of_key[under[is_own]]).tolist())
         if separates is not None:
-            change += merged.changing(separates, own)
+            change += merged.changing(separates, own, before)
+        before |= own
         found = CheckedPages(pages, lost, len(groups), left_out, **change.as_counts())
         if enough is not None and number >= enough and not found.is_vague:
             break

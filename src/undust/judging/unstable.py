@@ -49,7 +49,7 @@ SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 """This many pages must show whether they change, and this many do so, before any conclusion. This many times
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
-_SURELY_LESS = 0.95
+_SURELY_LESS = 0.9
 """So sure must it be that some pages change less often than all that show it, before their rate is taken."""
 _BETTER = 1 / 3
 """The share of the pages with two URLs that the rules which fail least must be the only reason of."""
@@ -131,12 +131,13 @@ class MergedUrls:
         found = [key for key in self._under.tolist() if self._is_unexplained(self._rows(key)[:_LOOKED_AT])]
         return np.array(found, np.int64)
 
-    def changing(self, evidence: PairEvidence, checked: Bools) -> ChangingPages:
+    def changing(self, evidence: PairEvidence, checked: Bools, before: Bools) -> ChangingPages:
         """Return how many pages change, and how many of the checked ones may do so unseen.
 
         Args:
             evidence: What is known of pairs of URLs, also of pages that are known to change.
             checked: Of each page whether it is checked.
+            before: The same of earlier trials: what seems lost in both counts once.
 
         """
         groups = self._in_calm_sections(list(self._groups(evidence)))
@@ -156,19 +157,21 @@ class MergedUrls:
         rate = apart / (count + 1)
         deviation = (rate * (1 - rate) / (count + 2)) ** 0.5
         unseen = self._expected_to_be_checked(
-            [group for group in groups if group.blamed and not group.would_show], checked
+            [group for group in groups if group.blamed and not group.would_show], checked, before
         )
         return ChangingPages(len(seen), changing, unseen * rate, unseen * deviation)
 
-    def _expected_to_be_checked(self, groups: list[_UrlGroup], checked: Bools) -> float:
-        """Return under how many keys a checked page would be lost if the pages of all of them changed.
+    def _expected_to_be_checked(self, groups: list[_UrlGroup], checked: Bools, before: Bools) -> float:
+        """Return under how many more keys a checked page would be lost if the pages of all of them changed.
 
         Each URL of a page that changes looks like a page of its own, and is drawn by itself. One of them is
         not lost: the one that the others lie under.
         """
         keys = np.array([group.key for group in groups], np.int64)
-        share = float(checked[self._state.page_of_key[keys]].mean()) if len(keys) else 0.0
-        return sum(1.0 - (1.0 - share) ** (group.urls - 1) for group in groups)
+        pages = self._state.page_of_key[keys]
+        left = 1.0 - float(before[pages].mean()) if len(keys) else 1.0
+        after = 1.0 - float((before | checked)[pages].mean()) if len(keys) else 1.0
+        return sum(left ** (group.urls - 1) - after ** (group.urls - 1) for group in groups)
 
     def _rows(self, key: int) -> Ints:
         end = int(self._ends[key])

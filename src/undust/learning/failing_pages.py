@@ -223,7 +223,7 @@ _PAGES, _FAILING = 10, 0.2
 """Rules are used that hold for this many pages, and fail for no more than this share."""
 _RULES = 24
 SAME_WORK = 0.9
-"""Two rules do the same if they share so much of the smaller one's URLs."""
+"""Two rules do the same if they bring together so much of what the smaller one does."""
 _SEVERAL = 3
 _BY = "volatile"
 _PAGES_ELSEWHERE = 15
@@ -293,11 +293,12 @@ def _probable(state: State, rules: Sequence[Rule]) -> list[Rule]:
     for rule, effect in zip(rules, state.effects(rules), strict=True):
         failed, tried = int(effect.blamed.sum()), int((effect.blamed | effect.merging).sum())
         if effect.pages >= _PAGES and failed <= _FAILING * tried:
-            found.append((len(str(rule)), str(rule), rule, effect.touched))
+            together = effect.sources[effect.blamed | effect.merging]
+            found.append((len(str(rule)), str(rule), rule, np.unique(together)))
     chosen: list[Rule] = []
     work: list[Ints] = []
     for _, _, rule, rows in sorted(found, key=lambda item: item[:2]):
-        # A second rule for the same URLs would support the first where that one is wrong.
+        # A second rule that brings the same together would support the first where that one is wrong.
         if all(len(np.intersect1d(rows, other)) < SAME_WORK * min(len(rows), len(other)) for other in work):
             chosen.append(rule)
             work.append(rows)
