@@ -252,18 +252,18 @@ Result Program::key(Lane& lane, Scratch& scratch) const {
 }
 
 Result Program::canonical(std::string_view url, Scratch& scratch) const {
-  begin(url, scratch.lane);
+  begin(url, scratch);
   return canonical(scratch.lane, scratch);
 }
 
 Result Program::key(std::string_view url, Scratch& scratch) const {
-  begin(url, scratch.lane);
+  begin(url, scratch);
   return key(scratch.lane, scratch);
 }
 
 std::uint32_t Program::step(std::string_view url, Scratch& scratch, std::string& out) const {
   Lane& lane = scratch.lane;
-  begin(url, lane);
+  begin(url, scratch);
   scratch.start(lane);
   out = lane.outcome == Outcome::kNotUrl ? url : std::string_view(lane.normal);
   if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return kNoRule;
@@ -276,7 +276,7 @@ std::uint32_t Program::step(std::string_view url, Scratch& scratch, std::string&
 std::vector<std::pair<std::uint32_t, std::string>> Program::matches(std::string_view url, Scratch& scratch) const {
   std::vector<std::pair<std::uint32_t, std::string>> found;
   Lane& lane = scratch.lane;
-  begin(url, lane);
+  begin(url, scratch);
   scratch.start(lane);
   if (lane.outcome != Outcome::kResolved) return found;
   std::string& next = scratch.fetched.texts.add();
@@ -296,14 +296,17 @@ std::vector<std::pair<std::uint32_t, std::string>> Program::matches(std::string_
 
 void Program::touching(std::string_view url, Scratch& scratch, std::vector<std::uint32_t>& found) const {
   Lane& lane = scratch.lane;
-  begin(url, lane);
+  begin(url, scratch);
   scratch.start(lane);
   if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return;
   std::string& next = scratch.fetched.texts.add();
+  sign(lane);
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
-    find_rules(*block, lane);
+    if (!lane.has_candidates) find_rules(*block, lane);
+    lane.has_candidates = false;
     for (const std::uint32_t place : lane.candidates) {
+      if (!has_needed(lane.view.signs, block->head(place).needs)) continue;
       const StoredRule rule = rule_at(*block, place);
       const Effect effect = apply(rule, lane, scratch, next);
       if (effect == Effect::kNone || effect == Effect::kKept) continue;
@@ -348,14 +351,17 @@ Outcome Program::walk_apart(const StoredRule& rule, Effect effect, const std::ve
 
 void Program::apart(std::string_view url, const std::vector<bool>& asked, Scratch& scratch, const Use& use) const {
   Lane& lane = scratch.lane;
-  begin(url, lane);
+  begin(url, scratch);
   if (lane.outcome != Outcome::kResolved || !lane.rules.has_any()) return;
   scratch.apart.rules = lane.rules;
+  sign(lane);
   bool is_shielded = false;
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
-    find_rules(*block, lane);
+    if (!lane.has_candidates) find_rules(*block, lane);
+    lane.has_candidates = false;
     for (const std::uint32_t place : lane.candidates) {
+      if (!has_needed(lane.view.signs, block->head(place).needs)) continue;
       const StoredRule rule = rule_at(*block, place);
       const bool is_keep = rule->kind == RuleKind::kKeep;
       if (is_keep || rule->is_mask || !asked[rule.head().number]) {

@@ -121,6 +121,7 @@ struct Orbit {
 
 struct Scratch {
   Lane lane;   // of a URL that is asked for alone
+  HostMemo memo;  // of the hosts of such URLs
   Lane apart;  // of the same URL on its way under one rule
   Match match, condition;
   bool has_missed = false;  // the rule that was tried last did not match, or a `when` of it did not
@@ -183,11 +184,11 @@ class Program {
 
   // The stages before the first rule is tried; see program_stages.cpp.
   void begin(std::span<const std::string_view> urls, Lanes& lanes) const;
-  void begin(std::string_view url, Lane& lane) const;
+  void begin(std::string_view url, Scratch& scratch) const;
   void name_site(std::string_view host, Lane& lane) const;
-  void locate(Lane& lane, const HostMemo* memo) const;
+  void locate(Lane& lane, const HostMemo& memo) const;
   void fetch(Lane& lane) const;
-  void read(Lane& lane, HostMemo* memo) const;
+  void read(Lane& lane, HostMemo& memo) const;
   [[nodiscard]] bool read_any(Lane& lane) const;
   void gather(Lane& lane) const;
 

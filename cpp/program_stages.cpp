@@ -44,8 +44,8 @@ void Program::name_site(std::string_view host, Lane& lane) const {
   lane.site_hash = hash_of(lane.rules.site);
 }
 
-void Program::locate(Lane& lane, const HostMemo* memo) const {
-  lane.is_known = memo && memo->find(lane);
+void Program::locate(Lane& lane, const HostMemo& memo) const {
+  lane.is_known = memo.find(lane);
   if (lane.is_known) {
     if (lane.expected) SiteTable::fetch(lane.expected);
   } else if (!lane.host.empty()) {
@@ -59,7 +59,7 @@ void Program::fetch(Lane& lane) const {
   lane.expected = lane.host.empty() ? nullptr : sites_.expect(lane.site_hash);
 }
 
-void Program::read(Lane& lane, HostMemo* memo) const {
+void Program::read(Lane& lane, HostMemo& memo) const {
   const std::size_t path_at = lane.host_at + lane.host.size();
   const bool is_host_normal = lane.is_known || (!lane.host.empty() && is_plain_name(lane.host));
   lane.has_candidates = lane.is_front_kept = lane.is_authority_kept = lane.is_cut = false;
@@ -74,7 +74,7 @@ void Program::read(Lane& lane, HostMemo* memo) const {
     lane.rules.own = lane.expected ? Block(lane.expected) : Block();
   } else {
     lane.rules.own = sites_.find(lane.rules.site, lane.site_hash, lane.expected);
-    if (memo && is_host_normal) memo->keep(lane, lane.rules.own ? lane.rules.own.address(0) : nullptr);
+    if (is_host_normal) memo.keep(lane, lane.rules.own ? lane.rules.own.address(0) : nullptr);
   }
   lane.rules.shared = &shared_;
   lane.outcome = Outcome::kResolved;
@@ -106,12 +106,15 @@ void Program::gather(Lane& lane) const {
   lane.has_candidates = true;
 }
 
-void Program::begin(std::string_view url, Lane& lane) const {
+void Program::begin(std::string_view url, Scratch& scratch) const {
+  Lane& lane = scratch.lane;
+  scratch.memo.serve(identity_);
   lane.text = url;
   find_likely_host(lane);
-  locate(lane, nullptr);
+  lane.host_hash = lane.host.empty() ? 0 : hash_inside(lane.host);
+  locate(lane, scratch.memo);
   fetch(lane);
-  read(lane, nullptr);
+  read(lane, scratch.memo);
   gather(lane);
 }
 
@@ -124,9 +127,9 @@ void Program::begin(std::span<const std::string_view> urls, Lanes& lanes) const 
     lane.host_hash = lane.host.empty() ? 0 : hash_inside(lane.host);
     lanes.memo.expect(lane);
   }
-  for (Lane& lane : used) locate(lane, &lanes.memo);
+  for (Lane& lane : used) locate(lane, lanes.memo);
   for (Lane& lane : used) fetch(lane);
-  for (Lane& lane : used) read(lane, &lanes.memo);
+  for (Lane& lane : used) read(lane, lanes.memo);
   for (Lane& lane : used) {
     gather(lane);
     if (lane.has_candidates) fetch_rules(lane);

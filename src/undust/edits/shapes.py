@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ class ShapeCapture:
     """How it is written, on a right side."""
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         name = self.name or ("" if self.is_many else "*")
         said = self.kind or self.form
         return f"{{{name}{'**' * self.is_many}{':' * bool(said)}{said}}}"
@@ -167,7 +172,8 @@ def _mapped(part: QueryPart, each: Callable[[Piece], Piece]) -> QueryPart:
 
 def text_of(run: Run) -> str:
     """Return a run in the rule language."""
-    return "".join(map(str, run))
+    # Most runs are one literal, or one capture.
+    return str(run[0]) if len(run) == 1 else "".join(map(str, run))
 
 
 @dataclass(frozen=True)

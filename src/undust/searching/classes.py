@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 LONGEST_VALUE, LONGEST_SEGMENT = 40, 24
 PartOfUrl = TypeVar("PartOfUrl", str, tuple[str, ...])
-_ANY: Run = (ShapeCapture(),)
+_OPEN = ShapeCapture()
+_ANY: Run = (_OPEN,)
 _NUMBER: Run = (ShapeCapture(kind="int"),)
 _MANY: Run = (ShapeCapture(is_many=True),)
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
@@ -78,9 +79,9 @@ def _of_path(segments: tuple[str, ...]) -> Iterator[Guard]:
     last = segments[-1]
     if _RUN.fullmatch(last):
         if (ending := _ENDING.search(last)) and ending.start():
-            yield Guard(path=(_MANY, (ShapeCapture(), ending[0])))
+            yield Guard(path=(_MANY, (_OPEN, ending[0])))
         if prefix := _PREFIX.match(last):
-            yield Guard(path=(_MANY, (prefix[0], ShapeCapture())))
+            yield Guard(path=(_MANY, (prefix[0], _OPEN)))
     if len(last) < LONGEST_SEGMENT:
         yield Guard(path=(_MANY, (last,)))
 
@@ -104,7 +105,7 @@ def is_of_time(first: str, second: str) -> bool:
 def _of_only_segment(segment: str) -> Iterator[Guard]:
     yield Guard(path=((segment,),))
     if _RUN.fullmatch(segment) and (prefix := _PREFIX.match(segment)):
-        yield Guard(path=((prefix[0], ShapeCapture()),))
+        yield Guard(path=((prefix[0], _OPEN),))
 
 
 def _of_parameter(parameter: str) -> Iterator[Guard]:
@@ -128,9 +129,9 @@ def _behind(value: str) -> Run:
         name, equals, text = part.partition("=")
         run += [";"] if place else []
         if equals and text:
-            run += [f"{name}=", ShapeCapture()]
+            run += [f"{name}=", _OPEN]
         elif part and not place:
-            run.append(ShapeCapture())
+            run.append(_OPEN)
         elif part:
             run.append(part)
     return tuple(run)
@@ -140,11 +141,11 @@ def _of_value(value: str) -> Iterator[Run]:
     if len(value) < LONGEST_VALUE:
         yield (value,)
     if prefix := _PREFIX.match(value):
-        yield prefix[0], ShapeCapture()
+        yield prefix[0], _OPEN
     if (ending := _ENDING.search(value)) and ending.start():
-        yield ShapeCapture(), ending[0]
+        yield _OPEN, ending[0]
     if value.isdigit() and value.isascii():
-        yield (ShapeCapture(kind="int"),)
+        yield _NUMBER
 
 
 class GuardIndex:
