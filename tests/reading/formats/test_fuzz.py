@@ -31,7 +31,7 @@ ENDLESS = 480 << 20
 MEASURED = """
 import sys
 from pathlib import Path
-import undust
+import undust.__main__
 seen = undust.read(sys.argv[1], format=sys.argv[2] or None, base="http://shop.test")
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 print(status["VmHWM"].split()[0], len(seen), sum(seen.counts().values()))
