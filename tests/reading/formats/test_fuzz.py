@@ -25,8 +25,8 @@ DAMAGES = 6
 """Of each kind and each file; `tests/fuzz` has more of them, and the soak millions."""
 
 GIGABYTE = 1 << 30
-MOST_MEMORY = 400 << 20
-ENDLESS = 480 << 20
+MOST_MEMORY = 240 << 20
+ENDLESS = 280 << 20
 """More than may be held."""
 MEASURED = """
 import sys
