@@ -34,7 +34,7 @@ from undust.searching import Objective, Risk
 from undust.searching.objective import priors_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from undust.pages.clustering import Duplicates
 
@@ -58,15 +58,21 @@ METHODS: dict[str, Callable[[Duplicates, Objective], RuleSet]] = {
 }
 
 
-def cases(groups: list[str], urls: int) -> Iterator[Case]:
-    """Yield the sites of groups."""
+def cases(groups: list[str], urls: int, names: Collection[str] | None = None) -> Iterator[Case]:
+    """Yield the sites of groups, or those with these names."""
+    for case in _cases(groups, urls, [kind for kind in KINDS if not names or kind in names]):
+        if not names or case.name in names:
+            yield case
+
+
+def _cases(groups: list[str], urls: int, kinds: list[str]) -> Iterator[Case]:
     for group in groups:
         if group == "families":
             for name in FAMILIES:
                 made = family(name)
                 yield Case(group, name, _whole(made.seen), made.labels)
         elif group == "kinds":
-            for case in generated(KINDS, urls, 0, Crawl()):
+            for case in generated(kinds, urls, 0, Crawl()):
                 yield Case("kinds", case.name, case.seen, case.labels)
         else:
             yield from real([group])

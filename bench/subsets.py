@@ -123,9 +123,7 @@ def main() -> None:
         )
         print("| --- |" + " ---: |" * 11)
     found: dict[str, list[tuple[Row, Row, float]]] = defaultdict(list)
-    for case in cases(told.groups, told.urls):
-        if told.sites and case.name not in told.sites:
-            continue
+    for case in cases(told.groups, told.urls, told.sites):
         training, test = halves(case, told.split, None)
         before, after, time = learned(training)
         row = row_of(before, test, told.parts), row_of(after, test, told.parts), time

@@ -69,9 +69,11 @@ def measured(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, tu
     return best
 
 
-def speeds(urls: int, rounds: int, threads: int) -> dict[str, dict[str, tuple[float, float]]]:
+def speeds(
+    urls: int, rounds: int, threads: int, different: int = DIFFERENT
+) -> dict[str, dict[str, tuple[float, float]]]:
     """Return the seconds of all contenders, with the rules of the shop and with none."""
-    shop = site("shop", min(urls, DIFFERENT))
+    shop = site("shop", min(urls, different))
     chunk = pa.concat_arrays(shop.truth()["url"].chunks)
     column = pa.chunked_array([chunk] * max(1, urls // len(chunk)))
     return {

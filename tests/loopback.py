@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @contextmanager
 def running(server: Server) -> Iterator[Server]:
     """Serve until the end of a block, then close the server."""
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
         yield server

@@ -71,7 +71,7 @@ class SiteServer:
 
     def run(self) -> None:
         """Answer until it is closed."""
-        self._http.serve_forever(poll_interval=0.1)
+        self._http.serve_forever(poll_interval=0.02)
 
     def close(self) -> None:
         """End answering."""

@@ -37,7 +37,7 @@ WARM = WarmCommand()
 MEASURED = """
 import sys
 from pathlib import Path
-from undust.cli import main
+from undust.__main__ import main
 try:
     main()
 finally:

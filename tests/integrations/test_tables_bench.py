@@ -10,7 +10,7 @@ from bench.tables import REACHING, ratios, speeds
 @pytest.fixture(scope="module")
 def seconds() -> dict[str, dict[str, tuple[float, float]]]:
     """Measure once; what is slow by a row of Python objects would be ten times slower."""
-    return speeds(30_000, rounds=3, threads=2)
+    return speeds(30_000, rounds=3, threads=2, different=5_000)
 
 
 @pytest.mark.parametrize("contender", REACHING)

@@ -55,7 +55,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def serving(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
     """Give the address of a server on loopback."""
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()

@@ -51,7 +51,7 @@ def test_time_is_told_by_stage(repository: Path) -> None:
 
 def test_a_part_of_the_rules_is_as_safe_as_the_whole(repository: Path) -> None:
     """Of a tracker, rules that were proved together lose pages without each other; those written do not."""
-    command = "bench.subsets --groups kinds --sites tracker --split 2 --parts 40"
+    command = "bench.subsets --groups kinds --sites tracker --split 2 --parts 20"
     (row,) = lines_of(repository, command)
     before, after = row["before"], row["after"]
     assert min(before["without_one"], before["of_parts"], before["above"]) > 0.001

@@ -85,7 +85,7 @@ def rule(text: str, *, is_fetched: bool) -> Rule:
     return replace(Rule.parse(text, site=SITE), fetch=is_fetched or text.startswith("keep") or ":any" in text)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(
     st.lists(st.sampled_from(CUTS), min_size=1, max_size=6, unique=True),
     st.lists(st.sampled_from((*MOVES, *FOUND_AGAIN)), max_size=6, unique=True),

@@ -70,7 +70,7 @@ def read(text: str, *, is_fetched: bool) -> Rule:
     return rule if text.startswith("keep") or ":any}" in text else replace(rule, fetch=is_fetched)
 
 
-@settings(max_examples=750)
+@settings(max_examples=400)
 @given(
     st.lists(st.sampled_from(DROPPING), min_size=1, max_size=5, unique=True),
     st.lists(st.sampled_from(OTHERS), max_size=6, unique=True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -32,6 +34,12 @@ def learned(table: pa.Table) -> RuleSet:
     return RuleSet(learn_site(found).rules)
 
 
+@cache
+def learned_of(name: str) -> RuleSet:
+    """Return the rules of a family, learned once for all tests."""
+    return learned(halves(name)[0])
+
+
 def judged(rules: RuleSet, urls: list[str], pages: list[str]) -> tuple[float, int]:
     """Return the share of the duplicates that are gone by key, and how many pages are lost."""
     keys = rules.compile().batch(pa.array(urls), keys=True).to_pylist()
@@ -45,9 +53,8 @@ def judged(rules: RuleSet, urls: list[str], pages: list[str]) -> tuple[float, in
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_family_is_learned_from_half_of_its_pages(name: str) -> None:
     """At least 95 in 100 duplicates of unseen pages have one key, and no two pages have."""
-    training, urls, pages = halves(name)
-    rules = learned(training)
-    removed, lost = judged(rules, urls, pages)
+    _, urls, pages = halves(name)
+    removed, lost = judged(learned_of(name), urls, pages)
     assert removed >= REMOVED
     assert lost == 0
 
@@ -64,8 +71,8 @@ def test_a_declared_form_changes_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", ["sid_always", "two_junk", "session_path", "random_host", "view_sid"])
 def test_what_is_never_missing_is_masked(name: str) -> None:
     """A part that no URL lacks is hidden from the key, and every canonical URL is one that was seen."""
-    training, urls, _ = halves(name)
-    canonical = learned(training).compile()
+    _, urls, _ = halves(name)
+    canonical = learned_of(name).compile()
     assert [canonical(url) for url in urls] == urls
     assert any(canonical.key(url) != url for url in urls)
 
@@ -73,8 +80,7 @@ def test_what_is_never_missing_is_masked(name: str) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_no_rule_holds_a_value_of_one_visitor(name: str) -> None:
     """No long word with digits stands in a rule."""
-    training, _, _ = halves(name)
-    for rule in learned(training):
+    for rule in learned_of(name):
         words = "".join(sign if sign.isalnum() else " " for sign in f"{rule.source} {rule.target}").split()
         assert not [word for word in words if len(word) > _LONGEST and any(map(str.isdigit, word))]
 

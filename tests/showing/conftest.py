@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from undust.showing.report import Report
+
 __all__ = ["browser", "opened"]
 
 
@@ -27,9 +29,17 @@ def gathered(repository: Path) -> ReportInput:
     return ReportInput(undust.load(examples / "rules.json"), undust.read(examples / "shop.jsonl.gz"))
 
 
-def serving(path: Path, gathered: ReportInput) -> AbstractContextManager[ReviewServer]:
+@pytest.fixture(scope="module")
+def shown(gathered: ReportInput) -> Report:
+    """The page of the sample."""
+    return gathered.report()
+
+
+def serving(
+    path: Path, gathered: ReportInput, shown: Report | None = None
+) -> AbstractContextManager[ReviewServer]:
     """Serve the review of a rule file on a free port."""
-    return running(ReviewServer(ReviewSession(str(path), gathered), gathered.report()))
+    return running(ReviewServer(ReviewSession(str(path), gathered), shown or gathered.report()))
 
 
 @pytest.fixture
@@ -41,7 +51,7 @@ def rule_file(repository: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(rule_file: Path, gathered: ReportInput) -> Iterator[ReviewServer]:
+def server(rule_file: Path, gathered: ReportInput, shown: Report) -> Iterator[ReviewServer]:
     """The review of that file."""
-    with serving(rule_file, gathered) as server:
+    with serving(rule_file, gathered, shown) as server:
         yield server

@@ -34,8 +34,8 @@ MOST_ABOVE_A_MATCH = 50
 ATTEMPTS = 40
 """How often a suspect is measured; its least times count, for other work on the machine only adds time."""
 ROUNDS, LEAST = 3, 0.001
-"""How often a search is timed at a time, and for how many seconds: what looks slow is timed again. Java, which
-compiles while it searches, has longer (`Timed.java`)."""
+"""How often a search is timed at a time, and for how many seconds: what looks slow is timed again. Java has
+longer (`Timed.java`), for it compiles while it searches."""
 
 NO_SHORT_CUT = 0x10000
 """`PCRE2_NO_START_OPTIMIZE`; PCRE2 refuses a short text without a letter of the expression at once."""

@@ -25,13 +25,13 @@ DAMAGES = 6
 """Of each kind and each file; `tests/fuzz` has more of them, and the soak millions."""
 
 GIGABYTE = 1 << 30
-MOST_MEMORY = 400 << 20
-ENDLESS = 480 << 20
+MOST_MEMORY = 240 << 20
+ENDLESS = 280 << 20
 """More than may be held."""
 MEASURED = """
 import sys
 from pathlib import Path
-import undust
+import undust.__main__
 seen = undust.read(sys.argv[1], format=sys.argv[2] or None, base="http://shop.test")
 status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
 print(status["VmHWM"].split()[0], len(seen), sum(seen.counts().values()))

@@ -90,7 +90,7 @@ class Site(http.server.BaseHTTPRequestHandler):
 def site() -> Iterator[str]:
     """The address of a running site."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
