@@ -8,7 +8,7 @@ from tests.crawling.crawled_site import HOST, row_of
 from undust.crawling.fetched import Fetched, PageRecord, shown
 from undust.crawling.guesses import GUESS
 from undust.crawling.places import RuleUse
-from undust.crawling.rule_tests import Canonicals, RuleTest, RuleTests
+from undust.crawling.rule_tests import Canonicals, RuleTests
 from undust.crawling.rules_in_use import (
     PRIOR,
     CrawledUrls,
@@ -57,20 +57,6 @@ def test_a_rule_that_joins_different_pages_does_not_stay() -> None:
     known.skipped.extend(f"{url}&sid=4f1e" for url in pages)
     found = best_of([drop("ref")], used(drop("id"), drop("sid")), known)
     assert set(found.ids) == {drop("ref").id, drop("sid").id}
-
-
-def test_one_failure_of_a_rule_that_held_often() -> None:
-    """It calls for tests of every other duplicate, and a second one ends the rule; a young one ends at once."""
-    old, young = RuleTest(2), RuleTest(2)
-    for number in range(10):
-        old.note(f"{HOST}/{number}", is_good=True)
-    assert old.usual_chance(0.1) < 0.05
-    for test in (old, young):
-        test.note(f"{HOST}/a", is_good=False)
-    assert (old.fails, young.fails) == (False, True)
-    assert old.usual_chance(0.1) == 0.5
-    old.note(f"{HOST}/b", is_good=False)
-    assert old.fails
 
 
 def test_new_guesses_leave_the_others_in_their_order() -> None:

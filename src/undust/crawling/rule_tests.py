@@ -44,8 +44,7 @@ MOST_BLIND = 40
 there are before sketches are known."""
 SUSPECTED, SUSPECTED_TESTS, SUSPECTED_FAILURES = 0.5, 12, 3
 """After a failure a rule is tested with this chance for this many tests; such a number of failures is too
-many, however long it was right before: sites change. One failure is not, if it was right for as many pages
-before: a page may have changed between two fetches, and without the rule all that it skipped comes back."""
+many, however long it was right before: sites change."""
 ENOUGH_VALUES, ENOUGH_PLACES = 5, 5
 """Where a rule has held for this many different texts that it leaves out, or places, others are like them."""
 VISIT_PAGES, FEW_PAGES, CHOICE_PAGES, NUMBER_PAGES = 4, 5, 12, 25
@@ -143,8 +142,7 @@ class RuleTest:
             return True
         if self.unclear >= MOST_UNCLEAR and (not self.is_proven or self.unclear > UNCLEAR_SHARE * known):
             return True
-        forgiven = 1 if known >= SUSPECTED_TESTS else 0
-        is_wrong = self.bad > max(forgiven, MOST_FAILING * (known + self.bad))
+        is_wrong = self.bad > MOST_FAILING * (self.support + self.good + self.bad)
         return is_wrong or self.recent.bit_count() >= SUSPECTED_FAILURES
 
     def usual_chance(self, explore: float) -> float:
