@@ -65,13 +65,16 @@ def test_new_guesses_leave_the_others_in_their_order() -> None:
     assert rules.wakes(f"{HOST}/item?id=1&sid=4f1e")
     [prior] = rules.with_more()
     guess = replace(drop("ref"), learned_by=GUESS)
-    rules.use(rules.ordered([prior, guess, drop("utm_*")], []))
+    rules.use(rules.ordered([replace(prior, support=7), guess, drop("utm_*")], []))
     before = (prior.id, guess.id, drop("utm_*").id)
     assert rules.with_more().ids == before
+    assert rules.with_more().raw[0]["support"] == 7
     assert rules.wakes(f"{HOST}/item/index.html")
     more = rules.with_more([drop("order")])
     assert more.ids[:4] == (*before, drop("order").id)
     assert [rule.learned_by for rule in more][4:] == [PRIOR]
+    own, again = [Rule.from_json(raw) for raw in rules.of_site()], used()
+    assert again.restored(own, {}, rules.ids).ids == before
     rules.withdrawn[prior.id] = 1
     rules.use(rules.without({prior.id}))
     assert prior.id not in rules.with_more().ids

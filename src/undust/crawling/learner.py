@@ -318,7 +318,7 @@ class CrawlLearner:
         if site.returned:
             self._waiting[site.site] = None
         site.is_changed = False
-        facts = [site.learned_at, site.rules.withdrawn, site.rules.shared(), site.tests.needed]
+        facts = [site.learned_at, site.rules.withdrawn, list(site.rules.ids), site.tests.needed]
         self._write([RULES_EVENT, site.site, site.rules.of_site(), facts])
 
     def _on_template(self, site: str, text: str) -> None:
@@ -365,9 +365,9 @@ class CrawlLearner:
 
     def _believed_before(self, name: str, raw: list[dict[str, Any]], facts: list[Any]) -> None:
         site = self._sites.named(name)
-        site.learned_at, withdrawn, shared, site.tests.needed = facts
+        site.learned_at, withdrawn, ids, site.tests.needed = facts
         own = [Rule.from_json(each) for each in raw]
-        site.restore_rules(own, withdrawn, shared)
+        site.restore_rules(own, withdrawn, ids)
         if site.returned:
             self._waiting[name] = None
 

@@ -176,11 +176,6 @@ class RulesInUse:
         """Return the rules of this site that only this crawl knows, as a rule file has them."""
         return [raw for raw in self.all.raw if raw["site"] != ANY_SITE and raw.get("learned_by") != PRIOR]
 
-    def shared(self) -> list[str]:
-        """Return the ids of the others: rules for all sites, and rules of most sites."""
-        own = {raw["id"] for raw in self.of_site()}
-        return [id_ for id_ in self.ids if id_ not in own]
-
     def given(self) -> tuple[list[Rule], list[Rule]]:
         """Return the rules that the crawl was started with: those to learn beside, and those to avoid."""
         own = [rule for rule in self._given if rule.site == self.site and rule.id not in self.withdrawn]
@@ -222,8 +217,9 @@ class RulesInUse:
         rules = list(self.all)
         last = [at for at, rule in enumerate(rules, 1) if rule.learned_by != PRIOR and rule.site != ANY_SITE]
         fixed = [*rules[: max(last, default=0)], *guessed]
-        rest = [rule for rule in (*self.prior.awake, *self._given) if rule.id not in self.withdrawn]
-        return self.base.with_rules({rule.id: rule for rule in (*fixed, *rest)}.values())
+        known = {*self.withdrawn, *(rule.id for rule in fixed)}
+        rest = [rule for rule in (*self.prior.awake, *self._given) if rule.id not in known]
+        return self.base.with_rules([*fixed, *rest])
 
     def ordered(self, own: Sequence[Rule], guessed: Sequence[Rule]) -> RuleSet:
         """Return the rules to use: given ones, learned ones, guesses, and those of most sites."""
@@ -255,16 +251,19 @@ class RulesInUse:
         """Return whether a rule failed too often to be used again."""
         return self.withdrawn.get(rule.id, 0) >= MOST_WITHDRAWN
 
-    def restored(self, own: list[Rule], withdrawn: dict[str, int], shared: Sequence[str]) -> RuleSet:
-        """Return the rules as they were: those of this site, and the shared ones that had not failed."""
+    def restored(self, own: list[Rule], withdrawn: dict[str, int], ids: Sequence[str]) -> RuleSet:
+        """Return the rules as they were, in the order of these ids: those of this site, and shared ones."""
         self.withdrawn = withdrawn
         # States of before hold learned rules that leave pages alone, which are not used in a crawl.
         own = [rule for rule in own if rule.kind != "keep" or rule.id in self.given_ids]
-        self.prior.wake_again({*shared, *withdrawn})
+        self.prior.wake_again({*ids, *withdrawn})
         kept = [rule for rule in self.prior.awake if rule.id not in self.withdrawn]
-        kept += [rule for rule in self._given if rule.site == ANY_SITE and rule.id in shared]
+        kept += [rule for rule in self._given if rule.site == ANY_SITE and rule.id in ids]
         known = {rule.id for rule in own}
-        return self.base.with_rules([*own, *(rule for rule in kept if rule.id not in known)])
+        rules = [*own, *(rule for rule in kept if rule.id not in known)]
+        place = {id_: at for at, id_ in enumerate(ids)}
+        # States of before name only the rules that are not of this site, which came last.
+        return self.base.with_rules(sorted(rules, key=lambda rule: place.get(rule.id, -1)))
 
 
 def idle_guesses(rules: RuleSet, urls: Iterable[str]) -> set[str]:

@@ -377,10 +377,10 @@ class SiteCrawl:
             self.skipped.pop(url, None)
             self.returned.append(url)
 
-    def restore_rules(self, own: list[Rule], withdrawn: dict[str, int], shared: list[str]) -> None:
+    def restore_rules(self, own: list[Rule], withdrawn: dict[str, int], ids: list[str]) -> None:
         """Use rules of the past again."""
         self.guessing.tried.update(withdrawn, (rule.id for rule in own))
-        self.install(self.rules.restored(own, withdrawn, shared))
+        self.install(self.rules.restored(own, withdrawn, ids))
 
     def restored(self) -> None:
         """Go on from the past: hand back what was skipped for URLs that a killed crawl never fetched."""
