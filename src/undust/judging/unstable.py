@@ -49,8 +49,9 @@ SEEN, SEEN_CHANGING, MIXED = 30, 3, 2
 """This many pages must show whether they change, and this many do so, before any conclusion. This many times
 as many may have URLs of which only some agree: two wrong rules leave far more of these."""
 _TWO, _THREE = 2, 3
-_SURELY_LESS = 0.9
-"""So sure must it be that some pages change less often than all that show it, before their rate is taken."""
+_SURELY_LESS = 0.95
+"""So sure must it be that some pages change less often than all that show it, before their rate is taken; two
+sorts of pages are tried."""
 _BETTER = 1 / 3
 """The share of the pages with two URLs that the rules which fail least must be the only reason of."""
 _DIFFERING = 5

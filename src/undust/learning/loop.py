@@ -34,7 +34,7 @@ from undust.learning.outcome import (
     Unwanted,
     refused,
 )
-from undust.learning.proposals import TIERS, drops, equivalences, published
+from undust.learning.proposals import TIERS, differences, drops, equivalences, published
 from undust.learning.reach import tightened, wider
 from undust.learning.rule_evidence import Ledger
 from undust.learning.site_pages import Requirements, SitePages
@@ -211,7 +211,8 @@ class Learning:
     def unstable(self) -> UnstablePages:
         """Return which pages are another one at every fetch."""
         rules = [rule for propose in LOOKING_FOR_VOLATILE.values() for rule in self._proposed(propose)]
-        return restless_pages(self.state, rules)
+        in_path = [rule for rule in self._proposed(differences) if ";" in rule.source and not rule.when]
+        return restless_pages(self.state, [*rules, *in_path])
 
     def _find_restless(self) -> None:
         self.demands.unstable = self.unstable()
