@@ -173,7 +173,7 @@ class Reader {
     return at_ - start;
   }
 
-  // One that is finite, whoever reads it.
+  // One that is finite.
   [[nodiscard]] bool number() {
     (void)take('-');
     const std::size_t start = at_;

@@ -19,23 +19,15 @@ export function isWellFormed(text) {
 
 export class Core {
   #exports;
-  // What is called for each URL. Looking these names up in the exports would take 30 ns each.
-  #memory;
-  #answerStart;
-  #canonical;
-  #key;
-  #normalize;
   #room = new Uint8Array(0); // where the module reads texts; empty if the memory grew, which detaches its buffer
 
   constructor(module) {
     this.#exports = new WebAssembly.Instance(module, IMPORTS).exports;
     this.#exports._initialize?.();
-    ({ memory: this.#memory, answer: this.#answerStart } = this.#exports);
-    ({ canonical: this.#canonical, key: this.#key, normalize: this.#normalize } = this.#exports);
   }
 
   #bytes(start, size) {
-    return new Uint8Array(this.#memory.buffer, start, size);
+    return new Uint8Array(this.#exports.memory.buffer, start, size);
   }
 
   #reserve(size) {
@@ -58,20 +50,20 @@ export class Core {
     const written = work(size, argument);
     if (written === UNCHANGED) return text;
     if (written < 0 && size === text.length) return text.slice(0, CUT - written);
-    const start = this.#answerStart();
+    const start = this.#exports.answer();
     return DECODER.decode(this.#bytes(start, written < 0 ? CUT - written : written));
   }
 
   canonical(url) {
-    return this.#mapped(this.#canonical, url);
+    return this.#mapped(this.#exports.canonical, url);
   }
 
   key(url) {
-    return this.#mapped(this.#key, url);
+    return this.#mapped(this.#exports.key, url);
   }
 
   normalize(url, steps) {
-    return this.#mapped(this.#normalize, url, steps);
+    return this.#mapped(this.#exports.normalize, url, steps);
   }
 
   /** The number of the outcome and a reader of all that led to it; nothing for half a surrogate pair. */

@@ -7,8 +7,8 @@ apply such a rule like any other, refuses it. Every other file has version 1.
 
 Each field of a rule is on a line of its own, so that a review sees what changed. Keys that undust does not
 know, in a rule or beside the list, are kept. Errors name the file, the line and the fix; lines are looked up
-only then. A file as undust writes it goes to the core as it is: its objects are made when somebody looks at
-its rules, so that it loads in about the time of a JSON parser.
+only then. A file as undust writes it goes to the core as it is: its objects are made when its rules are
+looked at, so that it loads in about the time of a JSON parser.
 
 A folder holds the rules in parts, sorted by site. A reader opens only the parts with the sites it needs:
 
