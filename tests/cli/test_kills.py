@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = 50
+KILLS = 30
 
 
 @pytest.mark.timeout(3600)  # beside a dozen other jobs on two cores it takes a quarter of an hour

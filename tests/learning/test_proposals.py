@@ -149,7 +149,7 @@ def test_every_condition_of_a_url_holds_for_it(url: str) -> None:
     """So narrowing by one of them never leaves the URL out that it was taken from."""
     normal = normalize(url)
     site = site_of(normal)
-    if site is None or "@" in normal or ".." in site:  # readers pass such a host over
+    if site is None or "@" in normal or ".." in site:  # a rule has no such site
         return
     for condition in conditions_of(normal):
         try:

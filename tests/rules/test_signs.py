@@ -104,7 +104,7 @@ signed_urls = st.builds(
 )
 
 
-@settings(max_examples=750)
+@settings(max_examples=400)
 @given(
     st.lists(st.sampled_from(SIGNED), min_size=1, max_size=9, unique=True),
     st.lists(st.booleans(), min_size=9, max_size=9),

@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from fnmatch import fnmatch
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -230,9 +231,9 @@ def killed(kills: int, seed: int, fresh: float) -> Kills:
         started = time.monotonic()
         Fresh(prepare(bases[-1].job, inputs, folder := tried.new_folder()), folder).ended()
         loading = time.monotonic() - started
-        commands = sorted({base.job.command for base in bases})
+        commands = cycle(sorted({base.job.command for base in bases}))
         while (done := sum(tried.by_job.values())) < kills:
-            command = tried.chance.choice(commands)
+            command = next(commands)
             base = tried.chance.choice([base for base in bases if base.job.command == command])
             print(f"\r{done:,} kills, {len(tried.losses)} losses", end="", file=sys.stderr, flush=True)
             tried.run(base, inputs, loading + base.seconds)

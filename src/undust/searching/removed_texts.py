@@ -176,17 +176,21 @@ def removed_by(edit: Edit, url: str) -> Iterator[RemovedPart]:
     yield from _of_path(edit.source.path, parts.segments, kept)
     for parameter in filter(None, parts.query):
         name, _, value = parameter.partition("=")
-        held = next(((each, label) for each in lists if (label := _label(name, each))), None)
         if name in named:
             run = named[name].value or ()
             is_whole = len(run) == 1 and isinstance(run[0], ShapeCapture) and run[0].name not in kept
             texts = [value] if is_whole else [*_of_run(run, value, kept).values()]
             yield from (RemovedPart(name, name, text) for text in texts)
-        elif held is not None:
-            if held[0].capture not in kept:
-                yield RemovedPart(held[1], name, value)
-        elif not is_rest_kept:
-            yield RemovedPart(name, name, value)
+            continue
+        for listed, families, is_kept in lists:
+            label = name if name in listed else _label(name, families)
+            if label:
+                if not is_kept:
+                    yield RemovedPart(label, name, value)
+                break
+        else:
+            if not is_rest_kept:
+                yield RemovedPart(name, name, value)
 
 
 class _Removal(NamedTuple):
@@ -195,7 +199,8 @@ class _Removal(NamedTuple):
     kept: frozenset[str]
     """Captures that it writes."""
     named: dict[str, ShapeParameter]
-    lists: list[Named]
+    lists: list[tuple[frozenset[str], tuple[str, ...], bool]]
+    """Of each list of names: those to look up, those to go through, and whether it is kept."""
     is_rest_kept: bool
 
 
@@ -208,19 +213,25 @@ def _read(edit: Rewrite) -> _Removal:
         known = edit.__dict__[_READ] = _Removal(
             kept,
             {part.name: part for part in query if isinstance(part, ShapeParameter)},
-            [part for part in query if isinstance(part, Named)],
+            [_names_in(part, kept) for part in query if isinstance(part, Named)],
             any(isinstance(part, ShapeCapture) and part.is_many and part.name in kept for part in query),
         )
     found: _Removal = known
     return found
 
 
-def _label(name: str, part: Named) -> str:
+def _names_in(part: Named, kept: frozenset[str]) -> tuple[frozenset[str], tuple[str, ...], bool]:
+    """Return the names of a list to look one up, or to go through if families are among them."""
+    has_families = any(name.endswith("*") for name in part.names)
+    return frozenset(() if has_families else part.names), part.names * has_families, part.capture in kept
+
+
+def _label(name: str, names: tuple[str, ...]) -> str:
     """Return the name, or the family, under which a list of names has a parameter."""
-    return next(
-        (each for each in part.names if name == each or (each.endswith("*") and name.startswith(each[:-1]))),
-        "",
-    )
+    for each in names:
+        if name == each or (each.endswith("*") and name.startswith(each[:-1])):
+            return each
+    return ""
 
 
 def _of_path(path: tuple[Run, ...], segments: tuple[str, ...], kept: frozenset[str]) -> Iterator[RemovedPart]:

@@ -27,7 +27,7 @@ def components(draw: st.DrawFn) -> tuple[str, str]:
     return text, "&".join(f"{name}={{{name}}}" for name in names)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(component=components(), texts=st.lists(st.lists(st.sampled_from(TEXTS), max_size=9), min_size=5))
 @pytest.mark.parametrize("start", ["/z/", "/z?v="])
 def test_the_same_split_is_found(start: str, component: tuple[str, str], texts: list[list[str]]) -> None:
