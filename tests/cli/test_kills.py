@@ -15,7 +15,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = 30
+KILLS = 50
 
 
 @pytest.mark.timeout(3600)  # beside a dozen other jobs on two cores it takes a quarter of an hour
