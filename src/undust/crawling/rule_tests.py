@@ -341,7 +341,7 @@ class Canonicals:
     def _tests_of(self, url: str) -> list[RuleTest]:
         """Return the tests of the places of a URL: its own, and the one where it is without what rules drop.
 
-        A page names the same under each session id and campaign, which are no places of their own.
+        A page names the same under each session id and campaign: these do not make other places.
         """
         found = (self._tests.get(place) for place in self._places(url))
         return [test for test in found if test is not None]
