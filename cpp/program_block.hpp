@@ -130,6 +130,7 @@ class BlockBuilder {
 
   void clear() {
     rules_.clear();
+    index_.clear();
     rule_count_ = 0;
     has_masks_ = has_compared_ = has_fetched_ = false;
     needs_ = 0;

@@ -265,11 +265,15 @@ SiteIndex IndexBuilder::finish() {
   }
   site.list_size = static_cast<std::uint32_t>(tables_.lists.size());
   site.always_count = static_cast<std::uint32_t>(tables_.always.size());
+  clear();
+  return site;
+}
+
+void IndexBuilder::clear() {
   options_.clear();
   guards_.clear();
   places_.clear();
   first_guard_ = 0;
-  return site;
 }
 
 void IndexBuilder::move_rules(std::uint32_t by) {

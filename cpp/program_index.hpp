@@ -85,6 +85,7 @@ class IndexBuilder {
   // `place`: where the rule lies among those of its site.
   void add_rule(const ParsedRule& rule, const PieceView& pieces, std::span<const Pattern> conditions, std::uint32_t place);
   [[nodiscard]] SiteIndex finish();
+  void clear();  // forgets the rules of a site that was not finished
   [[nodiscard]] const IndexTables& tables() const { return tables_; }  // until the next finish
   void move_rules(std::uint32_t by);                                   // adds to each place in the tables
   // Whether what finds a rule, the first one being 0, is something that a condition of it asks for; until the next
