@@ -17,6 +17,7 @@ import pytest
 from undust.engines import Engine, Files, LocalEngine, engine_named, local, spool
 from undust.engines.spool import Budget, Spool, bytes_of
 from undust.errors import UndustError
+from undust.files.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -133,6 +134,27 @@ def test_a_worker_that_dies_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         pytest.raises(UndustError, match="fewer --threads"),
     ):
         engine.map_sites(read(engine, rows(20_000)), killed, RESULT)
+
+
+def killed_in_a_folder(site: str, table: pa.Table) -> pa.Table:
+    """Ends its process while it has a temporary folder, one that is named or that of the system."""
+    with temporary_folder("undust-", os.environ["NAMED"] if site < "site-010" else None):
+        return killed(site, table)
+
+
+def test_workers_that_die_leave_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theirs lie in that of the job, which ends them in the middle of their work too."""
+    folders = {name: tmp_path / name for name in ("job", "NAMED", "TMPDIR")}
+    for name, folder in folders.items():
+        folder.mkdir()
+        monkeypatch.setenv(name, str(folder))
+    with engine_of("processes", folders["job"], monkeypatch) as engine:
+        table = read(engine, rows(20_000))
+        came = list(
+            engine.each_site(table, killed_in_a_folder, RESULT, excuse=lambda *_: RESULT.empty_table())
+        )
+    assert len(came) == 23
+    assert [name for name, folder in folders.items() if list(folder.iterdir())] == []
 
 
 def test_a_damaged_temporary_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -272,7 +272,7 @@ class LocalEngine:
                 small = [(site, rows)]
                 break
             yield site, function(site, rows)
-        with Workers(self.budget.workers, function) as workers:
+        with Workers(self.budget.workers, function, str(self._spool.scratch.folder)) as workers:
             for site, data in workers.results(_tasks(_chained(small, sites), task_rows)):
                 if data is not None:
                     yield site, unpacked(data)

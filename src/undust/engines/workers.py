@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pyarrow as pa
 
+from undust.files.temporary import keep_all_in
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.process import BaseProcess
@@ -47,10 +49,15 @@ class Worker(NamedTuple):
 
 
 class Workers:
-    """A number of processes; used in a `with` block, they are ended with it, whatever they do."""
+    """A number of processes; used in a `with` block, they are ended with it, whatever they do.
 
-    def __init__(self, count: int, function: SiteFunction) -> None:
+    An end in the middle of their work leaves their temporary files behind. So these go into a folder of the
+    process that ends them, which removes it.
+    """
+
+    def __init__(self, count: int, function: SiteFunction, folder: str) -> None:
         self._count = count
+        self._folder = folder
         self._function = pickle.dumps(function)
         self._context = get_context("spawn")
         self._idle: list[Worker] = []
@@ -90,7 +97,9 @@ class Workers:
 
     def _hired(self) -> Worker:
         line, other_end = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(other_end, self._function), daemon=True)
+        process = self._context.Process(
+            target=_work, args=(other_end, self._function, self._folder), daemon=True
+        )
         # Ctrl-C reaches a new process before it can say that it ignores it; what is blocked stays blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -127,8 +136,9 @@ def _next(again: deque[WorkerTask], tasks: Iterator[list[TaskPart]]) -> WorkerTa
     return None if parts is None else WorkerTask(parts)
 
 
-def _work(line: Connection[bytes, bytes], packed_function: bytes) -> None:
+def _work(line: Connection[bytes, bytes], packed_function: bytes, folder: str) -> None:
     """Answer tasks until there are no more."""
+    keep_all_in(folder)
     # Ctrl-C is for the process that the person started; it ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pa.set_cpu_count(1)

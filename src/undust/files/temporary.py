@@ -91,13 +91,23 @@ def temporary_folder(prefix: str, parent: str | None = None) -> Iterator[str]:
         folder.close()
 
 
+_of_others: list[Path] = []
+
+
+def keep_all_in(folder: str) -> None:
+    """Let all temporary folders of this process be made in one that another process removes."""
+    _of_others[:] = [Path(folder)]
+
+
 def parent_of_folders(named: str | None = None) -> Path:
     """Return where temporary folders are made: the folder that a person named, or that of the system.
 
+    That of another process goes before, where `keep_all_in` was called.
+
     Python tries the folder of the system by writing a file there, which a signal could leave behind.
     """
-    if named:
-        return Path(named)
+    if _of_others or named:
+        return _of_others[0] if _of_others else Path(str(named))
     from tempfile import gettempdir  # noqa: PLC0415 -- slow to load, and most commands need no folder
 
     with undisturbed():
