@@ -240,13 +240,11 @@ SETS_ASIDE = 20_000
 ASIDE, ENOUGH = 0.2, 20_000
 """The share of the pages of a large site that are set aside, and the number beyond which no more are."""
 LEARNED_FROM, MOST_ASIDE = 15_000, 0.5
-"""Of a site with more pages than the first, all others are set aside, up to this share of its pages: where
-pages change between fetches, it takes many to see what is lost. Nor are they more than this share of the URLs
-that are looked at at once."""
-OTHER_PARTS = 2
-"""Into which the other pages of a large site are cut, to check them as well where pages change."""
-ALL_BUT = 0.95
-"""They are only if at least this share of the URLs of a giant site is looked at."""
+"""Of a site with more pages than the first, all others are set aside, up to this share of its pages, and of
+the URLs that are looked at at once: where pages change, it takes many to see what is lost."""
+OTHER_PARTS, ALL_BUT = 2, 0.95
+"""Into which the other pages of a large site are cut, to check them as well where pages change; only if at
+least this share of the URLs of a giant site is looked at."""
 PARTS = 5
 """Into which a smaller site is cut."""
 CHECKED_PARTS = ((1_000, 2), (SETS_ASIDE, 1))
