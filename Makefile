@@ -26,7 +26,7 @@ WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 
 help:
 	@echo "make run       build, then the main job on the sample crawl; writes rules.json, report.html"
-	@echo "make test      build if needed, then all tests          (ARGS=… goes to pytest)"
+	@echo "make test      build if needed, then the tests          (ARGS=… goes to pytest)"
 	@echo "make coverage  the same, and how much of src they run (fails below 92 %)"
 	@echo "make mutation  small faults in our own code, and how many the tests notice (a quarter of an hour)"
 	@echo "make stranger  follows the README in a fresh clone with an empty HOME, then installs archive and wheel"

@@ -82,6 +82,7 @@ class Jobs:
         ]
 
 
+@pytest.mark.slow
 def test_killed_twenty_times(tmp_path: Path) -> None:
     """After any number of kills: the same verdicts, and nothing asked twice but what was on its way."""
     made = site("wiki", urls=300, seed=2)

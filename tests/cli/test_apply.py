@@ -310,6 +310,7 @@ def test_a_full_disk_ends_in_one_sentence(rules: Path, tmp_path: Path, options: 
     assert sentence(ended) == "standard output: the disk is full; free some space and start again"
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_input(rules: Path, tmp_path: Path) -> None:
     """Four times the lines, the same memory, statistics included."""
     sizes: dict[int, tuple[int, int]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
+import pytest
 
 from bench.cluster import ALLOWED, batches, measured
 from undust.engines.spool import HELD_SHARE, LEAST_MEMORY, PROGRAM_BYTES, bytes_of
@@ -17,6 +18,7 @@ ROWS = 200_000
 LIMIT = "384MB"
 
 
+@pytest.mark.slow
 def test_a_job_larger_than_its_memory_keeps_it(tmp_path: Path) -> None:
     """The rows go to disk and are sorted there; the process and all that it starts stay within the limit.
 

@@ -57,6 +57,7 @@ def test_every_option_that_names_an_output_is_tried() -> None:
         assert "-o" not in options or "-o" in said or name in {"rules disable", "validate"}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)  # a slow machine makes each trial slow
 def test_old_or_new_and_never_half(repository: Path, pytestconfig: pytest.Config) -> None:
     """Killed, stopped, without room, without rights, twice at once: nothing is lost, and a rerun succeeds."""

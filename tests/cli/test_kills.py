@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 KILLS = 50
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(3600)  # beside a dozen other jobs on two cores it takes a quarter of an hour
 def test_old_or_new_and_the_same_bytes_in_the_end(repository: Path, pytestconfig: pytest.Config) -> None:
     """SIGTERM, SIGINT and SIGKILL, at moments that the seed of the run draws."""

@@ -30,7 +30,7 @@ def compiler() -> str:
 
 
 EVERY = 4
-"""Days after which each target was built and run once by the usual tests; `-m huge` has the others."""
+"""Days after which each target was built and run once by the slow tests; `-m huge` has the others."""
 
 
 def of_today(target: Path) -> bool:
@@ -41,7 +41,10 @@ def of_today(target: Path) -> bool:
 @pytest.mark.timeout(900)  # the first build on a slow machine takes long
 @pytest.mark.parametrize(
     "target",
-    [pytest.param(each, marks=() if of_today(each) else pytest.mark.huge, id=each.stem) for each in TARGETS],
+    [
+        pytest.param(each, marks=pytest.mark.slow if of_today(each) else pytest.mark.huge, id=each.stem)
+        for each in TARGETS
+    ],
 )
 def test_no_input_breaks_the_core(target: Path, compiler: str, tmp_path: Path) -> None:
     """No input reads or writes out of bounds, leaks, overflows, or breaks a promise of the target."""

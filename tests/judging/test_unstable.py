@@ -183,6 +183,7 @@ def test_from_few_pages_nothing_is_concluded() -> None:
     assert "change" not in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", [0.001, 0.004, 0.02])
 def test_the_bound_holds_beside_another_cause(lost: float) -> None:
     """Drawn 100 times: what is lost, what changes, and the pages that show how many change."""

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from bench.lost import NORMALIZED, OTHER, UNDISPUTED, lost_among
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ def lines_of(repository: Path, command: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_rules_for_all_sites_reach_a_kind_left_out(repository: Path) -> None:
     """What four kinds of sites teach removes something on a fifth, and loses nothing there."""
     kinds = "blog cms mirrors news academic"
@@ -33,6 +36,7 @@ def test_rules_for_all_sites_reach_a_kind_left_out(repository: Path) -> None:
     assert rows[-1]["halvings"]["never seen"] == [mean]
 
 
+@pytest.mark.slow
 def test_where_rules_lead_is_counted(repository: Path) -> None:
     """Of a shop: each part is a part of the whole."""
     shop, mean = lines_of(repository, "bench.targets --kinds shop --urls 2000")
@@ -41,6 +45,7 @@ def test_where_rules_lead_is_counted(repository: Path) -> None:
     assert mean == shop  # of one site
 
 
+@pytest.mark.slow
 def test_time_is_told_by_stage(repository: Path) -> None:
     """The shares are those of the whole, and the counts those of the outcome."""
     (run,) = lines_of(repository, "bench.learn --rows 900 --sites 3 --no-growth")
@@ -49,6 +54,7 @@ def test_time_is_told_by_stage(repository: Path) -> None:
     assert run["stages"]["learning"] > run["stages"]["writing"]
 
 
+@pytest.mark.slow
 def test_a_part_of_the_rules_is_as_safe_as_the_whole(repository: Path) -> None:
     """Of a tracker, rules that were proved together lose pages without each other; those written do not."""
     command = "bench.subsets --groups kinds --sites tracker --split 2 --parts 20"

@@ -89,6 +89,7 @@ def test_examples_of_different_values_stay_different() -> None:
     assert masked([one]) == [one]
 
 
+@pytest.mark.slow
 def test_hostile_rules_and_urls_are_masked_in_no_time() -> None:
     """Nothing here looks back and forth over a text without bounds."""
     names = forgotten_names(

@@ -57,6 +57,7 @@ def seconds(page: bytes) -> float:
     return min(once() for _ in range(TRIES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_the_time_is_in_proportion_to_the_size(name: str) -> None:
     """No page takes far longer than plain text of its size, and what is kept of it is bounded."""
@@ -79,6 +80,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / len
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured on Linux")
 @pytest.mark.parametrize("name", ["nested blocks", "one attribute", "many short blocks", "many fields"])
 def test_the_memory_is_in_proportion_to_the_size(name: str) -> None:

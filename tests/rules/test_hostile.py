@@ -34,6 +34,7 @@ def seconds_a_step(canonicalize: Canonicalizer, url: str) -> float:
     return min(times) / steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_time_grows_with_the_url_and_not_with_its_square(canonicalize: Canonicalizer, name: str) -> None:
     """Of a URL four times as long a step takes about four times as long; squared it would be sixteen."""
@@ -75,6 +76,7 @@ def test_cycles_end(name: str) -> None:
     assert {canonicalize(member) for member in members} == {canonicalize(url)}
 
 
+@pytest.mark.slow
 def test_memory_has_a_ceiling() -> None:
     """An orbit of 256 URLs of 64 KiB is 16 MiB; a few times that, and no more, is ever in use."""
 

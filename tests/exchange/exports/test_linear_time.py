@@ -237,6 +237,7 @@ def timed_cases(dialect: str) -> Callable[[Sequence[Case]], list[list[float]]]:
     return timed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", TARGETS)
 def test_time_grows_with_the_length(dialect: str) -> None:
     """Twice the length takes at most 2.5 times as long, and failing is hardly slower than matching."""

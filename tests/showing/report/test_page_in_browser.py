@@ -273,6 +273,7 @@ def test_the_keyboard_reaches_everything(page_file: Path, opened: Open) -> None:
         assert len(stops) > 20
 
 
+@pytest.mark.slow
 def test_first_paint_is_as_quick_as_that_of_an_empty_page(
     page_file: Path, browser: Browser, tmp_path: Path
 ) -> None:
