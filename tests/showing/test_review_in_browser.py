@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
 import undust
+from tests.browsing import serious_faults
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,12 +98,8 @@ def test_a_review_has_no_serious_fault_for_those_who_do_not_see_it(
     server: ReviewServer, opened: Open
 ) -> None:
     """axe-core finds nothing serious in what only a served page has."""
-    axe = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
     with opened(server.address) as page:
         page.locator("#try-url").fill("http://www.teapots.test/p/x/117")
         page.locator("#try button").click()
         page.wait_for_selector("#tried li")
-        page.evaluate(axe)
-        found = page.evaluate("axe.run('main', {resultTypes: ['violations']})")
-        told = [one["id"] for one in found["violations"] if one["impact"] in {"serious", "critical"}]
-        assert told == []
+        assert serious_faults(page, "'main'") == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import undust
+from tests.browsing import serious_faults
 from tests.showing.report.painting import paint_ratio
 from undust.rules import Rule, RuleSet
 from undust.showing.report import Report
@@ -30,7 +30,6 @@ for (const part of document.querySelectorAll("#view details")) part.open = true;
 """
 MOST_SHEETS = 20
 WIDTHS = (1280, 768, 390)
-SERIOUS = {"serious", "critical"}
 TRIES = 4
 """Of a time that must be short once: what runs beside it may delay a page, and makes none quicker."""
 
@@ -239,21 +238,13 @@ def test_no_serious_fault_for_those_who_do_not_see_it(
     page_file: Path, opened: Open, width: int, theme: str
 ) -> None:
     """axe-core finds nothing serious, with rules and branches open as well."""
-    axe = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
     with opened(page_file, color_scheme=theme, viewport={"width": width, "height": 900}) as page:
         for opener in page.locator(".opener").all()[:8]:
             opener.click()
         page.locator("#refused details").first.evaluate("(one) => { one.open = true; }")
         page.locator("#search").fill("sid")
         page.wait_for_selector("#results a")
-        page.evaluate(axe)
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        told = [
-            (one["id"], one["nodes"][0]["html"][:120])
-            for one in found["violations"]
-            if one["impact"] in SERIOUS
-        ]
-        assert told == []
+        assert serious_faults(page) == []
 
 
 def test_the_keyboard_reaches_everything(page_file: Path, opened: Open) -> None:
