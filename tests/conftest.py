@@ -116,13 +116,14 @@ def _fail_if_skipped(report: Report) -> Report:
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C and a closed terminal as a person's shell does.
+    """Take Ctrl-C and a closed terminal as a person's shell does; load without collecting garbage.
 
     In the background of a script, or behind `nohup`, both are ignored, and so they would be by every command
     that a test starts and stops with them.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    gc.disable()  # until all is collected: what is loaded stays
 
 
 LONG = (
@@ -162,6 +163,7 @@ def pytest_collection_finish() -> None:
     """Leave all that was loaded out of the collection of garbage: it is never freed, and large."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
