@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from undust.judging.checked import (
     checked_pages,
 )
 from undust.rules import Rule
-from undust.statistics import upper_bound
+from undust.statistics import upper_bound, upper_bound_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,6 +114,25 @@ def test_without_pages_nothing_is_known(checked: CheckedPages, upper: float) -> 
     """The bound is then of no use, and says so."""
     assert checked.upper == upper
     assert CheckedPages().as_json() | {"says": NOT_CHECKED, "upper": None} == CheckedPages().as_json()
+
+
+def test_what_seems_lost_does_not_decide_whether_more_is_checked() -> None:
+    """A bound that is stated if it is low, and else replaced by another one, holds less often than each."""
+    few = CheckedPages(8_000, 0, 0, seen=3_000, changing=75, expected=50, variance=36)
+    for groups in (0, 10, 50, 400):
+        assert replace(few, lost=groups, groups=groups).is_vague
+    many = replace(few, pages=30_000, expected=20, variance=6)
+    for groups in (0, 10, 50, 400):
+        assert not replace(many, lost=groups, groups=groups).is_vague
+    assert not CheckedPages(50, 4, 4).is_vague
+
+
+def test_pages_that_change_and_are_lost_count_as_lost() -> None:
+    """Nothing shows it of a page that changes: as many of these are lost as of the others."""
+    some = CheckedPages(8_000, 300, 300, seen=3_000, changing=300, expected=50, variance=36)
+    beside = upper_bound_beside(300, 8_000, 50 / 8_000, 36 / 8_000**2)
+    assert some.upper == pytest.approx(beside / 0.9)
+    assert replace(some, changing=3_000).upper == 1.0
 
 
 def test_pages_of_few_sites_say_less_of_all_sites() -> None:

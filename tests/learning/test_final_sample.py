@@ -102,6 +102,16 @@ def test_of_a_large_site_most_pages_are_set_aside_that_learning_can_do_without()
     assert share(30_000, 300_000, 60_000) * 300_000 == 30_000
 
 
+def test_the_other_pages_are_one_part_where_enough_are_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules are then learned from about as many pages as those that are used, and only once more."""
+    monkeypatch.setattr(edited, "SETS_ASIDE", 100)
+    for aside, more in ((0.2, 2), (0.44, 2), (0.46, 1)):
+        monkeypatch.setattr(edited, "ASIDE", aside)
+        final = FinalSample.of(site(200), Requirements())
+        assert (final.parts, final.more) == (1, more)
+        assert set(final.part.tolist()) == set(range(more + 1))
+
+
 def test_rules_from_before_that_know_the_pages_leave_nothing_to_check() -> None:
     """Learned from the same URLs, they were chosen on them; other rules from before are checked."""
     first = learn_clusters(site(), LearningTask(Requirements())).rules.rules

@@ -46,9 +46,8 @@ NOT_CHECKED = "not checked on pages that nothing was learned from"
 LOST_ALIKE = 0.01
 """How much pages of one site agree in being lost, where no lost page shows it: the largest intraclass
 correlation on five splits of the sites of `bench.calibration` (0.002 to 0.010)."""
-VAGUE, _MOSTLY = 0.003, 2.0
-"""Where pages change, more of them are checked if a larger share may be lost, and if this many times the
-groups that are expected to seem lost do so at most: if far more do, rules are wrong, which needs no more."""
+VAGUE, _BY_CHANCE = 0.003, 1.645
+"""If nothing is lost, more than this share is stated in at most one of twenty cases: standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class CheckedPages:
     >>> print(CheckedPages(1240, 1, 1))
     at most 0.38 % of pages lost (95 % confidence, 1,240 pages checked)
     >>> print(CheckedPages(1240, 8, 8, seen=2000, changing=12, expected=7.4, variance=4.5))
-    at most 0.7 % of pages lost (95 % confidence, 1,240 pages checked); 0.6 % of the pages change between \
+    at most 0.71 % of pages lost (95 % confidence, 1,240 pages checked); 0.6 % of the pages change between \
 fetches
     >>> print(CheckedPages())
     not checked on pages that nothing was learned from
@@ -98,30 +97,31 @@ fetches
         """What the share of lost pages does not exceed, with 95 % confidence; 1 if nothing is known.
 
         Where one group loses several pages there are as many fewer independent observations, and fewer again
-        where the pages of a sample of the sites stand for those of all. Some of the groups seem lost because
-        their page changes between fetches: how many is not known but by a distribution.
+        where a sample of the sites stands for all. Some groups seem lost because their page changes between
+        fetches: how many is not known but by a distribution.
         """
         if not self.pages:
             return 1.0 if self.modelled is None else self.modelled
         together = self.lost / max(1, self.groups)
-        size = max(1.0, together, self.spread)
+        size, share = max(1.0, together, self.spread), together / self.pages
         lost = math.ceil(self.lost / size - _ROUNDING)
-        share = together / self.pages
-        return upper_bound_beside(
+        upper = upper_bound_beside(
             lost, max(lost, int(self.pages / size)), share * self.expected, share**2 * self.variance
         )
+        # Pages that change and are lost as well are not beside those that are expected to change.
+        return min(1.0, upper * self.seen / max(1, self.seen - self.changing)) if self.expected else upper
 
     @property
     def is_vague(self) -> bool:
-        """Whether more is stated because pages change than because pages are lost, and it is much."""
-        return self.upper > VAGUE and 0.0 < self.groups <= _MOSTLY * self.expected
+        """Whether much may be stated though nothing is lost; asked before what seems lost is known."""
+        most = round(self.expected + _BY_CHANCE * (self.expected + self.variance) ** 0.5)
+        return self.expected > 0.0 and replace(self, lost=most, groups=most).upper > VAGUE
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts, the bound (null if nothing is known) and the sentence, for machines."""
-        counts = asdict(self)
+        is_known, counts = self.pages or self.modelled is not None, asdict(self)
         for name in ("modelled", "variance", *(() if self.unchecked else ("sites", "unchecked", "spread"))):
             del counts[name]
-        is_known = self.pages or self.modelled is not None
         return {**counts, "upper": round(self.upper, 6) if is_known else None, "says": str(self)}
 
     def __str__(self) -> str:
@@ -180,7 +180,7 @@ def checked_pages(
         unstable: Of each page whether it is known to change between fetches; more are found here.
         separates: What is known of pairs of URLs, also of unstable pages, if it is known from one digest or
             sketch a fetch: pages that change are then expected among those that seem lost.
-        enough: Trials that are made in any case, if not all; more only while `is_vague`.
+        enough: Trials that are made in any case; all others only if these are `is_vague`.
 
     """
     found = CheckedPages()
@@ -205,7 +205,7 @@ def checked_pages(
             change += merged.changing(separates, own, before)
         before |= own
         found = CheckedPages(pages, lost, len(groups), left_out, **change.as_counts())
-        if enough is not None and number >= enough and not found.is_vague:
+        if number == enough and not found.is_vague:
             break
     return found
 
@@ -215,8 +215,8 @@ HALVES = 16
 _LOOKED_AT = 60
 """Lost pages from which it is found which rule loses them."""
 _LEAST_LOST, _LEAST_SHARE = 2, 0.0005
-"""Pages, and the share of all pages, that a part of the rules must lose for a rule to need another: needs
-cost what the rule removes wherever the other one is off, and one lost page may be a mistake of the input."""
+"""Pages, and the share of all, that a part of the rules must lose for a rule to need another: needs cost what
+the rule removes wherever the other one is off, and one lost page may be a mistake of the input."""
 _CHANGED = 4
 """URLs that each rule changes, from which it is found whether it could change what another one keeps."""
 

@@ -7,8 +7,8 @@ site some pages are set aside before anything is proposed, and the rules that ar
 others are checked on them. A smaller site needs all its pages: its rules are learned from all. What the same
 learning loses on unseen pages is found by cross-fitting: the pages are cut into five parts, the rules are
 learned again without a part, and checked on it; the smaller the site, the more parts are checked. So are the
-other pages of a large site, in two parts, where many pages change and those set aside show too little. Pages
-are drawn by their first URLs alone, and of many sites those that are checked by their names alone.
+other pages of a large site where many pages change and those set aside show too little. Pages are drawn by
+their first URLs alone, and of many sites those that are checked by their names alone.
 """
 
 from __future__ import annotations
@@ -242,9 +242,9 @@ ASIDE, ENOUGH = 0.2, 20_000
 LEARNED_FROM, MOST_ASIDE = 15_000, 0.5
 """Of a site with more pages than the first, all others are set aside, up to this share of its pages, and of
 the URLs that are looked at at once: where pages change, it takes many to see what is lost."""
-OTHER_PARTS, ALL_BUT = 2, 0.95
-"""Into which the other pages of a large site are cut, to check them as well where pages change; only if at
-least this share of the URLs of a giant site is looked at."""
+OTHER_PARTS, AS_MANY, ALL_BUT = 2, 0.8, 0.95
+"""Into which the other pages of a large site are cut, to check them as well where pages change; one part, if
+such a share of their number is set aside. Only if the last share of the URLs of a giant site is looked at."""
 PARTS = 5
 """Into which a smaller site is cut."""
 CHECKED_PARTS = ((1_000, 2), (SETS_ASIDE, 1))
@@ -288,10 +288,10 @@ class FinalSample:
         drawn = site.drawn(requirements.seed, FINAL_PURPOSE)
         if urls > SETS_ASIDE:
             share = share_aside(len(drawn), urls, requirements.most_urls)
-            part = np.where(
-                drawn < share, 0, 1 + ((drawn - share) / (1.0 - share) * OTHER_PARTS).astype(np.int64)
-            )
-            return cls(site, requirements, part, 1, OTHER_PARTS, is_large=True)
+            others = 1 if share >= AS_MANY * (1.0 - share) else OTHER_PARTS
+            part = 1 + ((drawn - share) / (1.0 - share) * others).astype(np.int64)
+            part[drawn < share] = 0
+            return cls(site, requirements, part, 1, others, is_large=True)
         checked = next(parts for most, parts in CHECKED_PARTS if urls <= most)
         return cls(site, requirements, (drawn * PARTS).astype(np.int64), checked, 0, is_large=False)
 
