@@ -88,7 +88,7 @@ def test_plain_files_are_read_as_others_are(data: bytes, monkeypatch: pytest.Mon
 
 
 def test_needs_are_met_or_not_as_by_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever stands in the texts, on whatever sites rules are, and in whatever chains they need each other."""
+    """Whatever stands in the texts, whatever sites rules are on, in whatever chains they need each other."""
     chance = random.Random(3)
     sites = ("a.test", "b.test", "*", "*")
     texts = ("x", "\x7f", "\u00e9\ud7ff", "\u20ac", "\U0001f600", "y" * 100, "z" * 120, "")
