@@ -41,6 +41,8 @@ ON_CLOCK = f"{BATCH}, by the clock"
 CALLER = f"{BATCH}, the calling one of 2 threads"
 """It does half of the rows and all that cannot be shared: on a busy machine this still tells."""
 LOAD, JSON_LOAD = "undust, load and compile", "json.load"
+LOADED = ("bare rules", "with evidence", "with needs")
+"""What rule files hold whose loading is measured."""
 
 HEADINGS = {
     ONE: "one URL",
@@ -189,7 +191,7 @@ def measure(made: Sequence[Scenario], rounds: int) -> None:
 
 
 def measure_loading(rounds: int) -> dict[str, float]:
-    """Return the seconds that a file of 100,000 rules takes, with evidence and without."""
+    """Return the seconds that a file of 100,000 rules takes: bare, with evidence, where most need another."""
     raw = list(rules_of(10_000, 10))
     proof = {"when": "2030-01-01T00:00:00Z", "how": "held-out"}
     numbers = {"support": 120, "false_positives": 1, "fpr": 0.0083, "fpr_upper": 0.0211, "saves": 87}
@@ -201,8 +203,14 @@ def measure_loading(rounds: int) -> dict[str, float]:
         "examples": [pair],
         "validated": proof,
     }
+    first: dict[str, str] = {}
+    needs = [
+        {"needs": [first[rule["site"]]]} if first.setdefault(rule["site"], name) != name else {}
+        for rule, name in zip(raw, RuleSet(raw).ids, strict=True)
+    ]
+    needing = [rule | more for rule, more in zip(raw, needs, strict=True)]
     contenders = []
-    for kind, rules in (("bare rules", raw), ("with evidence", [rule | evidence for rule in raw])):
+    for kind, rules in zip(LOADED, (raw, [rule | evidence for rule in raw], needing), strict=True):
         data = RuleSet(rules).dumps()
         contenders += [
             Contender(f"{LOAD}, {kind}", lambda data=data: RuleSet.loads(data).compile(), 1),  # type: ignore[misc]
@@ -216,10 +224,7 @@ def targets_of(made: Sequence[Scenario], loading: dict[str, float]) -> list[dict
     main = next(scenario for scenario in made if "rules each, hit" in scenario.name)
     few, *_, many = (scenario for scenario in made if "hit at random" in scenario.name)
     growth = {name: many.seconds_per_url[name] / few.seconds_per_url[name] for name in (ONE, BATCH)}
-    load = max(
-        loading[f"{LOAD}, {kind}"] / loading[f"{JSON_LOAD}, {kind}"]
-        for kind in ("bare rules", "with evidence")
-    )
+    load = max(loading[f"{LOAD}, {kind}"] / loading[f"{JSON_LOAD}, {kind}"] for kind in LOADED)
     rows = [
         (f"one URL, {main.name}, × {W3LIB}", main.times(ONE, W3LIB), 10.0, "at least"),
         (f"batch, {main.name}, × {CAN_ADA}", main.times(BATCH, CAN_ADA), 1.0, "at least"),
@@ -227,7 +232,7 @@ def targets_of(made: Sequence[Scenario], loading: dict[str, float]) -> list[dict
         ("the same in processor time of the calling thread", main.times(CALLER, BATCH), 1.7, "at least"),
         (f"one URL, {many.name}, time over that of 1 site", growth[ONE], 1.3, "at most"),
         (f"batch, {many.name}, time over that of 1 site", growth[BATCH], 2.0, "at most"),
-        (f"load and compile 100,000 rules, × {JSON_LOAD}", load, 3.0, "at most"),
+        (f"load and compile 100,000 rules, × {JSON_LOAD}", load, 2.0, "at most"),
     ]
     return [
         {

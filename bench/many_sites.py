@@ -1,13 +1,16 @@
 """`undust learn` on very many small sites: processor time a site, and peak memory.
 
     python -m bench.many_sites [--sites 100000 1000000] [--memory 4GB] [--duplicates 0.001] [--odd 0.001]
-                               [--folder crawls] [--json]
+                               [--folder crawls] [--engine spark] [--json]
 
 Sizes of sites have the heavy tail of a crawl of the web: half of the sites have one URL, a tenth more than
 ten (a Pareto distribution of exponent 1, cut at 200). Every URL shows a page of its own, but for the share of
 sites that `--duplicates` names: there each page is seen with a session id and without. The sites of
 `--odd` have a redirect: they are learned from, and give no rule. In `--folder`, crawls are kept. More than
 a million sites are a million again and again, each time under other names.
+
+On Spark the processor time is of all processes, Java's too, and so is the memory, without pages of files.
+The difference between two numbers of sites is free of what a start costs.
 """
 
 from __future__ import annotations
@@ -20,13 +23,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench.common import machine
+from bench.scale import ENGINES, watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,18 +114,26 @@ def write_copies(path: Path, crawl: Path, copies: int) -> None:
                 writer.write_batch(pa.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA))
 
 
-def measured(path: Path, folder: str, memory: str) -> dict[str, float]:
+def measured(path: Path, folder: str, memory: str, engine: str) -> dict[str, float]:
     """Return processor seconds and peak memory of learning from a file, and what it says of sites."""
     output = Path(folder, "rules.json")
     command = ["learn", str(path), "-o", str(output), "--memory", memory, "--tmp", folder, "--json"]
+    if engine != "local":
+        seen = watched([*command, *ENGINES[engine]], Path(folder), Path(folder, "journal"), 0)
+        return figures(seen.told, seen.processor_seconds, seen.peak_bytes / (1 << 20))
     with Path(folder, "told.json").open("wb") as told:
         process = subprocess.Popen([sys.executable, "-m", "undust", *command], stdout=told)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     counts = json.loads(Path(folder, "told.json").read_text(encoding="utf-8"))
+    return figures(counts, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def figures(counts: dict[str, Any], seconds: float, megabytes: float) -> dict[str, float]:
+    """Return what a run took and what it says of sites."""
     return {
-        "seconds": usage.ru_utime + usage.ru_stime,
-        "peak_megabytes": usage.ru_maxrss / 1024,
+        "seconds": seconds,
+        "peak_megabytes": megabytes,
         "sites": counts["sites"],
         "without_duplicates": counts.get("sites_without_duplicates", 0),
         "rules": counts["rules"],
@@ -138,6 +150,7 @@ def main() -> None:
     parser.add_argument("--duplicates", type=float, default=0.001, metavar="SHARE")
     parser.add_argument("--odd", type=float, default=0.001, metavar="SHARE")
     parser.add_argument("--folder", help="where crawls are kept for another run")
+    parser.add_argument("--engine", default="local", choices=sorted(ENGINES))
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     options = parser.parse_args()
     found = []
@@ -145,7 +158,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             path = crawl_in(options.folder or folder, sites, options.duplicates, options.odd)
             rows = pq.read_metadata(path).num_rows
-            found.append({"rows": rows} | measured(path, folder, options.memory))
+            found.append({"rows": rows} | measured(path, folder, options.memory, options.engine))
     if options.json:
         print(json.dumps({"machine": machine(), "runs": found}))
         return

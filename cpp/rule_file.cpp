@@ -6,6 +6,7 @@
 #include "byte_masks.hpp"
 #include "bytes.hpp"
 #include "hash.hpp"
+#include "rule_needs.hpp"
 
 namespace undust {
 namespace {
@@ -36,6 +37,8 @@ bool are_different(const std::vector<RuleSource>& rules) {
 class Reader {
  public:
   Reader(std::string_view text, std::size_t most) : text_(text), most_(most) {}
+
+  [[nodiscard]] const std::vector<RuleNeeds>& needs() const { return needs_; }
 
   [[nodiscard]] bool run(PlainRuleFile& file) {
     bool is_found = false;
@@ -100,6 +103,7 @@ class Reader {
     if (file.rules.size() == most_) return false;
     RuleSource& rule = file.rules.emplace_back();
     bool is_limited = false;
+    needed_.clear();
     const bool is_plain = members([&](std::string_view name) {
       if (name == "site") return plain_text(rule.site);
       if (name == "kind") return plain_text(rule.text.kind);
@@ -108,7 +112,7 @@ class Reader {
       if (name == "when") return plain_texts(rule.text.when);
       if (name == "unless") return plain_texts(rule.text.unless);
       if (name == "except_sites") return plain_texts(rule.except_sites);
-      if (name == "needs") return false;
+      if (name == "needs") return plain_texts(needed_);
       if (name == "status") {
         std::string_view status;
         if (!plain_text(status)) return false;
@@ -123,7 +127,8 @@ class Reader {
       }
       return any(kDeepest);
     });
-    file.is_limited |= is_limited;
+    file.is_limited |= is_limited || !needed_.empty();
+    if (!needed_.empty()) needs_.push_back({file.rules.size() - 1, needed_});
     return is_plain && rule.site.data() && rule.text.kind.data() && rule.text.from.data();
   }
 
@@ -199,6 +204,8 @@ class Reader {
   std::string_view text_;
   std::size_t most_;
   std::size_t at_ = 0;
+  std::vector<std::string_view> needed_;  // by the rule that is being read
+  std::vector<RuleNeeds> needs_;
 };
 
 }  // namespace
@@ -207,6 +214,7 @@ std::optional<PlainRuleFile> plain_rule_file(std::string_view text, std::size_t 
   PlainRuleFile file{};
   Reader reader(text, most);
   if (!reader.run(file) || !are_different(file.rules)) return std::nullopt;
+  if (!switch_off_unmet(file.rules, reader.needs())) return std::nullopt;
   return file;
 }
 

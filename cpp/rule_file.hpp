@@ -16,7 +16,7 @@ namespace undust {
 struct PlainRuleFile {
   std::vector<RuleSource> rules;       // whose texts are those of the file
   std::size_t list_start, list_end;    // the list of the rules, brackets included
-  bool is_limited = false;             // a rule is for comparing only, or proposed
+  bool is_limited = false;             // a rule is for comparing only, is proposed, or needs others
 };
 
 // Plain: an object of valid JSON with one list "rules" of at most `most` objects. What these say is as it should be

@@ -36,5 +36,6 @@ void bind_rule_file(nb::module_& m) {
   m.def("plain_rule_file", &read_plain, "data"_a, "suffixes"_a, "most"_a,
         nb::sig("def plain_rule_file(data: bytes, suffixes: Suffixes, most: int) -> tuple[Program, int, int, bool] | None"),
         "The program of a rule file as undust writes it, where the list of its rules starts and ends, and whether a rule\n"
-        "is for comparing only or proposed. None for any other file, for one that is wrong, and for more rules than `most`.");
+        "is for comparing only, is proposed or needs others. Rules whose needs are not met are off in the program. None\n"
+        "for any other file, for one that is wrong, and for more rules than `most`.");
 }

@@ -247,7 +247,8 @@ def entry_hashes(keys: object, context: object, action: object) -> Column:
 def plain_rule_file(data: bytes, suffixes: Suffixes, most: int) -> tuple[Program, int, int, bool] | None:
     """
     The program of a rule file as undust writes it, where the list of its rules starts and ends, and whether a rule
-    is for comparing only or proposed. None for any other file, for one that is wrong, and for more rules than `most`.
+    is for comparing only, is proposed or needs others. Rules whose needs are not met are off in the program. None
+    for any other file, for one that is wrong, and for more rules than `most`.
     """
 
 def count_lines(data: bytes) -> int:

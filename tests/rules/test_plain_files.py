@@ -12,6 +12,7 @@ import pytest
 
 from undust.errors import RuleError
 from undust.rules import Rule, RuleSet, files
+from undust.rules.compiled import in_effect
 
 SITE = "shop.test"
 URLS = ("http://shop.test/a/index.php?b=1&sid=2", "http://shop.test/old/x", "http://shop.test/kept?sid=1", "")
@@ -69,6 +70,8 @@ def found_in(data: bytes, *, plainly: bool, monkeypatch: pytest.MonkeyPatch) -> 
     [
         text_of(*RULES),
         text_of(*RULES, LIMITED, version=2, checked={"says": "x", "rules": "y"}),
+        text_of(*RULES, LIMITED | {"needs": ["0123456789abcdef"]}, version=2),
+        text_of(*RULES, RULES[0] | {"from": "/x", "needs": []}),
         text_of(),
         RuleSet(map(Rule.from_json, RULES)).dumps(),
     ],
@@ -82,6 +85,42 @@ def test_plain_files_are_read_as_others_are(data: bytes, monkeypatch: pytest.Mon
     again = copy.deepcopy(rules)
     assert again.dumps() == rules.dumps() == copy.deepcopy(rules).dumps()
     assert len(again.raw) == len(rules)
+
+
+def test_needs_are_met_or_not_as_by_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever stands in the texts, whatever sites rules are on, in whatever chains they need each other."""
+    chance = random.Random(3)
+    sites = ("a.test", "b.test", "*", "*")
+    texts = ("x", "\x7f", "\u00e9\ud7ff", "\u20ac", "\U0001f600", "y" * 100, "z" * 120, "")
+    off = 0
+    for _ in range(40):
+        rules: list[dict[str, Any]] = []
+        for number in range(12):
+            rule: dict[str, Any] = {"site": chance.choice(sites), "kind": "replace"}
+            rule["to"] = f"/{number}{chance.choice(texts)}/"
+            rule["from"] = f"/{chance.choice(texts)}f{number}/"
+            if chance.random() < 0.4:
+                rule["unless"] = [f"/{chance.choice(texts)}/{{**}}" for _ in range(chance.randrange(3))]
+            if rule["site"] == "*":
+                rule["except_sites"] = chance.sample(("a.test", "b.test", "c.test"), chance.randrange(3))
+            rules.append(rule | ({"status": "disabled"} if chance.random() < 0.1 else {}))
+        ids = RuleSet(rules).ids
+        for each in rules:
+            if chance.random() < 0.5:
+                each["needs"] = [chance.choice((*ids, *ids, "0" * 16)) for _ in range(chance.randrange(1, 3))]
+        data = text_of(*rules, version=2)
+        found = files.read_plain(data, "rules")
+        assert found is not None
+        acts = in_effect(rules)
+        off += acts.count(False)
+        # A rule that is off makes nothing of a URL that it matches.
+        urls = [f"http://{site}/f{number}/" for site in ("a.test", "b.test") for number in range(12)]
+        by_objects = RuleSet(rules).compile()
+        assert [found[2].canonical(url) for url in urls] == [by_objects(url) for url in urls]
+        plainly = found_in(data, plainly=True, monkeypatch=monkeypatch)
+        assert plainly == found_in(data, plainly=False, monkeypatch=monkeypatch)
+        assert found[2].image(b"") == by_objects.program.image(b"")
+    assert off > 40
 
 
 def test_rules_are_read_when_they_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +148,10 @@ def test_rules_are_read_when_they_are_looked_at(monkeypatch: pytest.MonkeyPatch)
         text_of(*RULES, RULES[1] | {"when": []}),
         text_of(LIMITED),
         text_of(LIMITED | {"fetch": True, "status": "proposed"}),
-        text_of(LIMITED | {"needs": ["0123456789abcdef"]}, version=2),
+        text_of(RULES[0] | {"needs": ["0123456789abcdef"]}),
+        text_of(RULES[0] | {"needs": ["01234567\\89abcdef"]}, version=2),
+        text_of(RULES[0] | {"needs": None}, version=2),
+        text_of(RULES[0] | {"needs": [1]}, version=2),
         text_of(LIMITED | {"fetch": 0}, version=2),
         text_of(LIMITED | {"status": "off"}, version=2),
         text_of({"site": SITE, "kind": "replace", "to": "/"}),

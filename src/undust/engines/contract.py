@@ -98,9 +98,15 @@ class SiteTest(NamedTuple):
     @property
     def columns(self) -> list[str]:
         """The columns that it needs, each with its name."""
-        named = [f"CASE WHEN {self.every} THEN 1 ELSE 0 END AS met", SITE]
-        named += [f"{text} AS different_{place}" for place, text in enumerate(self.distinct)]
-        return named + [f"{text} AS nearly_{place}" for place, text in enumerate(self.nearly_distinct)]
+        texts = zip((*self.distinct, *self.nearly_distinct), self.compared, strict=True)
+        named = [f"{text} AS {name}" for text, name in texts]
+        return [f"CASE WHEN {self.every} THEN 1 ELSE 0 END AS met", SITE, *named]
+
+    @property
+    def compared(self) -> list[str]:
+        """The names of the columns whose values are to differ."""
+        names = [f"different_{place}" for place in range(len(self.distinct))]
+        return names + [f"nearly_{place}" for place in range(len(self.nearly_distinct))]
 
 
 class SetAside(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from undust.errors import DamagedSource
 from undust.files.change import text_from_bytes
 from undust.files.temporary import parent_of_folders
-from undust.files.writing import writing_parquet
+from undust.files.writing import SPARK_SCHEMA, Extendable, with_spark_column, writing_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,6 +47,7 @@ def opened(file: BinaryIO, name: str) -> Iterator[pq.ParquetFile]:
             # Read ahead, Arrow would hold what was read until the end of the file.
             parquet = pq.ParquetFile(seekable, pre_buffer=False)
             parquet.schema_arrow.names  # noqa: B018 -- raises if the names are not text
+            _packings(parquet)  # likewise
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of the system: a disk that is full
@@ -81,6 +82,8 @@ class ColumnChange(NamedTuple):
     work: Callable[[pa.Array], tuple[pa.Array, pa.Array | None]]
     """A column of URLs to the new column, and which rows to write; None: all of them."""
     write: Write
+    drops_rows: bool = False
+    """Some rows are not written."""
 
 
 def read_column(file: BinaryIO, name: str, choose: Choose) -> Iterator[pa.Array]:
@@ -102,17 +105,65 @@ def _place(parquet: pq.ParquetFile, name: str, choose: Choose) -> int:
 
 
 def change_parquet(file: BinaryIO, change: ColumnChange) -> None:
-    """Write each batch of rows with the results in their column; all other columns keep their types."""
-    with opened(file, change.name) as parquet:
+    """Write the rows with the results in their column; all other columns stay, byte for byte if possible."""
+    with _seekable(file) as seekable, opened(seekable, change.name) as parquet:
         read = _place(parquet, change.name, change.choose)
+        if (extendable := _extendable(seekable, parquet, read, change)) is not None:
+            _add_column(extendable, parquet, read, change)
+            return
         empty = _with_column(parquet.schema_arrow.empty_table(), change.written, pa.array([], pa.string()))
         batches = _changed_batches(parquet, read, change)
         first = next(batches, None)
         packing: dict[str, Any] = {"compression": _compression(parquet, read, change.written)}
         packing |= _helped_columns(first) if first else {}
-        with writing_parquet(empty.schema, change.write, **packing) as write_batch:
+        with writing_parquet(
+            _noted(empty.schema, parquet, change.written), change.write, **packing
+        ) as write_batch:
             for batch in chain([first] if first else [], batches):
                 write_batch(batch)
+
+
+def _extendable(
+    file: BinaryIO, parquet: pq.ParquetFile, read: int, change: ColumnChange
+) -> Extendable | None:
+    """Return the file if all of it stays and one column is new; None if its rows have to be written again."""
+    names = parquet.schema_arrow.names
+    leaves = [path.split(".")[0] for path in (column.path for column in parquet.schema)]
+    if change.drops_rows or change.written in names or leaves.count(names[read].split(".")[0]) != 1:
+        return None
+    try:
+        return Extendable(file)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _add_column(extendable: Extendable, parquet: pq.ParquetFile, read: int, change: ColumnChange) -> None:
+    packing = _compression(parquet, read, change.written)
+    compression = packing if isinstance(packing, str) else packing[change.written]
+    groups, left = iter(extendable.rows), 0
+    with extendable.adding_texts(change.written, compression, change.write) as write_texts:
+        for batch in _batches(parquet, change.name, [parquet.schema_arrow.names[read]]):
+            results, _ = change.work(_texts(batch.column(0)))
+            while len(results) and (left := left or next(groups, 0)):
+                write_texts(results[:left])
+                left, results = max(left - len(results), 0), results[left:]
+            if len(results):
+                break
+        else:
+            if not left and next(groups, None) is None:
+                return
+        message = f"{change.name}: it has other numbers of rows than its footer says; get it again"
+        raise DamagedSource(message)
+
+
+def _noted(schema: pa.Schema, parquet: pq.ParquetFile, written: str) -> pa.Schema:
+    """Return the schema with a note for Spark that has the new column, if there is a note that lacks it."""
+    notes = dict(schema.metadata or {})
+    if written in parquet.schema_arrow.names or SPARK_SCHEMA not in notes:
+        return schema
+    with suppress(ValueError, LookupError, TypeError, AttributeError):
+        notes[SPARK_SCHEMA] = with_spark_column(notes[SPARK_SCHEMA], written)
+    return schema.with_metadata(notes)
 
 
 def _changed_batches(parquet: pq.ParquetFile, read: int, change: ColumnChange) -> Iterator[pa.RecordBatch]:
@@ -124,14 +175,20 @@ def _changed_batches(parquet: pq.ParquetFile, read: int, change: ColumnChange) -
 
 def _compression(parquet: pq.ParquetFile, read: int, written: str) -> str | dict[str, str]:
     """Return how each column is packed: as in the file, and the new one like the URLs."""
-    metadata = parquet.metadata
-    if not metadata.num_row_groups:
+    packings = _packings(parquet)
+    if not packings:
         return _DEFAULT_PACKING
-    group = metadata.row_group(0)
-    columns = [group.column(place) for place in range(group.num_columns)]
-    packings = {each.path_in_schema: _PACKINGS.get(each.compression, _DEFAULT_PACKING) for each in columns}
     url = packings.get(parquet.schema_arrow.names[read], _DEFAULT_PACKING)
     return {written: url} | packings
+
+
+def _packings(parquet: pq.ParquetFile) -> dict[str, str]:
+    """Return how each column of the first rows is packed."""
+    if not parquet.metadata.num_row_groups:
+        return {}
+    group = parquet.metadata.row_group(0)
+    columns = [group.column(place) for place in range(group.num_columns)]
+    return {each.path_in_schema: _PACKINGS.get(each.compression, _DEFAULT_PACKING) for each in columns}
 
 
 def _helped_columns(batch: pa.RecordBatch) -> dict[str, list[str]]:

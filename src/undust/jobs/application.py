@@ -279,7 +279,11 @@ class Application:
                     new, chosen = self._column(column)
                     write(_as_lines((new if chosen is None else new.filter(chosen)).to_pylist()))
                 return
-            change_parquet(file, ColumnChange(looked.name, choose, self.output.column, self._column, write))
+            drops_rows = self.output.only_changed
+            change = ColumnChange(
+                looked.name, choose, self.output.column, self._column, write, drops_rows=drops_rows
+            )
+            change_parquet(file, change)
 
     def _column(self, urls: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """Return what becomes of a column of URLs, and which rows are to be written."""

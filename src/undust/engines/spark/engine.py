@@ -147,8 +147,7 @@ class SparkEngine:
                 frames.append(self._read_fetched(files.fetched, reader, schema))
             if files.tables:
                 frames.append(self._read_tables(files.tables, reader, schema))
-            frame = self._all_of(frames, tasks.with_notes(schema)).persist()
-            self._kept.append(frame)
+            frame = self._keeping(self._all_of(frames, tasks.with_notes(schema)))
             notes = [pickle.loads(row[0]) for row in _notes(frame)]  # noqa: S301 -- of our own tasks
         for note in notes:
             if isinstance(note, Exception):
@@ -208,13 +207,26 @@ class SparkEngine:
         from pyspark.sql import functions as sql  # noqa: PLC0415 -- loaded when an engine is made
 
         rows = self._table(table)
-        facts = rows.frame.selectExpr(*test.columns)
-        tested = facts.groupBy(SITE).agg(sql.count("*").alias("n"), sql.expr(test.passing).alias("passes"))
-        passed = tested.where(f"passes AND {SITE} <> ''").select(SITE, "n")
+        # Numbers travel at less cost than texts; two texts with one number only keep a site.
+        numbered = [
+            f"CASE WHEN {name} IS NOT NULL THEN xxhash64({name}) END AS {name}" for name in test.compared
+        ]
+        facts = rows.frame.selectExpr(*test.columns).selectExpr("met", SITE, *numbered)
+        grouped = facts.groupBy(SITE).agg(sql.count("*").alias("n"), sql.expr(test.passing).alias("passes"))
+        # Kept, or each use of what is left would test all sites again.
+        tested = self._keeping(grouped)
+        passed = tested.where(f"passes AND {SITE} <> ''")
         with one_sentence():
             counts = passed.agg(sql.count("*"), sql.coalesce(sql.sum("n"), sql.lit(0))).collect()[0]
+        if not counts[0]:
+            return rows, SetAside()
         left = rows.frame.join(passed.select(SITE), SITE, "left_anti").select(*rows.frame.columns)
-        return SparkTable(left, rows.schema), SetAside(int(counts[0]), int(counts[1]))
+        return SparkTable(self._keeping(left), rows.schema), SetAside(int(counts[0]), int(counts[1]))
+
+    def _keeping(self, frame: DataFrame) -> DataFrame:
+        """Have the executors keep the rows of a frame, once they are made, until the engine is closed."""
+        self._kept.append(frame.persist())
+        return self._kept[-1]
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> SparkTable:  # noqa: ANN401
         """Return what the function makes of all rows."""
@@ -253,8 +265,7 @@ class SparkEngine:
     ) -> SparkTable:
         """Return the rows that the function makes of the sites, if they have a value in a column."""
         # Kept, or the sites would be learned from once more for what stays.
-        frame = self._made_of_sites(table, function, schema, done).persist()
-        self._kept.append(frame)
+        frame = self._keeping(self._made_of_sites(table, function, schema, done))
         for results in _brought(frame.where(f"{column} IS NULL")):
             note(restored(results, schema))
         return SparkTable(frame.where(f"{column} IS NOT NULL"), schema)
