@@ -240,6 +240,17 @@ def test_a_place_with_words_that_were_not_tested_is_as_unstable_as_with_others()
     assert not places.holds(lists["date"])
 
 
+def test_one_rule_in_all_failures_is_no_reason_if_others_fail_in_the_same_place() -> None:
+    """Where one rule is in each test of a list, lists by another order show whether it is the lists."""
+    places = UnstablePlaces()
+    by_views, by_replies = (f"{HOST}/board?list=7&sort={order}" for order in ("views", "replies"))
+    assert not any(noted(places, by_views, "sid") for _ in range(3)), "the rule may be wrong"
+    assert not places.is_silent(by_views)
+    noted(places, by_replies, "slash")
+    assert places.holds(by_views)
+    assert places.is_silent(by_views)
+
+
 def test_a_place_where_a_test_failed_is_tested_more() -> None:
     """A first failure may be chance: a few more duplicates are fetched, wherever the lot falls."""
     places = UnstablePlaces()

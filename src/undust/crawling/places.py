@@ -172,9 +172,19 @@ class TestCounts(NamedTuple):
         return TestCounts(self.tests + 1, self.failed + 1, common)
 
     @property
+    def mostly_pass(self) -> bool:
+        """Whether there were tests, and few failed."""
+        return self.tests > 0 and self.failed <= FAILED_SHARE * self.tests
+
+    @property
+    def often_fail(self) -> bool:
+        """Whether so many failed that it is no chance."""
+        return self.failed >= LEAST_FAILED and not self.mostly_pass
+
+    @property
     def are_unstable(self) -> bool:
         """Whether so many failed that pages change there; if one rule was in all, it may be wrong there."""
-        return self.failed >= LEAST_FAILED and self.failed > FAILED_SHARE * self.tests and not self.common
+        return self.often_fail and not self.common
 
 
 _NO_TESTS = TestCounts()
@@ -184,11 +194,13 @@ _NO_TESTS = TestCounts()
 class UnstablePlaces:
     """The places of one site where proven rules fail.
 
-    A place with its words (`action=history`) in which no test has passed is taken for what the place is with
-    any words.
+    A place with its words (`action=history`) is as unstable as the place with any words, unless its own tests
+    mostly pass. There are more rules in these tests, so that no single one explains them.
     """
 
     _tests: list[PlaceTest] = field(default_factory=list)
+    _rules: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
+    """Sets of rules, so that equal ones are kept once."""
     _of_kind: dict[str, TestCounts] = field(default_factory=dict)
     """By places with their words."""
     _of_place: dict[str, TestCounts] = field(default_factory=dict)
@@ -202,6 +214,7 @@ class UnstablePlaces:
         """Count a test of a URL with this form; return whether its place is unstable by it."""
         if len(self._tests) >= MOST_PLACE_TESTS:
             return False
+        test = test._replace(rules=self._rules.setdefault(test.rules, test.rules))
         self._tests.append(test)
         was_unstable = self.holds(form)
         self._count(test, form)
@@ -234,13 +247,12 @@ class UnstablePlaces:
         if not self._are_any:
             return False
         own = self._of_kind.get(kind_of(url), _NO_TESTS)
-        if own.are_unstable or own.tests > own.failed:
-            return own.are_unstable
-        return self._of_place.get(place_of(url), _NO_TESTS).are_unstable
+        any_words = self._of_place.get(place_of(url), _NO_TESTS)
+        return own.are_unstable or (any_words.are_unstable and not own.mostly_pass)
 
     def is_silent(self, url: str) -> bool:
-        """Return whether tests in the place of a URL say nothing of rules, by what was seen there itself."""
-        return self._are_any and self._of_kind.get(kind_of(url), _NO_TESTS).are_unstable
+        """Return whether tests in the place of a URL say nothing of rules: they fail, and pages change."""
+        return self.holds(url) and self._of_kind.get(kind_of(url), _NO_TESTS).often_fail
 
     def wants(self, url: str, key: str) -> bool:
         """Return whether a duplicate is to be fetched because of its place, and count it."""
