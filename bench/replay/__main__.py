@@ -6,9 +6,11 @@
     python -m bench.replay --plot found.svg
     python -m bench.replay --contenders periodic command --command OTHER/.venv/bin/undust
     python -m bench.replay --contenders maybedont            after: pip install maybedont
+    python -m bench.replay --contenders known                the rules of the whole crawl from the start
 
 A duplicate that is never fetched is saved. A page is never seen if none of its URLs, and no near copy of it,
-was fetched; URLs that the learner hands back are fetched at once.
+was fetched; URLs that the learner hands back are fetched at once. What is saved "at most" is what a learner
+with the same number of tests would save if it knew all duplicates from the start.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 from bench.common import machine
-from bench.replay.crawlers import Learning, MaybeDont, Normalized, Periodic, PeriodicCommand
+from bench.replay.crawlers import Known, Learning, MaybeDont, Normalized, Periodic, PeriodicCommand
 from bench.replay.crawls import ORDERS, labelled_crawls
 from bench.replay.plots import drawing
 
@@ -39,6 +41,7 @@ CONTENDERS: dict[str, Callable[[LabelledCrawl, argparse.Namespace], Replayed]] =
     "command": lambda _, options: PeriodicCommand(options.command),
     "maybedont": lambda crawl, options: MaybeDont(crawl.pages, options.seed),
     "learner": lambda *_: Learning(),
+    "known": lambda crawl, _: Known(crawl),
 }
 REACHED = (0.5, 0.9, 0.99)
 LEAST_SAVED, MOST_LOST_POINTS = 0.65, 0.1
@@ -56,6 +59,8 @@ class Replay:
     fetched: int
     saved: float
     """Share of the duplicates that were never fetched."""
+    most_saved: float
+    """The same if all duplicates were known from the start, and as many were fetched to test rules."""
     never_seen: float
     """Share of the pages that were never fetched."""
     to_reach: dict[str, int | None]
@@ -106,6 +111,7 @@ def replayed(crawl: LabelledCrawl, order: str, contender: str, seed: int, who: R
         pages,
         len(fetched),
         saved,
+        1 - who.explored / max(1, urls - pages),
         missing / pages,
         to_reach,
         found,
@@ -152,14 +158,16 @@ def _print_means(results: list[Replay]) -> None:
         saved = sum(each.saved for each in some) / len(some)
         lost = sum(each.never_seen for each in some) / len(some)
         head = f"{f'mean of {len(some)}':<16}{order:<8}{contender:<11}{'':>13}"
-        print(f"{head}  saved {saved:6.1%}  never seen {lost:7.3%}")
+        most = sum(each.most_saved for each in some) / len(some)
+        print(f"{head}  saved {saved:6.1%} (at most {most:.1%})  never seen {lost:7.3%}")
 
 
 def _line(each: Replay) -> str:
     reach = " ".join(f"{share} {count or '-'}" for share, count in each.to_reach.items())
     return (
         f"{each.site:<16}{each.order:<8}{each.contender:<11}{each.fetched:>6}/{each.urls:<6}"
-        f"  saved {each.saved:6.1%}  never seen {each.never_seen:7.3%}  fetches to {reach}"
+        f"  saved {each.saved:6.1%} (at most {each.most_saved:.1%})  never seen {each.never_seen:7.3%}"
+        f"  fetches to {reach}"
         f"  decide {each.decide_us:.1f} µs, observe {each.observe_us:.0f} µs"
     )
 

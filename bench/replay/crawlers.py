@@ -19,6 +19,8 @@ from undust.rules import RuleSet
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from bench.replay.crawls import LabelledCrawl
+
 PERIOD = 1.5
 """Periodic relearning: whenever half as many pages more were seen."""
 PERIOD_FIRST = 50
@@ -36,9 +38,15 @@ class Replayed(Protocol):
     def returned(self) -> list[str]:
         """Return URLs that are to be fetched after all."""
 
+    @property
+    def explored(self) -> int:
+        """How many duplicates were fetched to test rules."""
+
 
 class Normalized:
     """No learner: what standard normalization makes equal is fetched once."""
+
+    explored: int = 0
 
     def __init__(self) -> None:
         self._key: Callable[[str], str] = RuleSet().compile().key
@@ -149,6 +157,19 @@ class Learning:
     def returned(self) -> list[str]:
         """Return what it hands back."""
         return self.learner.returned()
+
+    @property
+    def explored(self) -> int:
+        """How many URLs were fetched to test rules."""
+        return self.learner.counts["explored"]
+
+
+class Known(Learning):
+    """The same with the rules of the whole crawl from the start, learned from labels that no crawler has."""
+
+    def __init__(self, crawl: LabelledCrawl) -> None:
+        rows = [{**crawl.rows[url], "cluster": page} for url, page in crawl.pages.items()]
+        super().__init__(rules=undust.learn(table_of_rows(rows)))
 
 
 def table_of_rows(rows: list[Mapping[str, Any]]) -> pa.Table:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     Steps = list[tuple[int, str]]
     Way = tuple[str, Steps, str, Steps, Steps, str, str]
@@ -43,6 +43,8 @@ _SCRIPT = re.compile(r"[A-Za-z_.]{1,16}")
 LEAST_FAILED, FAILED_SHARE = 2, 0.25
 """A place is unstable if this many tests of proven rules failed there, and such a share of them, whichever
 the rules."""
+MOST_PLACE_TESTS = 4_096
+"""Tests of one site that tell which places are unstable; later ones are not counted."""
 DOUBTFUL_FETCHES = 8
 """Duplicates that are fetched in a place after a first test has failed there."""
 MOST_FETCHES = 3
@@ -146,49 +148,111 @@ def _named(host: str, first: str, query: str) -> str:
     return _DIGITS.sub("0", f"{host.lower()}/{first.partition(';')[0]}{ending}")
 
 
+class PlaceTest(NamedTuple):
+    """One test of proven rules in a place."""
+
+    url: str
+    rules: frozenset[str]
+    is_good: bool
+
+
+class TestCounts(NamedTuple):
+    """The tests of one place."""
+
+    tests: int = 0
+    failed: int = 0
+    common: frozenset[str] = frozenset()
+    """The rules in all that failed."""
+
+    def with_test(self, test: PlaceTest) -> TestCounts:
+        """Return the counts with one more."""
+        if test.is_good:
+            return self._replace(tests=self.tests + 1)
+        common = self.common & test.rules if self.failed else test.rules
+        return TestCounts(self.tests + 1, self.failed + 1, common)
+
+    @property
+    def mostly_pass(self) -> bool:
+        """Whether there were tests, and few failed."""
+        return self.tests > 0 and self.failed <= FAILED_SHARE * self.tests
+
+    @property
+    def often_fail(self) -> bool:
+        """Whether so many failed that it is no chance."""
+        return self.failed >= LEAST_FAILED and not self.mostly_pass
+
+    @property
+    def are_unstable(self) -> bool:
+        """Whether so many failed that pages change there; if one rule was in all, it may be wrong there."""
+        return self.often_fail and not self.common
+
+
+_NO_TESTS = TestCounts()
+
+
 @dataclass
 class UnstablePlaces:
-    """The places of one site where proven rules fail."""
+    """The places of one site where proven rules fail.
 
-    _tests: dict[str, tuple[int, int, frozenset[str]]] = field(default_factory=dict)
-    """Tests in each place: how many there were, how many failed, and the rules in all that failed."""
-    _found: set[str] = field(default_factory=set)
+    A place with its words (`action=history`) is as unstable as the place with any words, unless its own tests
+    mostly pass. There are more rules in these tests, so that no single one explains them.
+    """
+
+    _tests: list[PlaceTest] = field(default_factory=list)
+    _rules: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
+    """Sets of rules, so that equal ones are kept once."""
+    _of_kind: dict[str, TestCounts] = field(default_factory=dict)
+    """By places with their words."""
+    _of_place: dict[str, TestCounts] = field(default_factory=dict)
     _doubtful: dict[str, int] = field(default_factory=dict)
     """Places where a test failed, which may be chance, with the fetches that are left to find out."""
     _fetches: Counter[str] = field(default_factory=Counter)
     """Keys of duplicates that were fetched because of their place."""
+    _are_any: bool = False
 
-    def note(self, url: str, rules: Collection[str], *, is_good: bool) -> bool:
-        """Count a test of proven rules; return whether the place of the URL is unstable by it.
-
-        Where one rule was part of every test that failed, the rule may be wrong there.
-        """
-        kind = kind_of(url)
-        if kind not in self._tests and len(self._tests) >= MOST_TRAP_PLACES:
+    def note(self, test: PlaceTest, form: str) -> bool:
+        """Count a test of a URL with this form; return whether its place is unstable by it."""
+        if len(self._tests) >= MOST_PLACE_TESTS:
             return False
-        tests, failed, common = self._tests.get(kind, (0, 0, frozenset()))
-        if not is_good:
-            common = common.intersection(rules) if failed else frozenset(rules)
+        test = test._replace(rules=self._rules.setdefault(test.rules, test.rules))
+        self._tests.append(test)
+        was_unstable = self.holds(form)
+        self._count(test, form)
+        return self.holds(form) and not was_unstable
+
+    def _count(self, test: PlaceTest, form: str) -> None:
+        kind, place = kind_of(form), place_of(form)
+        self._of_kind[kind] = self._of_kind.get(kind, _NO_TESTS).with_test(test)
+        self._of_place[place] = self._of_place.get(place, _NO_TESTS).with_test(test)
+        self._are_any |= self._of_kind[kind].are_unstable or self._of_place[place].are_unstable
+        if not test.is_good:
             self._doubtful.setdefault(kind, DOUBTFUL_FETCHES)
-        tests, failed = tests + 1, failed + (not is_good)
-        self._tests[kind] = tests, failed, common
-        is_unstable = failed >= LEAST_FAILED and failed > FAILED_SHARE * tests and not common
-        is_new = is_unstable and kind not in self._found
-        if is_unstable:
-            self._found.add(kind)
-            self._doubtful[kind] = 0
-        return is_new
+
+    def rename(self, forms: Callable[[list[str]], list[str]]) -> None:
+        """Name the places by the forms that other rules give to URLs: what was found there stays known."""
+        self._of_kind, self._of_place, self._are_any = {}, {}, False
+        for test, form in zip(self._tests, forms([test.url for test in self._tests]), strict=True):
+            self._count(test, form)
 
     def doubts(self, url: str) -> bool:
         """Return whether a duplicate is to be fetched because a test failed in its place, and count it."""
         left = self._doubtful.get(kind_of(url), 0) if self._doubtful else 0
-        if left:
+        if left and not self.holds(url):
             self._doubtful[kind_of(url)] = left - 1
-        return left > 0
+            return True
+        return False
 
     def holds(self, url: str) -> bool:
         """Return whether a URL is in such a place."""
-        return bool(self._found) and kind_of(url) in self._found
+        if not self._are_any:
+            return False
+        own = self._of_kind.get(kind_of(url), _NO_TESTS)
+        any_words = self._of_place.get(place_of(url), _NO_TESTS)
+        return own.are_unstable or (any_words.are_unstable and not own.mostly_pass)
+
+    def is_silent(self, url: str) -> bool:
+        """Return whether tests in the place of a URL say nothing of rules: they fail, and pages change."""
+        return self.holds(url) and self._of_kind.get(kind_of(url), _NO_TESTS).often_fail
 
     def wants(self, url: str, key: str) -> bool:
         """Return whether a duplicate is to be fetched because of its place, and count it."""

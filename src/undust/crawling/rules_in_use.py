@@ -328,7 +328,7 @@ def _in_cycle(steps: Steps) -> list[int]:
 def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> RuleSet:
     """Return rules that were learned now, with those of before if they join no more and skip more.
 
-    Those of before come behind or in front of the new ones, or all rules stay in their order.
+    Those of before come behind or in front of the new ones.
 
     Args:
         own: The rules that were learned now.
@@ -340,16 +340,11 @@ def best_of(own: Sequence[Rule], before: RulesInUse, known: CrawledUrls) -> Rule
     only_new = before.ordered(own, guessed)
     if not known.skipped:
         return only_new
-    fresh = {rule.id: rule for rule in own}
-    old = [rule for rule in before.learned() if rule.id not in fresh.keys() | before.given_ids]
-    as_before = before.with_more([rule for rule in own if rule.id not in before.ids])
+    known_ids = before.given_ids | {rule.id for rule in own}
+    old = [rule for rule in before.learned() if rule.id not in known_ids]
     wrong = known.wrong_pairs(only_new)
     best, least = only_new, known.uncovered(only_new)
-    for rules in (
-        before.ordered([*own, *old], guessed),
-        before.ordered([*old, *own], guessed),
-        as_before.with_rules(fresh.get(rule.id, rule) for rule in as_before),
-    ):
+    for rules in (before.ordered([*own, *old], guessed), before.ordered([*old, *own], guessed)):
         pairs = known.wrong_pairs(rules)
         if len(pairs) > len(wrong):
             blamed = _that_join(rules, pairs - wrong) & {rule.id for rule in old}

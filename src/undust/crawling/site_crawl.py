@@ -30,6 +30,7 @@ from undust.crawling.messages import (
 from undust.crawling.places import (
     FORM_PLACE,
     KEY_PLACE,
+    PlaceTest,
     UnstablePlaces,
     all_steps,
     until_one,
@@ -277,7 +278,7 @@ class SiteCrawl:
         if is_good:
             self.tests.note_asked(self.tests.questions(steps, cover), is_answered=True)
         form = self.canonical(url)
-        if self.unstable.holds(form) or (is_good and not self.fetched.distinguishes(record)):
+        if self.unstable.is_silent(form) or (is_good and not self.fetched.distinguishes(record)):
             return False
         uses = uses_in(steps)
         if verdict == "unknown" and not self._has_sketches(url, cover):
@@ -285,7 +286,7 @@ class SiteCrawl:
                 # What was fetched before sketches were known cannot be compared with anything.
                 self.covers[self.key(url)] = url
             failing = self.tests.note_unclear(uses, is_blind=True)
-        elif self._is_proven(uses) and self._is_unstable(form, uses, is_good=is_good):
+        elif self._is_proven(uses) and self._is_unstable(url, uses, is_good=is_good):
             self._hand_back(self.skipped)
             return False
         elif verdict == "unknown":
@@ -296,8 +297,9 @@ class SiteCrawl:
             self.withdraw(failing)
         return bool(failing)
 
-    def _is_unstable(self, form: str, uses: Sequence[RuleUse], *, is_good: bool) -> bool:
-        return self.unstable.note(form, [use.id for use in uses], is_good=is_good)
+    def _is_unstable(self, url: str, uses: Sequence[RuleUse], *, is_good: bool) -> bool:
+        test = PlaceTest(url, frozenset(use.id for use in uses), is_good)
+        return self.unstable.note(test, self.canonical(url))
 
     def _is_proven(self, uses: Iterable[RuleUse]) -> bool:
         return all(self.tests.of[use.id].is_proven for use in uses if use.id in self.tests.of)
@@ -340,6 +342,7 @@ class SiteCrawl:
         for url, key in zip(pending, self._keys(pending), strict=True):
             self.covers.setdefault(key, url)
         self.canonicals.rekey(self._keys)
+        self.unstable.rename(self._forms)
         self.errors = Counter(self._keys(list(self.fetched.failed)) + LED_AWAY * away)
         for key, count in self.errors.items():
             if count > MOST_ERRORS:
@@ -391,3 +394,6 @@ class SiteCrawl:
 
     def _keys(self, urls: list[str]) -> list[str]:
         return keys_by(self.rules.program, urls)
+
+    def _forms(self, urls: list[str]) -> list[str]:
+        return [self.canonical(url) for url in urls]
