@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "program.hpp"
@@ -24,7 +24,9 @@ namespace undust {
   const auto number = field.find('[');
   if (number == std::string_view::npos) return {};
   const auto& list = field.starts_with("when") ? source.text.when : field.starts_with("unless") ? source.text.unless : source.except_sites;
-  return list[std::stoul(std::string(field.substr(number + 1)))];
+  std::size_t place = 0;
+  std::from_chars(field.data() + number + 1, field.data() + field.size(), place);
+  return list[place];
 }
 
 }  // namespace undust

@@ -9,9 +9,6 @@ const UNCHANGED = -1;
 const CUT = -2; // so much less: the answer is the beginning of the text
 const NOT_WELL_FORMED = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 
-// The C++ library could write a message before it stops; there is nowhere to write it to.
-const IMPORTS = { wasi_snapshot_preview1: { fd_close: () => 8, fd_seek: () => 8, fd_write: () => 8 } };
-
 /** Whether a text can be written as UTF-8. No URL and no rule has half of a surrogate pair. */
 export function isWellFormed(text) {
   return text.isWellFormed ? text.isWellFormed() : !NOT_WELL_FORMED.test(text);
@@ -22,7 +19,7 @@ export class Core {
   #room = new Uint8Array(0); // where the module reads texts; empty if the memory grew, which detaches its buffer
 
   constructor(module) {
-    this.#exports = new WebAssembly.Instance(module, IMPORTS).exports;
+    this.#exports = new WebAssembly.Instance(module).exports;
     this.#exports._initialize?.();
   }
 

@@ -3,9 +3,10 @@
     python -m tools.wasm              # writes js/undust.wasm, inline.js and suffixes.js if out of date
     python -m tools.wasm --output DIR # builds from scratch into another folder
 
-The compiler is Zig's clang (the package `ziglang`), which brings a C++ library for WebAssembly. That library
-comes without the part that throws exceptions. The reader of rules throws, so that part is compiled here from
-the sources in the same package. The same sources and the same compiler give the same bytes.
+The compiler is Zig's clang (the package `ziglang`). It could bring a whole C and C++ library, but compiling
+those takes longer than all the rest. So the few files of the C++ library that the core needs are compiled
+here, from the sources in the same package, and js/runtime.cpp stands in for the C library. The same sources
+and the same compiler give the same bytes.
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from undust.urls.url import suffix_list
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "js"
@@ -32,17 +39,25 @@ compiled as one, the last part together with the border: engines do not inline f
 the compiler has to, and it does so inside of one file only."""
 
 TARGET = (
-    "-target", "wasm32-wasi", "-mexec-model=reactor", "-mcpu=generic+exception_handling+simd128+bulk_memory",
-    "-fwasm-exceptions", "-O2", "-s",
+    "-target", "wasm32-wasi", "-mcpu=generic+exception_handling+simd128+bulk_memory",
+    "-fwasm-exceptions", "-O2",
 )  # fmt: skip
 CORE = (
     "-std=c++20",
     *("-Xclang", "-target-feature", "-Xclang", "-bulk-memory"),
     *("-Xclang", "-target-feature", "-Xclang", "-bulk-memory-opt"),
-)  # fmt: skip
+)
 """Copies are calls of js/memory.cpp: the instruction that copies memory costs more than copying a URL."""
-LINKED = ("-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304")
+LINKED = ("--no-entry", "--gc-sections", "-s", "-z", "stack-size=1048576", "--initial-memory=4194304")
 """A megabyte of stack: the core does not recurse, and its largest frames are a few kilobytes."""
+LIBRARY = {
+    "libcxx/src": ("algorithm", "functional", "hash", "stdexcept", "string", "vector", "verbose_abort"),
+    "libcxxabi/src": (
+        "cxa_aux_runtime", "cxa_exception", "cxa_exception_storage", "cxa_handlers", "cxa_personality",
+        "cxa_virtual", "private_typeinfo", "stdlib_exception", "stdlib_typeinfo",
+    ),
+}  # fmt: skip
+"""The files of the C++ library that the core needs: sorting, texts, hash tables and exceptions."""
 RUNTIME = (
     "-std=c++23", "-D_LIBCXXABI_BUILDING_LIBRARY", "-D_LIBCXXABI_HAS_NO_THREADS",
     "-D_LIBCPP_BUILDING_LIBRARY", "-DLIBCXXABI_NON_DEMANGLING_TERMINATE", "-D__WASM_EXCEPTIONS__",
@@ -51,6 +66,7 @@ UNWINDER = (
     "-std=c23", "-D_LIBUNWIND_HIDE_SYMBOLS", "-D_LIBUNWIND_HAS_NO_THREADS", "-D__WASM_EXCEPTIONS__",
     "-fvisibility=hidden",
 )  # fmt: skip
+OWN = ("border.cpp", "exception_tag.s", "memory.cpp", "runtime.cpp")
 
 
 def core_sources(idea: str) -> list[Path]:
@@ -71,7 +87,7 @@ def fingerprint() -> str:
     """Return a hash of everything the result depends on."""
     found = hashlib.sha256(plain_suffix_list().encode())
     found.update(version("ziglang").encode())
-    own = (PACKAGE / name for name in ("border.cpp", "exception_tag.s", "memory.cpp"))
+    own = (PACKAGE / name for name in OWN)
     for path in (*sorted((ROOT / "cpp").glob("*.?pp")), *own):
         found.update(path.name.encode() + path.read_bytes())
     found.update(Path(__file__).read_bytes())
@@ -80,37 +96,47 @@ def fingerprint() -> str:
 
 def build(output: Path) -> None:
     """Write undust.wasm, the same as a module that holds it as text, and the public suffix list."""
-    library = compiler_folder() / "lib"
     with tempfile.TemporaryDirectory(prefix="undust-wasm-") as folder:
-        made = Path(folder)
-        includes = [
-            f"-I{library / part}"
-            for part in ("libcxxabi/include", "libcxxabi/src", "libcxx/src", "libunwind/include")
-        ]
-        objects = [made / f"{number}.o" for number in range(5)]
-        for name, compiled in zip(("cxa_exception", "cxa_personality"), objects, strict=False):
-            source = library / "libcxxabi" / "src" / f"{name}.cpp"
-            _zig("c++", *TARGET, *RUNTIME, *includes, "-c", source, "-o", compiled)
-        unwinder = library / "libunwind" / "src" / "Unwind-wasm.c"
-        _zig("cc", *TARGET, *UNWINDER, *includes, "-c", unwinder, "-o", objects[2])
-        tag = PACKAGE / "exception_tag.s"
-        _zig("cc", *TARGET, "-Wno-unused-command-line-argument", "-c", tag, "-o", objects[3])
-        memory = PACKAGE / "memory.cpp"
-        _zig("c++", *TARGET, "-std=c++20", "-fno-builtin", "-c", memory, "-o", objects[4])
-        sources = []
-        for part in PARTS:
-            names = [path.name for idea in part for path in core_sources(idea)]
-            names += ["border.cpp"] if part is PARTS[-1] else []
-            sources.append(made / f"all_of_{part[0]}.cpp")  # not the name of a file that it includes
-            sources[-1].write_text("".join(f'#include "{name}"\n' for name in names), encoding="ascii")
-        flags = (*CORE, f"-I{ROOT / 'cpp'}", f"-I{PACKAGE}", *LINKED)
-        _zig("c++", *TARGET, *flags, *sources, *objects, "-o", output / "undust.wasm")
+        # The largest part of the core comes last and takes half of the time, so it is started first.
+        steps = [*reversed(list(_compile_core(Path(folder)))), *_compile_library(), *_compile_own()]
+        objects = [Path(folder) / f"{number}.o" for number in range(len(steps))]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for done in [
+                pool.submit(_zig, *step, "-o", made) for step, made in zip(steps, objects, strict=True)
+            ]:
+                done.result()
+        _zig("wasm-ld", *LINKED, *objects, "-o", output / "undust.wasm")
     # Packed, base64 is a fifth larger: it hides that bytes repeat.
     text = (output / "undust.wasm").read_bytes().hex()
     (output / "inline.js").write_text(f'export default "{text}";\n', encoding="ascii")
     shutil.copy(ROOT / "LICENSE", output)
     suffixes = plain_suffix_list().replace("\n", "\\n")
     (output / "suffixes.js").write_text(f'export default "{suffixes}";\n', encoding="utf-8")
+
+
+def _compile_core(folder: Path) -> Iterator[tuple[str | Path, ...]]:
+    for part in PARTS:
+        names = [path.name for idea in part for path in core_sources(idea)]
+        names += ["border.cpp"] if part is PARTS[-1] else []
+        source = folder / f"all_of_{part[0]}.cpp"  # not the name of a file that it includes
+        source.write_text("".join(f'#include "{name}"\n' for name in names), encoding="ascii")
+        yield "c++", *TARGET, *CORE, f"-I{ROOT / 'cpp'}", f"-I{PACKAGE}", "-c", source
+
+
+def _compile_library() -> Iterator[tuple[str | Path, ...]]:
+    library = compiler_folder() / "lib"
+    parts = ("libcxxabi/include", "libcxxabi/src", "libcxx/src", "libunwind/include")
+    includes = [f"-I{library / part}" for part in parts]
+    for part, names in LIBRARY.items():
+        for name in names:
+            yield "c++", *TARGET, *RUNTIME, *includes, "-c", library / part / f"{name}.cpp"
+    yield "cc", *TARGET, *UNWINDER, *includes, "-c", library / "libunwind" / "src" / "Unwind-wasm.c"
+
+
+def _compile_own() -> Iterator[tuple[str | Path, ...]]:
+    yield "cc", *TARGET, "-Wno-unused-command-line-argument", "-c", PACKAGE / "exception_tag.s"
+    for name in ("memory.cpp", "runtime.cpp"):
+        yield "c++", *TARGET, "-std=c++20", "-fno-builtin", "-c", PACKAGE / name
 
 
 def compiler_folder() -> Path:

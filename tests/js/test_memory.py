@@ -1,4 +1,4 @@
-"""What js/memory.cpp does in place of the C library: the same, for every size and every overlap."""
+"""What js/memory.cpp and js/runtime.cpp do in place of the C library: the same as it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,31 @@ import pytest
 from tests.js.package import PACKAGE, run
 
 FUNCTIONS = ("memcpy", "memmove", "memset", "memcmp", "memchr")
+MANAGERS = ("_Znwm", "_ZdlPv", "aligned_alloc", "free", "strlen", "strcmp", "wmemchr")
+"""Of runtime.cpp: operators new and delete, as linkers know them, and functions of C."""
 COMPILED = ("-target", "wasm32-wasi", "-mcpu=generic+simd128", "-std=c++20", "-O2", "-fno-builtin")
 
 
 def test_it_does_what_plain_loops_do(tmp_path: Path) -> None:
     """Sizes up to some blocks of sixteen bytes, and all ways in which two texts can overlap."""
+    assert (
+        int(run("node", Path(__file__).with_name("memory.mjs"), linked("memory", FUNCTIONS, tmp_path)))
+        > 30_000
+    )
+
+
+def test_memory_is_given_once_and_used_again(tmp_path: Path) -> None:
+    """No two blocks overlap, each is aligned as asked, and freed memory is used again."""
+    module = linked("runtime", MANAGERS, tmp_path)
+    assert int(run("node", Path(__file__).with_name("runtime.mjs"), module)) > 10_000
+
+
+def linked(name: str, functions: tuple[str, ...], folder: Path) -> Path:
+    """Return a module of one file, with these functions for JavaScript."""
     pytest.importorskip("ziglang")
-    compiled, module = tmp_path / "memory.o", tmp_path / "memory.wasm"
+    compiled, module = folder / f"{name}.o", folder / f"{name}.wasm"
     zig = [sys.executable, "-m", "ziglang"]
-    subprocess.run([*zig, "c++", *COMPILED, "-c", PACKAGE / "memory.cpp", "-o", compiled], check=True)
-    exports = [f"--export={name}" for name in FUNCTIONS]
+    subprocess.run([*zig, "c++", *COMPILED, "-c", PACKAGE / f"{name}.cpp", "-o", compiled], check=True)
+    exports = [f"--export={function}" for function in functions]
     subprocess.run([*zig, "wasm-ld", "--no-entry", *exports, compiled, "-o", module], check=True)
-    assert int(run("node", Path(__file__).with_name("memory.mjs"), module)) > 30_000
+    return module
