@@ -17,7 +17,7 @@ from undust.reading.observations import SCHEMA
 from undust.rules import RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from bench.replay.crawls import LabelledCrawl
 
@@ -172,7 +172,7 @@ class Known(Learning):
         super().__init__(rules=undust.learn(table_of_rows(rows)))
 
 
-def table_of_rows(rows: list[Mapping[str, Any]]) -> pa.Table:
+def table_of_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """Return rows as a table with the columns of observations."""
     fields = [field for field in SCHEMA if field.name != "time"]
     return pa.table({each.name: pa.array([row.get(each.name) for row in rows], each.type) for each in fields})
