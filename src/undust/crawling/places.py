@@ -44,7 +44,7 @@ LEAST_FAILED, FAILED_SHARE = 2, 0.25
 """A place is unstable if this many tests of proven rules failed there, and such a share of them, whichever
 the rules."""
 MOST_PLACE_TESTS = 4_096
-"""Tests of one site that tell which places are unstable; later ones are not counted."""
+"""Tests of one site that show which places are unstable; later ones are not counted."""
 DOUBTFUL_FETCHES = 8
 """Duplicates that are fetched in a place after a first test has failed there."""
 MOST_FETCHES = 3
@@ -178,12 +178,12 @@ class TestCounts(NamedTuple):
 
     @property
     def often_fail(self) -> bool:
-        """Whether so many failed that it is no chance."""
+        """Whether more failed than chance explains."""
         return self.failed >= LEAST_FAILED and not self.mostly_pass
 
     @property
     def are_unstable(self) -> bool:
-        """Whether so many failed that pages change there; if one rule was in all, it may be wrong there."""
+        """Whether enough failed to say that pages change there; if one rule was in all, it may be wrong there."""
         return self.often_fail and not self.common
 
 
