@@ -183,7 +183,7 @@ class TestCounts(NamedTuple):
 
     @property
     def are_unstable(self) -> bool:
-        """Whether enough failed to say that pages change there; if one rule was in all, it may be wrong there."""
+        """Whether enough failed for pages to change there; if one rule was in all, it may be wrong there."""
         return self.often_fail and not self.common
 
 
