@@ -222,6 +222,7 @@ def test_binary_file(tmp_path: Path) -> None:
     assert run("normalize", data=program).code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 def test_line_of_100_megabytes(suffix: str, tmp_path: Path) -> None:
     """It passes unchanged, is counted, and never sits in memory, packed small or not."""
@@ -364,6 +365,7 @@ def test_memory_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.stderr.startswith("undust: the memory is used up; ")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow(tmp_path: Path) -> None:
     """Ten times the lines take the same memory."""
     peaks = []

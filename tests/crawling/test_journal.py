@@ -92,6 +92,7 @@ def crawl_and_tell(folder: Path, done: Path) -> None:
     crawl.ask(sessions(240, 6))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_crawl_that_is_killed_again_and_again(tmp_path: Path) -> None:
     """Killed outright at random moments, it is started again each time, and in the end has every page."""

@@ -144,6 +144,7 @@ def killed_in_a_folder(site: str, table: pa.Table) -> pa.Table:
         return killed(site, table)
 
 
+@pytest.mark.slow
 def test_workers_that_die_leave_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Theirs lie in that of the job, which ends them in the middle of their work too."""
     folders = {name: tmp_path / name for name in ("job", "NAMED", "TMPDIR")}
@@ -294,6 +295,7 @@ def killed_at_seven(site: str, table: pa.Table) -> pa.Table:
     return killed(site, table) if site == "site-007" else total(site, table)
 
 
+@pytest.mark.slow
 def test_the_others_complete_when_one_site_kills_its_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

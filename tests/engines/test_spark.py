@@ -333,6 +333,7 @@ def files_of_java_are_small(spark: SparkSession) -> Iterator[None]:
         resource.prlimit(java, resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.slow
 def test_a_disk_without_room_is_told(spark: SparkSession, tmp_path: Path) -> None:
     """The shuffle finds none: one sentence with the mend, no rules, and all of them when there is room."""
     rules = tmp_path / "rules.json"

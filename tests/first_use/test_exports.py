@@ -104,6 +104,7 @@ def least_time(pattern: re.Pattern[str], url: str) -> float:
     return least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["nginx", "regex"])
 def test_c5_time_grows_with_the_number_of_rules(target: str) -> None:
     """Four times the rules of a site take less than eight times as long; all pairs would take sixteen."""

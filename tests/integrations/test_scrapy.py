@@ -158,6 +158,7 @@ def test_exploring_does_not_depend_on_the_run(rule_file: Path) -> None:
     assert not once[-1]
 
 
+@pytest.mark.slow
 def test_it_costs_no_more_than_scrapys_own(tmp_path: Path) -> None:
     """Measured in processor time: three quarters at last sight, and here with room for a busy machine."""
     shop = site("shop", 1_000)

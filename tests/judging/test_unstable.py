@@ -98,6 +98,7 @@ def test_each_url_of_a_page_that_changes_is_drawn_by_itself() -> None:
     assert 0.6 * found.groups < found.expected < 1.2 * found.groups
 
 
+@pytest.mark.slow
 def test_what_is_checked_in_several_parts_is_expected_once() -> None:
     """Of a page with four URLs that one rule merges several may be checked; they are one group."""
     pages = seen(changes)

@@ -223,6 +223,7 @@ def test_random_texts_of_every_alphabet_are_found(name: str) -> None:
     assert sum(map(is_random, tokens)) >= 1980
 
 
+@pytest.mark.slow
 def test_hostile_texts_take_time_in_proportion() -> None:
     """Twice as long takes about twice as long, whatever it repeats."""
     for piece in ("-", "a.", "a@", "/a", "a@b.", "eyJ", "%25", "aB3", "token=", "a://", "1b6453892473a467/"):

@@ -74,6 +74,7 @@ TIMED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "target"), TIMED)
 def test_time_grows_with_the_number_of_rules(kind: str, target: str) -> None:
     """Four times the rules take less than eight times as long: far from the sixteen of all pairs."""

@@ -92,6 +92,7 @@ def is_too_slow(times: Sequence[float], without: Sequence[float]) -> bool:
     return grows or sizes[SIZES.index(JUDGED)] > MOST_ABOVE_A_MATCH * match
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "target"), [("nginx", "nginx"), ("apache2", "apache")])
 def test_time_grows_with_the_length(name: str, target: str) -> None:
     """Four times the length takes at most eleven times as long, and failing is no slower than matching."""

@@ -173,6 +173,7 @@ def test_many_declarations_are_heard_as_if_each_were_alone() -> None:
         assert components([by_declaration(nodes, said)], len(nodes)).tolist() == pages
 
 
+@pytest.mark.slow
 def test_the_work_grows_with_the_pages_that_declare() -> None:
     """Eight times as many pages, each with its own header, take far less than 64 times as long."""
 

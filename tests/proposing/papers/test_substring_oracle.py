@@ -173,6 +173,7 @@ def test_small_lists(seed: int, count: int, kind: str, options: SubstringOptions
     agrees(site_of_rows(rows_of(seed, count, kind)), options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "kind", "options"),
     [

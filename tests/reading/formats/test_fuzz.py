@@ -103,6 +103,7 @@ HEADS = {
 """Every format that has lines, with what stands before the line that never ends."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_name", HEADS)
 def test_line_without_an_end_is_one_skipped_record(format_name: str) -> None:
     """A line that is longer than the memory that may be used, out of a pipe, is never held."""
@@ -116,6 +117,7 @@ def test_line_without_an_end_is_one_skipped_record(format_name: str) -> None:
     assert memory < MOST_MEMORY
 
 
+@pytest.mark.slow
 def test_header_without_an_end_is_one_skipped_record() -> None:
     """No line of it is long, and the record says that it is large: its header ends all the same."""
     process = measured("-", "arc")
@@ -142,6 +144,7 @@ def bomb(path: Path, unit: bytes, size: int) -> None:
         file.write(b"\x03\x00" + check.to_bytes(4, "little") + length.to_bytes(4, "little"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "size", "format_name"),
     [
