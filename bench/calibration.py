@@ -83,8 +83,8 @@ class StatedBound:
     """What it takes to say a rule."""
     modelled: float = 0.0
     """Of a set: what would be stated if none of its pages had been checked."""
-    doubtful: float = 0.0
-    """Of a rule: pages that count against it beside those that it was seen to lose."""
+    left_out: float = 0.0
+    """Of a rule: pages that its conditions leave out, as far as they count against it."""
 
     @property
     def true(self) -> float:
@@ -140,7 +140,7 @@ def stated(case: Case | LabelledArchive, split: int) -> Iterator[StatedBound]:
         stated_of_rule = StatedBound(
             *said, kind, 1, seen + wrong, wrong, rule.fpr_upper, exact, right + lost, lost
         )
-        yield replace(stated_of_rule, bits=bits, doubtful=known.get("doubtful", 0.0))
+        yield replace(stated_of_rule, bits=bits, left_out=known.get("left_out", 0.0))
 
 
 def stated_of_true_rules(case: Case, seed: int, split: int) -> StatedBound:

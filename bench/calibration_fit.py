@@ -59,7 +59,7 @@ def rules_of(lines: Iterable[str]) -> list[Tried]:
 
 
 def _counts(row: StatedBound) -> tuple[int, float]:
-    return row.checked - row.lost_checked, row.lost_checked + row.doubtful
+    return row.checked - row.lost_checked, row.lost_checked + row.left_out
 
 
 def is_fitted_on(site: str) -> bool:
