@@ -58,8 +58,8 @@ def rules_of(lines: Iterable[str]) -> list[Tried]:
     return found
 
 
-def _counts(row: StatedBound) -> tuple[int, int]:
-    return row.checked - row.lost_checked, row.lost_checked
+def _counts(row: StatedBound) -> tuple[int, float]:
+    return row.checked - row.lost_checked, row.lost_checked + row.left_out
 
 
 def is_fitted_on(site: str) -> bool:

@@ -14,9 +14,9 @@ from undust.statistics import most_of_mixture, upper_bound, upper_of_mixture
 BASE = "rewrite {s}://{h}/{p**}?"
 
 
-def rule(text: str, right: int, wrong: int = 0, example: str = "") -> Rule:
+def rule(text: str, right: int, wrong: int = 0, example: str = "", left_out: float = 0.0) -> Rule:
     """A rule with pages that were counted for it and against it."""
-    record = replace(Record(), pages=right, lost=wrong)
+    record = replace(Record(), pages=right, lost=wrong, left_out=left_out)
     made = Rule.parse(text, site="a.test")
     return replace(made, extra={COUNTED: record.to_json()}, examples=((example, example),) if example else ())
 
@@ -76,6 +76,16 @@ def test_pages_that_conditions_were_chosen_on_prove_less(
     assert more is not None
     assert less is not None
     assert more > 1.5 * less
+
+
+def test_pages_that_conditions_leave_out_raise_the_bound() -> None:
+    """One that counts half counts more than none, and less than one that is lost."""
+    text = f"{BASE}sid={{**}}&{{rest**}} → {{s}}://{{h}}/{{p}}?{{rest}}"
+    none, half, one = (
+        with_bounds([each])[0].fpr_upper or 1.0
+        for each in (rule(text, 100), rule(text, 100, left_out=0.5), rule(text, 100, 1))
+    )
+    assert none < half < one
 
 
 def test_rules_of_the_same_kind_on_a_site_support_each_other() -> None:

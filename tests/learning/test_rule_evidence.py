@@ -10,7 +10,7 @@ import pytest
 import undust
 from tests.learning.labelled import table_of
 from undust.learning import Requirements, proved_again
-from undust.learning.rule_evidence import SAMPLED, Record, SeenUrls
+from undust.learning.rule_evidence import SAMPLED, Record, SeenUrls, accumulated, counted
 from undust.rules import Rule, RuleSet
 
 SID = Rule.parse("rewrite {s}://{h}/{p**}?sid={**}&{rest**} -> {s}://{h}/{p}?{rest}", site="a.test")
@@ -105,6 +105,9 @@ def test_what_speaks_against_a_rule_counts_again() -> None:
         {"inputs": [], "urls": "?", "pages": 1, "lost": 0},
         {"inputs": [], "urls": "AAAA", "pages": 1, "lost": 0},
         {"inputs": [], "urls": "", "pages": -1, "lost": 0},
+        {"inputs": [], "urls": "", "pages": 1, "lost": 0, "left_out": -1},
+        {"inputs": [], "urls": "", "pages": 1, "lost": 0, "left_out": "1"},
+        {"inputs": [], "urls": "", "pages": 1, "lost": 0, "left_out": float("nan")},
         {"inputs": [], "urls": base64.b64encode(b"x" * 6 * 99).decode(), "pages": 1, "lost": 0},
     ],
 )  # fmt: skip
@@ -112,6 +115,17 @@ def test_a_broken_record_is_none(said: object) -> None:
     """Whoever edits the file cannot break learning."""
     assert Record.from_json(said) is None
     assert figures(again(replace(SID, support=7, extra={"counted": said}), range(10))) == (30, 0, 20)
+
+
+def test_pages_that_conditions_leave_out_are_kept_over_inputs() -> None:
+    """Another input adds pages that are right, and does not take back what one has shown."""
+    (site,) = undust.find_duplicates(table_of(rows(range(9))))
+    seen = SeenUrls.of(site)
+    doubted, sure = counted(SID, seen, 9, 0, 1.5), counted(SID, seen, 9, 0)
+    assert doubted.extra["counted"]["left_out"] == 1.5
+    assert "left_out" not in sure.extra["counted"]
+    for one, other in ((doubted, sure), (sure, doubted)):
+        assert accumulated(one, other, seen).extra["counted"]["left_out"] == 1.5
 
 
 def test_a_record_is_small_and_comes_back_as_it_was() -> None:

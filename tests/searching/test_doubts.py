@@ -9,9 +9,10 @@ import pytest
 import undust
 from tests.searching.test_search import code, rules_of, shop, table_of
 from undust.edits import Given, making
-from undust.judging import KeyState, Site
+from undust.judging import KeyState, Site, effects
 from undust.judging.effect import lost_in
-from undust.searching.doubts import OtherNumbers, left_alone, other_numbers
+from undust.searching.classes import context_of
+from undust.searching.doubts import OtherNumbers, left_alone, left_out_by_guards, other_numbers
 
 TAGS = [f"{one}{two}" for one in ("alpha", "beta", "gamma", "delta") for two in "klmnop"]
 
@@ -101,6 +102,23 @@ def test_a_list_seen_with_its_default_alone_says_nothing() -> None:
 def test_enough_lists_must_identify_it(others: OtherNumbers, *, is_default: bool) -> None:
     """Three lists are asked for here, unless no more lists are short than long."""
     assert others.confirm(3) is is_default
+
+
+@pytest.mark.parametrize(("failing", "left_out"), [(0, 0.0), (1, 1.0), (2, 2.0), (6, 0.25), (30, 0.1)])
+def test_what_guards_leave_out_counts_if_they_name_few_pages(failing: int, left_out: float) -> None:
+    """Where an edit fails on one or two pages, it may fail on others; thirty of a folder are a class."""
+    pages = {f"http://s.test/p/{n}{end}": f"p{n}" for n in range(40) for end in ("", "?v=1")}
+    for n in range(failing):
+        pages |= {f"http://s.test/list/{n}": f"list {n}", f"http://s.test/list/{n}?v=1": f"list {n} of one"}
+    (found,) = undust.find_duplicates(table_of(pages))
+    state = KeyState(Site.of(found))
+    drop = making.dropped("v")
+    for edit, expected in (
+        (drop, 0.0),
+        (drop.guarded(unless=[context_of("http://s.test/list/1")]), left_out),
+    ):
+        (effect,) = effects(state, [edit])
+        assert left_out_by_guards(state, effect) == pytest.approx(expected)
 
 
 def finished(pages: dict[str, str]) -> KeyState:

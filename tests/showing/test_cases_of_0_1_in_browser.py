@@ -102,7 +102,8 @@ def test_a_rule_that_leads_to_another_language_is_named(tmp_path: Path, opened: 
         assert f"{cases_of_0_1.DOCS}/manual/ru/mod/m" in shown
         assert "which is a different page: their contents differ" in shown
         # Without an input that has such pages, the text of a rule is enough to look at it.
-        assert "it leads to `ru`, which often names a translation" in verdict(page, "be32f832")
+        assert "it leads to ru, which often names a translation" in verdict(page, "be32f832")
+        expect(page.locator("[id^=rule-be32f832]:not(.detail) .why-verdict code")).to_have_text("ru")
         assert verdict(page, "262343b0").startswith("ok")
 
 

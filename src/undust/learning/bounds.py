@@ -169,7 +169,7 @@ class _Known(NamedTuple):
     kind: str
     bits: float
     right: int
-    wrong: int
+    wrong: float
 
 
 def with_bounds(rules: Sequence[Rule], risk: Risk = RISK) -> tuple[Rule, ...]:
@@ -180,7 +180,8 @@ def with_bounds(rules: Sequence[Rule], risk: Risk = RISK) -> tuple[Rule, ...]:
         record = Record.from_json(rule.extra.get(COUNTED))
         if record is not None and rule.kind != "keep":
             kind, bits = kind_and_bits(rule)
-            by_kind[kind].append(_Known(place, kind, bits, record.pages, record.lost))
+            wrong = record.lost + record.left_out
+            by_kind[kind].append(_Known(place, kind, bits, record.pages, wrong))
     for some in by_kind.values():
         likely = [risk.is_true(each.kind, each.bits, each.right, each.wrong) for each in some]
         for known, own in zip(some, likely, strict=True):

@@ -8,7 +8,7 @@ others are checked on them. A smaller site needs all its pages: its rules are le
 learning loses on unseen pages is found by cross-fitting: the pages are cut into five parts, the rules are
 learned again without a part, and checked on it; the smaller the site, the more parts are checked. So are the
 other pages of a large site where many pages change and those set aside show too little. Pages are drawn by
-their first URLs alone, and of many sites those that are checked by their names alone.
+their first URLs alone, and of many sites the checked ones by their names alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from undust.learning.rule_evidence import COUNTED, Record, SeenUrls, counted, pa
 from undust.learning.site_pages import Requirements
 from undust.rules import program_of
 from undust.searching import Objective, Risk, learn_site
-from undust.searching.doubts import left_alone
+from undust.searching.doubts import left_alone, left_out_by_guards
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Learn = Callable[[SiteClusters], SiteRules]
 
-_EXAMPLES = 3
-_USUAL_SUPPORT = Requirements().min_support
+_EXAMPLES, _USUAL_SUPPORT = 3, Requirements().min_support
 
 
 def edited_rules(  # noqa: PLR0913 -- one for each thing that is known beforehand
@@ -162,8 +161,7 @@ def _measured(found: SiteClusters, state: KeyState, held: Bools) -> Iterator[Rul
     first = next((at for at, edit in enumerate(state.edits) if not _is_there(edit)), None)
     if first is None:
         return
-    seen = SeenUrls.of(found)
-    before = KeyState(state.site, state.edits[:first])
+    seen, before = SeenUrls.of(found), KeyState(state.site, state.edits[:first])
     for edit in state.edits[first:]:
         after = before.with_edit(edit)
         if not _is_there(edit):
@@ -182,6 +180,7 @@ class _Evidence(NamedTuple):
 
     pages: int
     lost: int
+    left_out: float
     support: int
     false: int
     saves: int
@@ -198,7 +197,7 @@ class _Evidence(NamedTuple):
             saves=self.saves,
             examples=self.examples,
         )
-        return counted(measured, seen, self.pages, self.lost)
+        return counted(measured, seen, self.pages, self.lost, self.left_out)
 
 
 def _evidence(before: KeyState, after: KeyState, edit: Edit, held: Bools) -> _Evidence:
@@ -213,6 +212,7 @@ def _evidence(before: KeyState, after: KeyState, edit: Edit, held: Bools) -> _Ev
     return _Evidence(
         effect.pages,
         effect.lost,
+        left_out_by_guards(before, effect),
         max(0, support_after - support_before) + false,
         false,
         max(0, saves),

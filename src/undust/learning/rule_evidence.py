@@ -12,6 +12,7 @@ overlap with another set can be estimated (Bar-Yossef et al., "Counting distinct
 from __future__ import annotations
 
 import hashlib
+import math
 from base64 import b64decode, b64encode
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -171,6 +172,8 @@ class Record:
     """Pages that showed the rule to be right, and …"""
     lost: int = 0
     """… to be wrong."""
+    left_out: float = 0.0
+    """Pages that its conditions leave out, as far as they count against it all the same."""
 
     @classmethod
     def from_json(cls, said: object) -> Record | None:
@@ -186,12 +189,16 @@ class Record:
             sample = _hashes_from(b64decode(said["urls"], validate=True))
         except (KeyError, TypeError, ValueError):
             return None
-        return cls(tuple(names), sample, pages, lost)  # type: ignore[arg-type]
+        left_out = said.get("left_out", 0.0)
+        if not isinstance(left_out, int | float) or not 0.0 <= left_out < math.inf:
+            return None
+        return cls(tuple(names), sample, pages, lost, float(left_out))  # type: ignore[arg-type]
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as a file holds it."""
         urls = b64encode(_bytes(self.sample)).decode("ascii")
-        return {"inputs": list(self.inputs), "urls": urls, "pages": self.pages, "lost": self.lost}
+        said = {"inputs": list(self.inputs), "urls": urls, "pages": self.pages, "lost": self.lost}
+        return said | ({"left_out": round(self.left_out, 3)} if self.left_out else {})
 
     def new_share(self, seen: SeenUrls) -> float:
         """Return which share of the URLs of an input was not counted before."""
@@ -211,9 +218,9 @@ class Record:
         )
 
 
-def counted(rule: Rule, seen: SeenUrls, pages: int, lost: int) -> Rule:
+def counted(rule: Rule, seen: SeenUrls, pages: int, lost: int, left_out: float = 0.0) -> Rule:
     """Return a rule whose figures are those of one input, with the record of it."""
-    record = replace(Record().with_input(seen), pages=pages, lost=lost)
+    record = replace(Record().with_input(seen), pages=pages, lost=lost, left_out=left_out)
     return replace(rule, extra={**rule.extra, COUNTED: record.to_json()})
 
 
@@ -242,6 +249,7 @@ def accumulated(rule: Rule, new: Rule, seen: SeenUrls) -> Rule:
         known.with_input(seen),
         pages=added(known.pages, measured.pages),
         lost=against(known.lost, measured.lost),
+        left_out=max(known.left_out, measured.left_out),
     )
     upper = upper_bound(record.lost, record.lost + record.pages)
     if before is None and rule.fpr_upper is not None and not record.lost:

@@ -14,6 +14,7 @@ are such a class.
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,7 @@ from undust.judging import KeyState, effects
 from undust.judging.effect import SUPPORTS, lost_in, transition
 from undust.proposing import parts_of
 from undust.searching.classes import GuardIndex
+from undust.searching.guards import EXCEPTION_COST, MANY_PAGES, WHERE_COST
 from undust.searching.kinds import is_renaming
 
 if TYPE_CHECKING:
@@ -64,6 +66,20 @@ def more_wrong(whole: EditEffect, unseen: EditEffect) -> float:
     tested = unseen.pages + unseen.wrong
     expected = unseen.wrong * (whole.pages + whole.wrong) / tested if tested else whole.pages
     return max(0.0, expected - whole.wrong)
+
+
+def left_out_by_guards(before: KeyState, effect: EditEffect) -> float:
+    """Return how many pages count against an accepted edit though its guards leave them out.
+
+    They count as in the search: what fails on one or two pages that a guard names may fail on others.
+    """
+    guards, bare = len(effect.edit.when) + len(effect.edit.unless), replace(effect.edit, when=(), unless=())
+    if not guards or not bare.rules(before.site.name):
+        return 0.0
+    pages = max(0, effects(before, [bare])[0].lost - effect.lost)
+    if pages < MANY_PAGES * guards:
+        return float(pages)
+    return guards * max(WHERE_COST, EXCEPTION_COST * MANY_PAGES * guards / pages)
 
 
 def doubt_about(state: KeyState, effect: EditEffect, objective: Objective) -> str | None:

@@ -14,6 +14,7 @@ function fill(element, attributes, children) {
 const el = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
 const draw = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 const url = (text) => el("span", { class: "url" }, text);
+const withCode = (text) => text.split("`").map((part, at) => (at % 2 ? el("code", {}, part) : part));
 const unseen = (text) => el("span", { class: "unseen" }, text);
 
 const count = (value) => (value === null || value === undefined ? "?" : Math.round(value).toLocaleString("en"));

@@ -106,7 +106,7 @@ function ruleRows(rule) {
   return [row, detail];
 }
 
-const verdictOf = (rule) => [el("span", { class: `badge ${rule.verdict === "risky" ? "risk" : rule.verdict}` }, rule.verdict), el("div", { class: "small why-verdict" }, rule.reason),
+const verdictOf = (rule) => [el("span", { class: `badge ${rule.verdict === "risky" ? "risk" : rule.verdict}` }, rule.verdict), el("div", { class: "small why-verdict" }, withCode(rule.reason)),
   rule.needed && isOn(rule) ? el("div", { class: "small needed" }, `Other rules rely on it: without it ${many(rule.needed, "more page")} would be lost.`) : null,
   rule.kind === "keep" ? null : el("div", { class: "small quiet" }, rule.leads ? `${rule.use}: ${rule.leads}` : rule.use)];
 
@@ -115,7 +115,7 @@ function fact(name, value) {
 }
 function ruleDetail(rule) {
   const parts = [FACTS.served && decisionBox(rule), el("dl", { class: "facts" },
-    fact("Verdict", `${rule.verdict}: ${rule.reason}`),
+    fact("Verdict", [`${rule.verdict}: `, withCode(rule.reason)]),
     fact("Where it leads", rule.leads ? `${rule.leads}; ${rule.use}` : null),
     fact("Needs", rule.needs.length ? rule.needs.join(", ") : null),
     fact("Review", rule.review ? ["verdict", "by", "when", "note"].filter((key) => rule.review[key]).map((key) => `${key} ${rule.review[key]}`).join(", ") : null),
