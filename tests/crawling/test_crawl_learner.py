@@ -252,6 +252,18 @@ def test_one_rule_in_all_failures_is_no_reason_if_others_fail_in_the_same_place(
     assert places.is_silent(by_views)
 
 
+def test_one_parameter_in_all_failures_is_no_sign_that_pages_change() -> None:
+    """What fails, and is learned again with a condition, is another rule for the same parameter."""
+    places = UnstablePlaces()
+    urls = [f"{HOST}/index.php?maker={number}" for number in range(4)]
+    for number, url in enumerate(urls):
+        use = RuleUse(f"rule {number % 2}", f"maker={number}", "shop.test/index.php")
+        assert not noted(places, url, *use.blamed)
+    assert not places.is_silent(urls[0])
+    assert RuleUse("r", "index.html", "shop.test/").blamed == ("r",)
+    assert noted(places, urls[3], *RuleUse("slash", "/", "shop.test/index.php").blamed)
+
+
 def test_a_place_where_a_test_failed_is_tested_more() -> None:
     """A first failure may be chance: a few more duplicates are fetched, wherever the lot falls."""
     places = UnstablePlaces()

@@ -149,11 +149,7 @@ def _named(host: str, first: str, query: str) -> str:
 
 
 def setting_of(place: str, *, is_pair: bool) -> str:
-    """Return the names of the parameters of a place, marked where a rule changes both URLs.
-
-    >>> setting_of("shop.test/item?id&size", is_pair=False), setting_of("shop.test/item?id", is_pair=True)
-    ('id&size', '2 id')
-    """
+    """Return the names of the parameters of a place, marked where a rule changes both URLs."""
     names = place.partition("?")[2]
     return f"2 {names}" if is_pair else names
 
@@ -163,6 +159,7 @@ class PlaceTest(NamedTuple):
 
     url: str
     rules: frozenset[str]
+    """The rules, and the parameters that they leave out."""
     is_good: bool
 
 
@@ -172,7 +169,7 @@ class TestCounts(NamedTuple):
     tests: int = 0
     failed: int = 0
     common: frozenset[str] = frozenset()
-    """The rules in all that failed."""
+    """The rules and parameters in all that failed."""
 
     def with_test(self, test: PlaceTest) -> TestCounts:
         """Return the counts with one more."""
@@ -193,7 +190,7 @@ class TestCounts(NamedTuple):
 
     @property
     def are_unstable(self) -> bool:
-        """Whether enough failed for pages to change there; if one rule was in all, it may be wrong there."""
+        """Whether enough failed for pages to change; a rule or parameter in all of them may be the reason."""
         return self.often_fail and not self.common
 
 
@@ -300,6 +297,12 @@ class RuleUse(NamedTuple):
         RuleUse(id='r', value='sid=5', place='a.test/i?id', is_pair=False)
         """
         return cls(id_, changed(before, after), place_of(after), is_pair)
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """What a failure may be due to: the rule, or the parameter, which other rules leave out as well."""
+        name, is_parameter, _ = self.value.partition("=")
+        return (self.id, name) if is_parameter else (self.id,)
 
     @property
     def setting(self) -> str:
