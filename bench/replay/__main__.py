@@ -3,6 +3,7 @@
     python -m bench.replay                                   the seven crawls, random order
     python -m bench.replay --sites trac opencart --orders random sorted --contenders none learner
     python -m bench.replay --groups crawls mirrors --json
+    python -m bench.replay --part 5                          smaller sites: a fifth of the pages of each
     python -m bench.replay --plot found.svg
     python -m bench.replay --contenders periodic command --command OTHER/.venv/bin/undust
     python -m bench.replay --contenders maybedont            after: pip install maybedont
@@ -134,6 +135,7 @@ def main() -> None:
     parser.add_argument("--orders", nargs="*", default=["random"], choices=ORDERS)
     parser.add_argument("--contenders", nargs="*", default=["none", "learner"], choices=CONTENDERS)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", type=int, default=1, help="one page of so many: a smaller site")
     parser.add_argument("--command", default="undust", help="whose `learn` the contender `command` runs")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--plot", type=Path, help="draw pages found against fetches into an SVG file")
@@ -141,7 +143,8 @@ def main() -> None:
     options = parser.parse_args()
     results = []
     print(f"replays ({machine()})", file=sys.stderr)
-    for crawl in labelled_crawls(options.groups, options.sites):
+    for whole in labelled_crawls(options.groups, options.sites):
+        crawl = whole.part(options.part, options.seed)
         for order in options.orders:
             for contender in options.contenders:
                 who = CONTENDERS[contender](crawl, options)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from bench.common import data_folder
 from bench.lost import undisputed
@@ -27,6 +28,11 @@ class LabelledCrawl:
     name: str
     rows: dict[str, dict[str, Any]]
     pages: dict[str, str]
+
+    def part(self, share: int, seed: int) -> LabelledCrawl:
+        """Return a smaller site: one page of so many, with all its URLs."""
+        kept = {page for page in self.pages.values() if crc32(f"{page}x{seed}".encode()) % share == 0}
+        return replace(self, pages={url: page for url, page in self.pages.items() if page in kept})
 
     def order(self, name: str, seed: int) -> list[str]:
         """Return the URLs in one order; those without a label are not asked for."""
