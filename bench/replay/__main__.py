@@ -3,14 +3,17 @@
     python -m bench.replay                                   the seven crawls, random order
     python -m bench.replay --sites trac opencart --orders random sorted --contenders none learner
     python -m bench.replay --groups crawls mirrors --json
+    python -m bench.replay --part 5                          smaller sites: a fifth of the pages of each
     python -m bench.replay --plot found.svg
     python -m bench.replay --contenders periodic command --command OTHER/.venv/bin/undust
     python -m bench.replay --contenders maybedont            after: pip install maybedont
     python -m bench.replay --contenders known                the rules of the whole crawl from the start
 
 A duplicate that is never fetched is saved. A page is never seen if none of its URLs, and no near copy of it,
-was fetched; URLs that the learner hands back are fetched at once. What is saved "at most" is what a learner
-with the same number of tests would save if it knew all duplicates from the start.
+was fetched; URLs that the learner hands back are fetched at once. Of these pages, those count as changed that
+were fetched under another session, campaign or spelling: their text is another one at every fetch. What is
+saved "at most" is what a learner with the same number of tests would save if it knew all duplicates from the
+start.
 """
 
 from __future__ import annotations
@@ -63,6 +66,8 @@ class Replay:
     """The same if all duplicates were known from the start, and as many were fetched to test rules."""
     never_seen: float
     """Share of the pages that were never fetched."""
+    changed: float
+    """Share of the pages that are among these because their text changed between two fetches."""
     to_reach: dict[str, int | None]
     """Fetches until a share of the pages was found."""
     found: list[int]
@@ -100,7 +105,7 @@ def replayed(crawl: LabelledCrawl, order: str, contender: str, seed: int, who: R
         f"{share:.0%}": next((n + 1 for n, count in enumerate(reached) if count >= share * pages), None)
         for share in REACHED
     }
-    saved = max(0, urls - len(fetched) - missing) / max(1, urls - pages)
+    saved = max(0, urls - len(fetched) - len(missing)) / max(1, urls - pages)
     found = [reached[min(len(reached) - 1, len(reached) * part // 20)] for part in range(1, 21)]
     per_call = 1e6 * deciding / max(1, asked), 1e6 * observing / max(1, len(fetched))
     return Replay(
@@ -112,7 +117,8 @@ def replayed(crawl: LabelledCrawl, order: str, contender: str, seed: int, who: R
         len(fetched),
         saved,
         1 - who.explored / max(1, urls - pages),
-        missing / pages,
+        len(missing) / pages,
+        crawl.changed(missing, fetched) / pages,
         to_reach,
         found,
         *per_call,
@@ -129,6 +135,7 @@ def main() -> None:
     parser.add_argument("--orders", nargs="*", default=["random"], choices=ORDERS)
     parser.add_argument("--contenders", nargs="*", default=["none", "learner"], choices=CONTENDERS)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", type=int, default=1, help="one page of so many: a smaller site")
     parser.add_argument("--command", default="undust", help="whose `learn` the contender `command` runs")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--plot", type=Path, help="draw pages found against fetches into an SVG file")
@@ -136,7 +143,8 @@ def main() -> None:
     options = parser.parse_args()
     results = []
     print(f"replays ({machine()})", file=sys.stderr)
-    for crawl in labelled_crawls(options.groups, options.sites):
+    for whole in labelled_crawls(options.groups, options.sites):
+        crawl = whole.part(options.part, options.seed)
         for order in options.orders:
             for contender in options.contenders:
                 who = CONTENDERS[contender](crawl, options)
@@ -157,9 +165,12 @@ def _print_means(results: list[Replay]) -> None:
         some = [each for each in results if (each.order, each.contender) == (order, contender)]
         saved = sum(each.saved for each in some) / len(some)
         lost = sum(each.never_seen for each in some) / len(some)
+        changed = sum(each.changed for each in some) / len(some)
         head = f"{f'mean of {len(some)}':<16}{order:<8}{contender:<11}{'':>13}"
         most = sum(each.most_saved for each in some) / len(some)
-        print(f"{head}  saved {saved:6.1%} (at most {most:.1%})  never seen {lost:7.3%}")
+        print(
+            f"{head}  saved {saved:6.1%} (at most {most:.1%})  never seen {lost:7.3%} (changed {changed:.3%})"
+        )
 
 
 def _line(each: Replay) -> str:
@@ -167,7 +178,7 @@ def _line(each: Replay) -> str:
     return (
         f"{each.site:<16}{each.order:<8}{each.contender:<11}{each.fetched:>6}/{each.urls:<6}"
         f"  saved {each.saved:6.1%} (at most {each.most_saved:.1%})  never seen {each.never_seen:7.3%}"
-        f"  fetches to {reach}"
+        f" (changed {each.changed:.3%})  fetches to {reach}"
         f"  decide {each.decide_us:.1f} µs, observe {each.observe_us:.0f} µs"
     )
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from bench.common import data_folder
+from bench.lost import undisputed
 from undust.measuring.counts import NEAR
 
 if TYPE_CHECKING:
@@ -27,6 +29,11 @@ class LabelledCrawl:
     rows: dict[str, dict[str, Any]]
     pages: dict[str, str]
 
+    def part(self, share: int, seed: int) -> LabelledCrawl:
+        """Return a smaller site: one page of so many, with all its URLs."""
+        kept = {page for page in self.pages.values() if crc32(f"{page}x{seed}".encode()) % share == 0}
+        return replace(self, pages={url: page for url, page in self.pages.items() if page in kept})
+
     def order(self, name: str, seed: int) -> list[str]:
         """Return the URLs in one order; those without a label are not asked for."""
         urls = sorted(self.pages)
@@ -36,12 +43,12 @@ class LabelledCrawl:
             urls.sort(key=lambda url: (self.rows[url].get("time") or "", url))
         return urls
 
-    def never_seen(self, fetched: Sequence[str]) -> int:
-        """Return how many pages were never fetched, neither they nor a near copy of them."""
+    def never_seen(self, fetched: Sequence[str]) -> set[str]:
+        """Return the pages that were never fetched, neither they nor a near copy of them."""
         seen = {self.pages[url] for url in fetched}
         missing = set(self.pages.values()) - seen
         if not missing:
-            return 0
+            return missing
         known = [sketch for url in fetched if (sketch := self.rows[url].get("sketch"))]
         index: dict[tuple[int, int], list[Sequence[int]]] = {}
         for sketch in known:
@@ -51,7 +58,15 @@ class LabelledCrawl:
         for url, page in self.pages.items():
             if page in own and (sketch := self.rows[url].get("sketch")):
                 own[page].append(sketch)
-        return sum(not any(_has_near(sketch, index) for sketch in own[page]) for page in missing)
+        return {page for page in missing if not any(_has_near(sketch, index) for sketch in own[page])}
+
+    def changed(self, pages: set[str], fetched: Sequence[str]) -> int:
+        """Return how many of some pages were fetched under another session, campaign or spelling.
+
+        Each fetch of such a page shows another text, which is another page by the labels.
+        """
+        seen = set(map(undisputed, fetched))
+        return len({page for url, page in self.pages.items() if page in pages and undisputed(url) in seen})
 
 
 def _has_near(sketch: Sequence[int], index: dict[tuple[int, int], list[Sequence[int]]]) -> bool:

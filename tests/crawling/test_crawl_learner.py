@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -249,6 +250,18 @@ def test_one_rule_in_all_failures_is_no_reason_if_others_fail_in_the_same_place(
     noted(places, by_replies, "slash")
     assert places.holds(by_views)
     assert places.is_silent(by_views)
+
+
+def test_one_parameter_in_all_failures_is_no_sign_that_pages_change() -> None:
+    """What fails, and is learned again with a condition, is another rule for the same parameter."""
+    places = UnstablePlaces()
+    urls = [f"{HOST}/index.php?maker={number}" for number in range(4)]
+    for number, url in enumerate(urls):
+        use = RuleUse(f"rule {number % 2}", f"maker={number}", "shop.test/index.php")
+        assert not noted(places, url, *use.blamed)
+    assert not places.is_silent(urls[0])
+    assert RuleUse("r", "index.html", "shop.test/").blamed == ("r",)
+    assert noted(places, urls[3], *RuleUse("slash", "/", "shop.test/index.php").blamed)
 
 
 def test_a_place_where_a_test_failed_is_tested_more() -> None:
@@ -565,6 +578,28 @@ def test_a_rule_may_fail_in_one_place_only() -> None:
     crawl = Crawl(undust.CrawlLearner(rules=one_rule(DROP_SID, support=50_000), learn=lambda _: ()), page_of)
     crawl.ask([*folders, *lists])
     assert crawl.pages == {page_of(url) for url in (*folders, *lists)}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("is_idle_in_logs", [False, True])
+def test_a_rule_may_fail_beside_other_parameters_only(*, seed: int, is_idle_in_logs: bool) -> None:
+    """It held in many folders, beside `id` or for one text; where these differ, it names a page."""
+    folders = [f"{HOST}/{name}" for name in ("tools", "notes", "catalog", "docs", "web", "lib")]
+    forms = [f"/diff?id={n:04x}{old}" for n in range(30) for old in ("", f"&id2={n + 1:04x}")]
+    if is_idle_in_logs:
+        forms += [f"/log{n}{old}" for n in range(4) for old in ("", f"?id2={n + 1:04x}")]
+    known = [folder + form for folder in folders for form in forms]
+    alone = [f"{folder}/diff?id2={n:04x}" for folder in folders for n in range(10)]
+    Random(seed).shuffle(known)
+
+    def page_of(url: str) -> str:
+        return url.partition("&id2")[0] if "/diff" in url else url.partition("?")[0]
+
+    crawl = Crawl(undust.CrawlLearner(seed=seed), page_of)
+    crawl.ask(known)
+    assert len(crawl.fetched) < len(known) - 60, "the rule is in use"
+    crawl.ask(alone)
+    assert crawl.pages == {page_of(url) for url in (*known, *alone)}
 
 
 def test_pages_that_change_do_not_undo_all_rules() -> None:

@@ -300,7 +300,7 @@ class _Trial:
             if verdict == "same":
                 pages.add(other)
                 test.good += 1
-                test.holds(RuleUse.between(id_, self.keys[row], key))
+                test.holds(RuleUse.between(id_, self.keys[row], key, is_pair=other in now))
             elif verdict == "different":
                 test.bad += 1
                 if test.bad > MOST_FAILING * MOST_VERDICTS:

@@ -148,11 +148,18 @@ def _named(host: str, first: str, query: str) -> str:
     return _DIGITS.sub("0", f"{host.lower()}/{first.partition(';')[0]}{ending}")
 
 
+def setting_of(place: str, *, is_pair: bool) -> str:
+    """Return the names of the parameters of a place, marked where a rule changes both URLs."""
+    names = place.partition("?")[2]
+    return f"2 {names}" if is_pair else names
+
+
 class PlaceTest(NamedTuple):
     """One test of proven rules in a place."""
 
     url: str
     rules: frozenset[str]
+    """The rules, and the parameters that they leave out."""
     is_good: bool
 
 
@@ -162,7 +169,7 @@ class TestCounts(NamedTuple):
     tests: int = 0
     failed: int = 0
     common: frozenset[str] = frozenset()
-    """The rules in all that failed."""
+    """The rules and parameters in all that failed."""
 
     def with_test(self, test: PlaceTest) -> TestCounts:
         """Return the counts with one more."""
@@ -183,7 +190,7 @@ class TestCounts(NamedTuple):
 
     @property
     def are_unstable(self) -> bool:
-        """Whether enough failed for pages to change there; if one rule was in all, it may be wrong there."""
+        """Whether enough failed for pages to change; a rule or parameter in all of them may be the reason."""
         return self.often_fail and not self.common
 
 
@@ -279,15 +286,28 @@ class RuleUse(NamedTuple):
     """The text that it changes."""
     place: str
     """Where on the site."""
+    is_pair: bool = False
+    """Whether it does this to the other URL as well, with another text."""
 
     @classmethod
-    def between(cls, id_: str, before: str, after: str) -> RuleUse:
+    def between(cls, id_: str, before: str, after: str, *, is_pair: bool = False) -> RuleUse:
         """Return what a rule did to a URL.
 
         >>> RuleUse.between("r", "http://a.test/i?sid=5&id=1", "http://a.test/i?id=1")
-        RuleUse(id='r', value='sid=5', place='a.test/i?id')
+        RuleUse(id='r', value='sid=5', place='a.test/i?id', is_pair=False)
         """
-        return cls(id_, changed(before, after), place_of(after))
+        return cls(id_, changed(before, after), place_of(after), is_pair)
+
+    @property
+    def blamed(self) -> tuple[str, ...]:
+        """What a failure may be due to: the rule, or the parameter, which other rules leave out as well."""
+        name, is_parameter, _ = self.value.partition("=")
+        return (self.id, name) if is_parameter else (self.id,)
+
+    @property
+    def setting(self) -> str:
+        """The names of the other parameters, and whether two texts are left out or one."""
+        return setting_of(self.place, is_pair=self.is_pair)
 
 
 def changed(before: str, after: str) -> str:
@@ -365,4 +385,15 @@ def uses_in(steps: Iterable[Step]) -> list[RuleUse]:
     for id_, before, after in steps:
         if id_ not in found:
             found[id_] = RuleUse.between(id_, before, after)
+        elif not found[id_].is_pair:
+            found[id_] = found[id_]._replace(is_pair=True)
     return list(found.values())
+
+
+def in_pairs(steps: Iterable[Step]) -> set[str]:
+    """Return the ids of the rules that change both URLs."""
+    seen: set[str] = set()
+    found: set[str] = set()
+    for step in steps:
+        (found if step[0] in seen else seen).add(step[0])
+    return found

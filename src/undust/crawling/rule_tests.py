@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from undust.crawling.places import MOST_TRAP_PLACES, RuleUse, changed, place_of
+from undust.crawling.places import MOST_TRAP_PLACES, RuleUse, changed, in_pairs, place_of, setting_of
 from undust.statistics import upper_bound
 
 if TYPE_CHECKING:
@@ -45,8 +45,11 @@ there are before sketches are known."""
 SUSPECTED, SUSPECTED_TESTS, SUSPECTED_FAILURES = 0.5, 12, 3
 """After a failure a rule is tested with this chance for this many tests; such a number of failures is too
 many, however long it was right before: sites change."""
-ENOUGH_VALUES, ENOUGH_PLACES = 5, 5
-"""Where a rule has held for this many different texts that it leaves out, or places, others are like them."""
+ENOUGH_VALUES, ENOUGH_PLACES, ENOUGH_SETTINGS = 5, 5, 8
+"""Where a rule has held for this many different texts that it leaves out, or places, or settings, others are
+like them. A setting is the names of the other parameters, and whether two URLs with different texts are one,
+or one with and one without. Places alone say little: in each of five folders `id2` may mean nothing beside
+`id`, and name the page where it is alone; if each `id` has one, nobody has seen whether the text matters."""
 VISIT_PAGES, FEW_PAGES, CHOICE_PAGES, NUMBER_PAGES = 4, 5, 12, 25
 """Pages for which a guess must hold: one that leaves out what names a visit, others, one that leaves out a
 choice, and one that leaves out small numbers."""
@@ -95,6 +98,8 @@ class RuleTest:
     """Some of the texts that it leaves out, and for which it held."""
     places: frozenset[str] = frozenset()
     """Some of the places of the site where it held."""
+    settings: frozenset[str] = frozenset()
+    """Some of the settings in which it held."""
 
     @property
     def is_proven(self) -> bool:
@@ -115,11 +120,20 @@ class RuleTest:
                 self.needed = VISIT_PAGES
         if len(self.places) < ENOUGH_PLACES:
             self.places |= {use.place}
+        if len(self.settings) < ENOUGH_SETTINGS:
+            self.settings |= {use.setting}
 
-    def is_new(self, before: str, after: str) -> bool:
+    def is_new(self, before: str, after: str, *, is_pair: bool = False) -> bool:
         """Return whether it has not held often enough, or for nothing like this change of a URL yet."""
-        if len(self.places) < ENOUGH_PLACES and place_of(after) not in self.places:
-            return True
+        if len(self.settings) < ENOUGH_SETTINGS or len(self.places) < ENOUGH_PLACES:
+            place = place_of(after)
+            if len(self.places) < ENOUGH_PLACES and place not in self.places:
+                return True
+            if (
+                len(self.settings) < ENOUGH_SETTINGS
+                and setting_of(place, is_pair=is_pair) not in self.settings
+            ):
+                return True
         if len(self.values) < ENOUGH_VALUES and changed(before, after) not in self.values:
             return True
         return not self.is_proven
@@ -153,8 +167,8 @@ class RuleTest:
     @property
     def is_settled(self) -> bool:
         """Whether nothing can be new to it."""
-        is_wide = len(self.values) >= ENOUGH_VALUES and len(self.places) >= ENOUGH_PLACES
-        return is_wide and self.is_proven
+        is_wide = len(self.places) >= ENOUGH_PLACES and len(self.settings) >= ENOUGH_SETTINGS
+        return is_wide and len(self.values) >= ENOUGH_VALUES and self.is_proven
 
 
 @dataclass
@@ -198,7 +212,7 @@ class RuleTests:
             (self.unsettled.discard if test.is_settled else self.unsettled.add)(id_)
         self.ceiling = max(self._usual.values(), default=0.0)
 
-    def may_ask(self, url: str, cover: str, steps: Iterable[Step]) -> bool:
+    def may_ask(self, url: str, cover: str, steps: Collection[Step]) -> bool:
         """Return whether a URL may be fetched to test rules: a quick answer for most.
 
         Args:
@@ -212,9 +226,9 @@ class RuleTests:
         lot = self.lot(cover)
         # No place of a rule takes more pages than this share.
         is_drawn = lot < self.explore
-        unsettled, of = self.unsettled, self.of
+        unsettled, of, pairs = self.unsettled, self.of, in_pairs(steps)
         for id_, before, after in steps:
-            if id_ in unsettled and of[id_].is_new(before, after):
+            if id_ in unsettled and of[id_].is_new(before, after, is_pair=id_ in pairs):
                 return True
             if is_drawn and self._is_tested_in(id_, after, lot):
                 return True
@@ -226,7 +240,7 @@ class RuleTests:
         number = crc32(url.encode("utf-8", "surrogatepass"), self.seed & _MOST) * _SPREADING
         return (number >> 32 & _MOST) / _MOST
 
-    def chance(self, steps: Iterable[Step], questions: Mapping[str, Question], cover: str) -> float:
+    def chance(self, steps: Collection[Step], questions: Mapping[str, Question], cover: str) -> float:
         """Return the chance that a URL is fetched to test what rules do to it and to the URL that is known.
 
         Args:
@@ -235,7 +249,7 @@ class RuleTests:
             cover: The URL that is known.
 
         """
-        most, seen, lot = 0.0, set(), self.lot(cover)
+        most, seen, lot, pairs = 0.0, set(), self.lot(cover), in_pairs(steps)
         for id_, before, after in steps:
             if id_ in seen:
                 continue
@@ -245,7 +259,7 @@ class RuleTests:
                 if test.recent:
                     most = max(most, SUSPECTED)
                 continue
-            if id_ in self.unsettled and test.is_new(before, after):
+            if id_ in self.unsettled and test.is_new(before, after, is_pair=id_ in pairs):
                 return 1.0
             if self._is_tested_in(id_, after, lot):
                 return 1.0

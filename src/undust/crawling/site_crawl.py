@@ -298,7 +298,7 @@ class SiteCrawl:
         return bool(failing)
 
     def _is_unstable(self, url: str, uses: Sequence[RuleUse], *, is_good: bool) -> bool:
-        test = PlaceTest(url, frozenset(use.id for use in uses), is_good)
+        test = PlaceTest(url, frozenset(part for use in uses for part in use.blamed), is_good)
         return self.unstable.note(test, self.canonical(url))
 
     def _is_proven(self, uses: Iterable[RuleUse]) -> bool:
