@@ -3,9 +3,10 @@
     python -m bench.formats [--rows 200000] [--rounds 3] [--source FOLDER] [--json]
 
 A crawl of generated URLs is written as lines, CSV, TSV, JSON lines and Parquet, with five columns beside the
-URL, and passes through the command. What is printed is the slope between a quarter of the rows and all of
-them, so that the start of the program is not in it, the best of some rounds. `--source` runs another undust:
-the folder that holds its package, compiled core and all.
+URL, and passes through the command, with `--stats` and without. What is printed is the slope between a
+quarter of the rows and all of them, so that the start of the program is not in it, the best of some rounds,
+in which the formats take turns. All formats must give the same canonical forms. `--source` runs another
+undust: the folder that holds its package, compiled core and all.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ from undust.rules import Rule, RuleSet
 RULE = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
 FORMATS = ("lines", "csv", "tsv", "jsonl", "parquet")
 PARTS = 4
+LIMITS = {"csv": 3 / 0.9, "tsv": 3 / 0.9, "jsonl": 3 / 0.9, "parquet": 1.5 / 0.9}
+"""How many times as long as a line a row of a table may take."""
+STATS_LIMIT = 1.3
+"""How many times as long as without `--stats` a row may take with it."""
 OTHER = """
 import sys
 sys.meta_path[:] = [each for each in sys.meta_path if "undust" not in type(each).__module__]
@@ -71,11 +76,12 @@ def written(table: pa.Table, kind: str, path: Path) -> Path:
     return path
 
 
-def seconds_of(rules: Path, path: Path, source: str | None) -> float:
+def seconds_of(rules: Path, path: Path, source: str | None, *, stats: bool) -> float:
     """Return the processor time of a run of the command, on one thread."""
     program = ["-c", OTHER, source] if source else ["-m", "undust"]
-    options = ["--threads", "1", "-o", os.devnull]
-    process = subprocess.Popen([sys.executable, *program, "apply", str(rules), str(path), *options])
+    options = ["--threads", "1", "-o", str(output_of(path)), *(["--stats", "--json"] if stats else [])]
+    words = [sys.executable, *program, "apply", str(rules), str(path), *options]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -84,20 +90,75 @@ def seconds_of(rules: Path, path: Path, source: str | None) -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def measured(rows: int, rounds: int, source: str | None, kinds: tuple[str, ...]) -> dict[str, float]:
-    """Return the microseconds of a row, by format."""
-    found = {}
+def output_of(path: Path) -> Path:
+    """Return the file that the command writes."""
+    return path.with_stem("output")
+
+
+def canonical_forms(path: Path) -> list[str]:
+    """Return what the command wrote for each row."""
+    kind = path.suffix[1:]
+    if kind == "parquet":
+        return list(pq.read_table(path)["canonical_url"].to_pylist())
+    if kind == "jsonl":
+        return [json.loads(line)["canonical_url"] for line in path.read_text(encoding="utf-8").splitlines()]
+    if kind == "lines":
+        return path.read_text(encoding="utf-8").splitlines()
+    options = pa_csv.ParseOptions(
+        delimiter="\t" if kind == "tsv" else ",", quote_char='"' if kind == "csv" else False
+    )
+    return list(pa_csv.read_csv(path, parse_options=options)["canonical_url"].to_pylist())
+
+
+def measured(
+    rows: int, rounds: int, source: str | None, kinds: tuple[str, ...]
+) -> dict[str, tuple[float, float]]:
+    """Return the microseconds of a row by format: without `--stats` and with it."""
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder, "rules.json")
         RuleSet([Rule.parse(RULE, site="*")]).save(rules)
         table = crawl(rows)
-        for kind in kinds:
-            small = written(table.slice(0, rows // PARTS), kind, Path(folder, f"small.{kind}"))
-            large = written(table, kind, Path(folder, f"large.{kind}"))
-            times = [[seconds_of(rules, path, source) for path in (small, large)] for _ in range(rounds)]
-            few, many = (min(column) for column in zip(*times, strict=True))
-            found[kind] = (many - few) / (table.num_rows - rows // PARTS) * 1e6
-    return found
+        sizes = {"small": table.slice(0, rows // PARTS), "large": table}
+        paths = {
+            (kind, size): written(part, kind, Path(folder, f"{size}.{kind}"))
+            for kind in kinds
+            for size, part in sizes.items()
+        }
+        runs = {(kind, stats, size): path for (kind, size), path in paths.items() for stats in (False, True)}
+        best: dict[tuple[str, bool, str], float] = dict.fromkeys(runs, float("inf"))
+        for _ in range(rounds):
+            for (kind, stats, size), path in runs.items():
+                seconds = seconds_of(rules, path, source, stats=stats)
+                best[kind, stats, size] = min(best[kind, stats, size], seconds)
+        require_same([canonical_forms(Path(folder, f"output.{kind}")) for kind in kinds])
+    more: float = (table.num_rows - rows // PARTS) / 1e6
+
+    def slope(kind: str, *, stats: bool) -> float:
+        return (best[kind, stats, "large"] - best[kind, stats, "small"]) / more
+
+    return {kind: (slope(kind, stats=False), slope(kind, stats=True)) for kind in kinds}
+
+
+def require_same(outputs: list[list[str]]) -> None:
+    """Raise an error if two formats gave other canonical forms."""
+    if any(output != outputs[0] for output in outputs):
+        message = "the formats give different canonical forms"
+        raise AssertionError(message)
+
+
+def exceeded(found: dict[str, tuple[float, float]]) -> list[str]:
+    """Return the limits that do not hold."""
+    line = found["lines"][0] if "lines" in found else float("inf")
+    tables = [
+        f"{kind}: {each / line:.2f} times a line, at most {LIMITS[kind]:.2f}"
+        for kind, (each, _) in found.items()
+        if each > line * LIMITS.get(kind, 1)
+    ]
+    return tables + [
+        f"{kind} --stats: {more / each:.2f} times as long, at most {STATS_LIMIT}"
+        for kind, (each, more) in found.items()
+        if more > each * STATS_LIMIT
+    ]
 
 
 def main() -> None:
@@ -115,10 +176,12 @@ def main() -> None:
     found = measured(options.rows, options.rounds, options.source, kinds)
     if options.json:
         print(json.dumps({"machine": machine(), "rows": options.rows, "microseconds": found}))
-        return
-    print(f"undust apply, one thread, {options.rows:,} rows ({machine()})")
-    for kind, each in found.items():
-        print(f"{kind:>8} {each:6.2f} µs a row")
+    else:
+        print(f"undust apply, one thread, {options.rows:,} rows ({machine()})")
+        for kind, (each, more) in found.items():
+            print(f"{kind:>8} {each:6.2f} µs a row, with --stats {more:6.2f}")
+    if problems := exceeded(found):
+        sys.exit("\n".join(problems))
 
 
 if __name__ == "__main__":

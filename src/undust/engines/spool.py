@@ -108,6 +108,8 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 SPOOL_ROWS = 16_384
+GROUP_BYTES = 16 << 20
+"""Rows in memory that become one row group of a file: whoever opens a file holds a description of each."""
 Piece = TypeVar("Piece")
 
 
@@ -143,11 +145,13 @@ class Spool:
         rows = 0
         with (
             self.scratch.naming(),
-            pq.ParquetWriter(path, schema, compression="zstd", compression_level=1) as writer,
+            pq.ParquetWriter(
+                path, schema, compression="zstd", compression_level=1, write_statistics=False
+            ) as writer,
         ):
-            for batch in _draining(held, source):
-                writer.write_batch(batch, row_group_size=SPOOL_ROWS)
-                rows += batch.num_rows
+            for group in _groups(_draining(held, source)):
+                writer.write_table(pa.Table.from_batches(group))
+                rows += sum(batch.num_rows for batch in group)
         give_back_memory()
         return Spooled(schema, (), path, rows)
 
@@ -183,6 +187,20 @@ class Spool:
                     rows += batch.num_rows
         give_back_memory()
         return Spooled(schema, (), path, rows, [place for _, place in sorted(places)])
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Yield batches together that are large enough for a row group; the last ones may be fewer."""
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size > GROUP_BYTES:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
 
 
 def _draining(held: list[Piece], source: Iterator[Piece]) -> Iterator[Piece]:
