@@ -3,17 +3,15 @@
     python -m bench.formats [--rows 200000] [--rounds 3] [--source FOLDER] [--json]
 
 A crawl of generated URLs is written as lines, CSV, TSV, JSON lines and Parquet, with five columns beside the
-URL, and passes through the command, with `--stats` and without. What is printed is the slope between a
-quarter of the rows and all of them, so that the start of the program is not in it, the best of some rounds,
-in which the formats take turns. All formats must give the same canonical forms. `--source` runs another
-undust: the folder that holds its package, compiled core and all.
+URL. One process runs the command on all of them in turn, with `--stats` and without, on one thread; the first
+round, in which modules are loaded, does not count, and the best of the others does. All formats must give
+the same canonical forms. `--source` runs another undust: the folder of its package, compiled core and all.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -28,19 +26,29 @@ from undust.rules import Rule, RuleSet
 
 RULE = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
 FORMATS = ("lines", "csv", "tsv", "jsonl", "parquet")
-PARTS = 4
 LIMITS = {"csv": 3 / 0.9, "tsv": 3 / 0.9, "jsonl": 3 / 0.9, "parquet": 1.5 / 0.9}
 """How many times as long as a line a row of a table may take."""
 STATS_LIMIT = 1.3
 """How many times as long as without `--stats` a row may take with it."""
-OTHER = """
-import sys
-sys.meta_path[:] = [each for each in sys.meta_path if "undust" not in type(each).__module__]
-sys.path.insert(0, sys.argv.pop(1))
-from undust.__main__ import main
-main()
+PROGRAM = """
+import json, sys
+from time import process_time
+source, rounds, jobs = json.loads(sys.argv[1])
+if source:
+    sys.meta_path[:] = [each for each in sys.meta_path if "undust" not in type(each).__module__]
+    sys.path.insert(0, source)
+import undust.__main__
+from undust.cli import main
+best = [float("inf")] * len(jobs)
+for number in range(rounds + 1):
+    for place, words in enumerate(jobs):
+        at = process_time()
+        main(words, prog_name="undust", standalone_mode=False)
+        if number:
+            best[place] = min(best[place], process_time() - at)
+print(json.dumps(best))
 """
-"""Runs the undust of a folder, although another one is installed for editing."""
+"""Runs commands in turn; of the undust in a folder, if one is given, although another one is installed."""
 
 
 def crawl(rows: int) -> pa.Table:
@@ -76,18 +84,14 @@ def written(table: pa.Table, kind: str, path: Path) -> Path:
     return path
 
 
-def seconds_of(rules: Path, path: Path, source: str | None, *, stats: bool) -> float:
-    """Return the processor time of a run of the command, on one thread."""
-    program = ["-c", OTHER, source] if source else ["-m", "undust"]
-    options = ["--threads", "1", "-o", str(output_of(path)), *(["--stats", "--json"] if stats else [])]
-    words = [sys.executable, *program, "apply", str(rules), str(path), *options]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        message = f"the command ended with {process.returncode} on {path.name}"
+def seconds_of(commands: list[list[str]], rounds: int, source: str | None) -> list[float]:
+    """Return the processor time of each command, without the start of the program."""
+    words = [sys.executable, "-c", PROGRAM, json.dumps([source, rounds, commands])]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        message = f"the commands failed: {done.stderr}"
         raise RuntimeError(message)
-    return usage.ru_utime + usage.ru_stime
+    return list(json.loads(done.stdout))
 
 
 def output_of(path: Path) -> Path:
@@ -118,25 +122,16 @@ def measured(
         rules = Path(folder, "rules.json")
         RuleSet([Rule.parse(RULE, site="*")]).save(rules)
         table = crawl(rows)
-        sizes = {"small": table.slice(0, rows // PARTS), "large": table}
-        paths = {
-            (kind, size): written(part, kind, Path(folder, f"{size}.{kind}"))
-            for kind in kinds
-            for size, part in sizes.items()
-        }
-        runs = {(kind, stats, size): path for (kind, size), path in paths.items() for stats in (False, True)}
-        best: dict[tuple[str, bool, str], float] = dict.fromkeys(runs, float("inf"))
-        for _ in range(rounds):
-            for (kind, stats, size), path in runs.items():
-                seconds = seconds_of(rules, path, source, stats=stats)
-                best[kind, stats, size] = min(best[kind, stats, size], seconds)
-        require_same([canonical_forms(Path(folder, f"output.{kind}")) for kind in kinds])
-    more: float = (table.num_rows - rows // PARTS) / 1e6
-
-    def slope(kind: str, *, stats: bool) -> float:
-        return (best[kind, stats, "large"] - best[kind, stats, "small"]) / more
-
-    return {kind: (slope(kind, stats=False), slope(kind, stats=True)) for kind in kinds}
+        paths = [written(table, kind, Path(folder, f"crawl.{kind}")) for kind in kinds]
+        commands = [
+            ["apply", str(rules), str(path), "--threads", "1", "-o", str(output_of(path)), *more]
+            for path in paths
+            for more in ((), ("--stats",))
+        ]
+        seconds = iter(seconds_of(commands, rounds, source))
+        require_same([canonical_forms(output_of(path)) for path in paths])
+    each = 1e6 / table.num_rows
+    return {kind: (next(seconds) * each, next(seconds) * each) for kind in kinds}
 
 
 def require_same(outputs: list[list[str]]) -> None:
