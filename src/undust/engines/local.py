@@ -245,6 +245,7 @@ class LocalEngine:
         }
         if self.budget.sort_bytes is not None:
             settings["memory_limit"] = f"{self.budget.sort_bytes >> 20}MiB"
+        give_back_memory()  # what reading is done with: DuckDB does not know of it
         connection = duckdb.connect(config=settings)
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = false")
