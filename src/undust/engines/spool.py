@@ -288,6 +288,8 @@ HELD_SHARE, SORT_SHARE = 0.125, 0.375
 """Of the memory that is left."""
 SORT_BYTES = 64 << 20
 """What each thread of DuckDB needs to sort; with less it gives up."""
+FACT_BYTES = 64
+"""What DuckDB takes for each row whose values are compared, and some room."""
 WORKER_BYTES = 512 << 20
 """What another process takes with the sites that it works on; there are no more than fit into the rest."""
 ROW_BYTES = 1536
@@ -363,6 +365,10 @@ class Budget:
         if self.sort_bytes is None:
             return self.threads
         return max(1, min(self.threads, self.sort_bytes // SORT_BYTES))
+
+    def parts(self, rows: int) -> int:
+        """Return in how many parts the values of so many rows are compared."""
+        return 1 if self.sort_bytes is None else 1 + rows * FACT_BYTES // self.sort_bytes
 
     @property
     def workers(self) -> int:
