@@ -3,16 +3,15 @@
     python -m bench.formats [--rows 200000] [--rounds 3] [--source FOLDER] [--json]
 
 A crawl of generated URLs is written as lines, CSV, TSV, JSON lines and Parquet, with five columns beside the
-URL, and passes through the command. What is printed is the slope between a quarter of the rows and all of
-them, so that the start of the program is not in it, the best of some rounds. `--source` runs another undust:
-the folder that holds its package, compiled core and all.
+URL. One process runs the command on all of them in turn, with `--stats` and without, on one thread; the first
+round, in which modules are loaded, does not count, and the best of the others does. All formats must give
+the same canonical forms. `--source` runs another undust: the folder of its package, compiled core and all.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -27,15 +26,29 @@ from undust.rules import Rule, RuleSet
 
 RULE = "rewrite {s}://{h}/{p**}?sid={**}&{rest**} → {s}://{h}/{p}?{rest}"
 FORMATS = ("lines", "csv", "tsv", "jsonl", "parquet")
-PARTS = 4
-OTHER = """
-import sys
-sys.meta_path[:] = [each for each in sys.meta_path if "undust" not in type(each).__module__]
-sys.path.insert(0, sys.argv.pop(1))
-from undust.__main__ import main
-main()
+LIMITS = {"csv": 3 / 0.9, "tsv": 3 / 0.9, "jsonl": 3 / 0.9, "parquet": 1.5 / 0.9}
+"""How many times as long as a line a row of a table may take."""
+STATS_LIMIT = 1.3
+"""How many times as long as without `--stats` a row may take with it."""
+PROGRAM = """
+import json, sys
+from time import process_time
+source, rounds, jobs = json.loads(sys.argv[1])
+if source:
+    sys.meta_path[:] = [each for each in sys.meta_path if "undust" not in type(each).__module__]
+    sys.path.insert(0, source)
+import undust.__main__
+from undust.cli import main
+best = [float("inf")] * len(jobs)
+for number in range(rounds + 1):
+    for place, words in enumerate(jobs):
+        at = process_time()
+        main(words, prog_name="undust", standalone_mode=False)
+        if number:
+            best[place] = min(best[place], process_time() - at)
+print(json.dumps(best))
 """
-"""Runs the undust of a folder, although another one is installed for editing."""
+"""Runs commands in turn; of the undust in a folder, if one is given, although another one is installed."""
 
 
 def crawl(rows: int) -> pa.Table:
@@ -71,33 +84,76 @@ def written(table: pa.Table, kind: str, path: Path) -> Path:
     return path
 
 
-def seconds_of(rules: Path, path: Path, source: str | None) -> float:
-    """Return the processor time of a run of the command, on one thread."""
-    program = ["-c", OTHER, source] if source else ["-m", "undust"]
-    options = ["--threads", "1", "-o", os.devnull]
-    process = subprocess.Popen([sys.executable, *program, "apply", str(rules), str(path), *options])
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        message = f"the command ended with {process.returncode} on {path.name}"
+def seconds_of(commands: list[list[str]], rounds: int, source: str | None) -> list[float]:
+    """Return the processor time of each command, without the start of the program."""
+    words = [sys.executable, "-c", PROGRAM, json.dumps([source, rounds, commands])]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        message = f"the commands failed: {done.stderr}"
         raise RuntimeError(message)
-    return usage.ru_utime + usage.ru_stime
+    return list(json.loads(done.stdout))
 
 
-def measured(rows: int, rounds: int, source: str | None, kinds: tuple[str, ...]) -> dict[str, float]:
-    """Return the microseconds of a row, by format."""
-    found = {}
+def output_of(path: Path) -> Path:
+    """Return the file that the command writes."""
+    return path.with_stem("output")
+
+
+def canonical_forms(path: Path) -> list[str]:
+    """Return what the command wrote for each row."""
+    kind = path.suffix[1:]
+    if kind == "parquet":
+        return list(pq.read_table(path)["canonical_url"].to_pylist())
+    if kind == "jsonl":
+        return [json.loads(line)["canonical_url"] for line in path.read_text(encoding="utf-8").splitlines()]
+    if kind == "lines":
+        return path.read_text(encoding="utf-8").splitlines()
+    options = pa_csv.ParseOptions(
+        delimiter="\t" if kind == "tsv" else ",", quote_char='"' if kind == "csv" else False
+    )
+    return list(pa_csv.read_csv(path, parse_options=options)["canonical_url"].to_pylist())
+
+
+def measured(
+    rows: int, rounds: int, source: str | None, kinds: tuple[str, ...]
+) -> dict[str, tuple[float, float]]:
+    """Return the microseconds of a row by format: without `--stats` and with it."""
     with tempfile.TemporaryDirectory() as folder:
         rules = Path(folder, "rules.json")
         RuleSet([Rule.parse(RULE, site="*")]).save(rules)
         table = crawl(rows)
-        for kind in kinds:
-            small = written(table.slice(0, rows // PARTS), kind, Path(folder, f"small.{kind}"))
-            large = written(table, kind, Path(folder, f"large.{kind}"))
-            times = [[seconds_of(rules, path, source) for path in (small, large)] for _ in range(rounds)]
-            few, many = (min(column) for column in zip(*times, strict=True))
-            found[kind] = (many - few) / (table.num_rows - rows // PARTS) * 1e6
-    return found
+        paths = [written(table, kind, Path(folder, f"crawl.{kind}")) for kind in kinds]
+        commands = [
+            ["apply", str(rules), str(path), "--threads", "1", "-o", str(output_of(path)), *more]
+            for path in paths
+            for more in ((), ("--stats",))
+        ]
+        seconds = iter(seconds_of(commands, rounds, source))
+        require_same([canonical_forms(output_of(path)) for path in paths])
+    each = 1e6 / table.num_rows
+    return {kind: (next(seconds) * each, next(seconds) * each) for kind in kinds}
+
+
+def require_same(outputs: list[list[str]]) -> None:
+    """Raise an error if two formats gave other canonical forms."""
+    if any(output != outputs[0] for output in outputs):
+        message = "the formats give different canonical forms"
+        raise AssertionError(message)
+
+
+def exceeded(found: dict[str, tuple[float, float]]) -> list[str]:
+    """Return the limits that do not hold."""
+    line = found["lines"][0] if "lines" in found else float("inf")
+    tables = [
+        f"{kind}: {each / line:.2f} times a line, at most {LIMITS[kind]:.2f}"
+        for kind, (each, _) in found.items()
+        if each > line * LIMITS.get(kind, 1)
+    ]
+    return tables + [
+        f"{kind} --stats: {more / each:.2f} times as long, at most {STATS_LIMIT}"
+        for kind, (each, more) in found.items()
+        if more > each * STATS_LIMIT
+    ]
 
 
 def main() -> None:
@@ -115,10 +171,12 @@ def main() -> None:
     found = measured(options.rows, options.rounds, options.source, kinds)
     if options.json:
         print(json.dumps({"machine": machine(), "rows": options.rows, "microseconds": found}))
-        return
-    print(f"undust apply, one thread, {options.rows:,} rows ({machine()})")
-    for kind, each in found.items():
-        print(f"{kind:>8} {each:6.2f} µs a row")
+    else:
+        print(f"undust apply, one thread, {options.rows:,} rows ({machine()})")
+        for kind, (each, more) in found.items():
+            print(f"{kind:>8} {each:6.2f} µs a row, with --stats {more:6.2f}")
+    if problems := exceeded(found):
+        sys.exit("\n".join(problems))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from undust.engines.spool import LOCK, SCRATCH_PREFIX, YOUNG, Scratch, remove_abandoned
+from undust.engines import spool
+from undust.engines.spool import LOCK, SCRATCH_PREFIX, YOUNG, Scratch, Spool, remove_abandoned
 from undust.errors import UndustError
 
 if TYPE_CHECKING:
@@ -104,3 +107,19 @@ def test_a_place_that_is_none_is_told(tmp_path: Path) -> None:
     """One sentence that names it, and what to do."""
     with pytest.raises(UndustError, match="there is no such folder for temporary files; make it first"):
         _ = Scratch(str(tmp_path / "nowhere")).folder
+
+
+def test_a_file_has_a_row_group_for_many_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens a file holds a description of each group, so their number must not be that of batches."""
+    monkeypatch.setattr(spool, "GROUP_BYTES", 8 * 1000)
+    schema = pa.schema([("number", pa.int64())])
+    batches = [
+        pa.record_batch([pa.array(range(at, at + 10), pa.int64())], schema) for at in range(0, 3_000, 10)
+    ]
+    own = Spool(limit_bytes=1_000, parent=str(tmp_path))
+    table = own.keep(iter(batches), schema)
+    assert table.path is not None
+    assert pq.read_metadata(table.path).num_row_groups == 3
+    assert table.num_rows == 3_000
+    assert table.table()["number"].to_pylist() == [*range(3_000)]
+    own.scratch.close()

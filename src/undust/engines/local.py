@@ -6,6 +6,7 @@ The largest sites come first, so that the job does not end with one of them.
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +24,9 @@ from undust.reading.observations import SITE, arrow_table, cut_into_sites, rows_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
 
     from undust.engines.contract import Excuse, Files, Reader, RowsFunction, SiteFunction, SiteTest, Tell
 
@@ -125,20 +129,21 @@ class LocalEngine:
             else:
                 connection.register("held", spooled.table())
                 rows = connection.table("held")  # noqa: F841 -- DuckDB finds it by its name
-            facts = self._spool.new_file("facts.parquet")
+            facts = self._spool.new_file("facts")
+            facts.mkdir()
+            # The groups of a part must fit into memory; all rows of a site are in one part.
+            parts = self.budget.parts(spooled.num_rows)
+            query = f"SELECT *, s % {parts} AS part FROM ({hashed_facts(test)})"  # noqa: S608
             place = str(facts).replace("'", "''")
-            connection.execute(f"COPY ({hashed_facts(test)}) TO '{place}' (FORMAT parquet, COMPRESSION lz4)")
-            connection.read_parquet(str(facts)).create_view("facts")
-            connection.execute(f"CREATE TEMP TABLE failing AS {failing_sites(test)}")
-            # In groups, which may go to the disk; what DISTINCT counts may not.
-            passing = "SELECT count(*) AS n FROM facts ANTI JOIN failing USING (s) GROUP BY s"
-            counted = f"SELECT count(*), coalesce(sum(n), 0) FROM ({passing})"  # noqa: S608
-            counts = connection.sql(counted).fetchall()[0]
+            packing = "FORMAT parquet, COMPRESSION lz4, PARTITION_BY (part)"
+            connection.execute(f"COPY ({query}) TO '{place}' ({packing})")
+            connection.execute("CREATE TEMP TABLE failing (s UBIGINT)")
+            passing = [_tested(connection, folder, test) for folder in sorted(facts.glob("part=*"))]
             left = connection.sql("SELECT * FROM rows WHERE hash(site) IN (SELECT s FROM failing)")
             batches = left.to_arrow_reader(SPOOL_ROWS)
             kept = self._spool.keep((batch.cast(spooled.schema) for batch in batches), spooled.schema)
-            facts.unlink()
-        return kept, SetAside(int(counts[0]), int(counts[1]))
+            shutil.rmtree(facts)
+        return kept, SetAside(sum(each.sites for each in passing), sum(each.rows for each in passing))
 
     def map_rows(self, table: Any, function: RowsFunction, schema: pa.Schema) -> Spooled:  # noqa: ANN401
         """Return what the function makes of all rows."""
@@ -245,6 +250,7 @@ class LocalEngine:
         }
         if self.budget.sort_bytes is not None:
             settings["memory_limit"] = f"{self.budget.sort_bytes >> 20}MiB"
+        give_back_memory()  # what reading is done with: DuckDB does not know of it
         connection = duckdb.connect(config=settings)
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = false")
@@ -281,6 +287,19 @@ class LocalEngine:
                 else:
                     message = f"{site}: {LOST}"
                     raise UndustError(message)
+
+
+def _tested(connection: DuckDBPyConnection, folder: Path, test: SiteTest) -> SetAside:
+    """Add the sites that fail a test to the table of these; return how many sites and rows pass it."""
+    files = sorted(map(str, folder.iterdir()))
+    connection.read_parquet(files).create_view("facts", replace=True)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE failing_here AS {failing_sites(test)}")
+    connection.execute("INSERT INTO failing FROM failing_here")
+    # In groups, which may go to the disk; what DISTINCT counts may not.
+    passing = "SELECT count(*) AS n FROM facts ANTI JOIN failing_here USING (s) GROUP BY s"
+    counted = f"SELECT count(*), coalesce(sum(n), 0) FROM ({passing})"  # noqa: S608
+    sites, rows = connection.sql(counted).fetchall()[0]
+    return SetAside(int(sites), int(rows))
 
 
 def _sizes(table: Any) -> Counter[str]:  # noqa: ANN401

@@ -108,6 +108,8 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 SPOOL_ROWS = 16_384
+GROUP_BYTES = 16 << 20
+"""Rows in memory that become one row group of a file: whoever opens a file holds a description of each."""
 Piece = TypeVar("Piece")
 
 
@@ -143,11 +145,13 @@ class Spool:
         rows = 0
         with (
             self.scratch.naming(),
-            pq.ParquetWriter(path, schema, compression="zstd", compression_level=1) as writer,
+            pq.ParquetWriter(
+                path, schema, compression="zstd", compression_level=1, write_statistics=False
+            ) as writer,
         ):
-            for batch in _draining(held, source):
-                writer.write_batch(batch, row_group_size=SPOOL_ROWS)
-                rows += batch.num_rows
+            for group in _groups(_draining(held, source)):
+                writer.write_table(pa.Table.from_batches(group))
+                rows += sum(batch.num_rows for batch in group)
         give_back_memory()
         return Spooled(schema, (), path, rows)
 
@@ -183,6 +187,20 @@ class Spool:
                     rows += batch.num_rows
         give_back_memory()
         return Spooled(schema, (), path, rows, [place for _, place in sorted(places)])
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Yield batches together that are large enough for a row group; the last ones may be fewer."""
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size > GROUP_BYTES:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
 
 
 def _draining(held: list[Piece], source: Iterator[Piece]) -> Iterator[Piece]:
@@ -270,6 +288,8 @@ HELD_SHARE, SORT_SHARE = 0.125, 0.375
 """Of the memory that is left."""
 SORT_BYTES = 64 << 20
 """What each thread of DuckDB needs to sort; with less it gives up."""
+FACT_BYTES = 64
+"""What DuckDB takes for each row whose values are compared, and some room."""
 WORKER_BYTES = 512 << 20
 """What another process takes with the sites that it works on; there are no more than fit into the rest."""
 ROW_BYTES = 1536
@@ -345,6 +365,10 @@ class Budget:
         if self.sort_bytes is None:
             return self.threads
         return max(1, min(self.threads, self.sort_bytes // SORT_BYTES))
+
+    def parts(self, rows: int) -> int:
+        """Return in how many parts the values of so many rows are compared."""
+        return 1 if self.sort_bytes is None else 1 + rows * FACT_BYTES // self.sort_bytes
 
     @property
     def workers(self) -> int:
