@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def requirements() -> list[str]:
-    """Return the requirements of the base and of every extra, each once; extras that name others are skipped."""
+    """Return the requirements of the base and of every extra, each once."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     found = [*project["dependencies"], *(requirement for several in extras for requirement in several)]
