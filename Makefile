@@ -22,6 +22,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # Many a test waits for a server, a browser or a timer: three for two cores keep the cores at work.
 WORKERS := $(shell expr \( $$(nproc) \* 3 + 1 \) / 2)
 
+# What does not depend on each other is set up at the same time.
+SIDE_BY_SIDE := $(MAKE) --no-print-directory --jobs=3
+
 .DEFAULT_GOAL := help
 .PHONY: help run test js coverage mutation stranger lint format stub bench soak docs clean FORCE
 
@@ -39,10 +42,12 @@ help:
 	@echo "make stub      writes src/undust/_core.pyi again after a change of the core's border"
 	@echo "make clean     removes everything that was built, .venv included"
 
-run: $(INSTALLED)
+run:
+	@$(SIDE_BY_SIDE) $(INSTALLED)
 	@$(BIN)/python examples/tour.py
 
-test: $(COMPILED) js
+test:
+	@$(SIDE_BY_SIDE) $(COMPILED) js
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Without this each of the workers would compile all tests, and all that they import, for itself.
@@ -50,8 +55,8 @@ $(COMPILED): $(INSTALLED)
 	@for half in "tests/[a-j]*" "tests/[k-z]*"; do \
 	  $(BIN)/python -m pytest --collect-only -qq $$half >/dev/null 2>&1 & done; wait; touch $@
 
-# Compiled when a source, the suffix list or the compiler changed.
-js: $(INSTALLED)
+# Compiled when a source, the suffix list or the compiler changed. It does not need the core of Python.
+js: .venv/packages
 	@$(BIN)/python -m tools.wasm
 
 lint: $(INSTALLED)
@@ -71,7 +76,8 @@ stranger:
 	$(PYTHON) -m tools.stranger $(ARGS)
 	$(PYTHON) -m tools.clean_install
 
-coverage: $(INSTALLED) js
+coverage:
+	@$(SIDE_BY_SIDE) $(INSTALLED) js
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --cov --cov-fail-under=92 $(ARGS)
 
 mutation: $(INSTALLED)
@@ -108,10 +114,19 @@ clean:
 	@find src -name '*.py' | LC_ALL=C sort > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 FORCE:
 
-$(INSTALLED): .venv/python .venv/modules $(PACKAGE)
+# Two programs of pip at a time, if make may start two: one waits for the compiler, the other unpacks.
+$(INSTALLED): .venv/core .venv/packages
+	@touch $@
+
+.venv/core: .venv/python .venv/modules $(PACKAGE)
 	@echo "building undust and installing what its tests need (a minute or two)"
-	@$(PIP_INSTALL) --build-constraint constraints.txt --group test --group lint \
-	  --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON --editable '.[all,learn,pandas,polars,scrapy,spark]'
+	@$(PIP_INSTALL) --build-constraint constraints.txt --config-settings=cmake.define.CMAKE_UNITY_BUILD=ON \
+	  --no-deps --editable .
+	@touch $@
+
+.venv/packages: .venv/python pyproject.toml constraints.txt
+	@$(BIN)/python tools/requirements.py >.venv/requirements
+	@$(PIP_INSTALL) --group test --group lint --requirement .venv/requirements
 	@touch $@
 
 .venv/installed-%: $(INSTALLED)

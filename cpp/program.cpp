@@ -36,7 +36,7 @@ void Orbit::start(const std::string& first) {
   hashes.clear();
   steps.clear();
   result = 0;
-  is_settled = false;
+  is_settled = is_in_view = false;
 }
 
 std::size_t Orbit::find_earlier(std::size_t step) {
@@ -71,15 +71,15 @@ void Program::sign(Lane& lane) {
 // to change nothing (kComparingSettled), only the rules that g has besides those of f are tried.
 Program::Change Program::change(For use, Lane& lane, Scratch& scratch, std::string& out) const {
   sign(lane);
+  const Signs signs = lane.view.signs;
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
     if (!lane.has_candidates) find_rules(*block, lane);
     lane.has_candidates = false;
     for (std::size_t i = 0; i < lane.candidates.size(); ++i) {
-      if (lane.quiet.has(i)) continue;
       const RuleHead& head = block->head(lane.candidates[i]);
+      if (!has_needed(signs, head.needs) || lane.quiet.has(i)) continue;
       if (head.is_mask || use == (head.is_compared ? For::kFetching : For::kComparingSettled)) continue;
-      if (!has_needed(lane.view.signs, head.needs)) continue;
       const Effect effect = apply(rule_at(*block, lane.candidates[i]), lane, scratch, out);
       if (effect == Effect::kNone) {
         if (head.stays_quiet && scratch.has_missed) lane.quiet.add(i, head.stays_quiet_anywhere);
@@ -120,6 +120,7 @@ void Program::read_next(std::string_view next, Lane& lane) const {
   }
   if (lane.is_cut) {
     lane.view.read_beginning(next);
+    lane.view.signs = signs_of_beginning(lane.view, needs_of(lane.rules));
     lane.has_candidates = lane.rules.own && !shared_;
     if (lane.has_candidates) find_more_rules(lane.rules.own, lane);
     return;
@@ -141,7 +142,7 @@ Outcome Program::walk_by(Lane& lane, Orbit& orbit, Step&& next_change) const {
     orbit.result = step - 1;
     if (effect == Effect::kNone || effect == Effect::kKept) {
       orbit.texts.drop_last();
-      orbit.is_settled = effect == Effect::kNone;
+      orbit.is_settled = orbit.is_in_view = effect == Effect::kNone;
       if (effect == Effect::kKept) orbit.steps.push_back({rule, orbit.result});
       return Outcome::kResolved;
     }
@@ -156,6 +157,7 @@ Outcome Program::walk_by(Lane& lane, Orbit& orbit, Step&& next_change) const {
       for (std::size_t member = earlier + 1; member < step; ++member) {
         if (is_smaller(orbit.texts[member], orbit.chosen())) orbit.result = member;
       }
+      orbit.is_in_view = orbit.result == step - 1 && !lane.is_front_kept;
       return Outcome::kCycle;
     }
     read_next(next, lane);
@@ -172,22 +174,21 @@ Outcome Program::walk(For use, Lane& lane, Scratch& scratch, Orbit& orbit) const
   });
 }
 
-// Makes the lane ready for a text. If it is settled there, the view holds it, and so do the candidates if one block had
-// its turn.
-void Program::resume(std::string_view text, bool is_settled, Lane& lane) const {
-  if (!is_settled) {
-    lane.view.read(text);
+// Makes the lane ready for the chosen text of an orbit. If the view holds it, the candidates are those of it, too, where
+// one block had its turn.
+void Program::resume(const Orbit& orbit, Lane& lane) const {
+  if (!orbit.is_in_view) lane.view.read(orbit.chosen());
+  if (!orbit.is_settled) {
     lane.quiet.clear();
     lane.is_front_kept = lane.is_authority_kept = lane.is_cut = false;
   }
-  lane.has_candidates = is_settled && lane.rules.own && !shared_;
+  lane.has_candidates = orbit.is_in_view && lane.rules.own && !shared_;
 }
 
 // Each matching mask once, in order, from k(u) on; where the last text it gave stands.
-std::size_t Program::mask(Lane& lane, Scratch& scratch, bool is_settled) const {
+std::size_t Program::mask(Lane& lane, Scratch& scratch) const {
   Texts& texts = scratch.compared.texts;
   std::size_t masked = scratch.compared.result;
-  resume(texts[masked], is_settled, lane);
   sign(lane);
   for (const Block* block : lane.rules.in_order()) {
     if (!*block) continue;
@@ -229,7 +230,7 @@ Result Program::canonical(Lane& lane, Scratch& scratch) const {
     if (lane.rules.have(&Block::has_fetched)) {
       lane.outcome = walk(For::kFetching, lane, scratch, scratch.fetched);
     } else {
-      scratch.fetched.is_settled = true;
+      scratch.fetched.is_settled = scratch.fetched.is_in_view = true;
     }
   }
   return {lane.outcome, scratch.fetched.chosen()};
@@ -241,14 +242,15 @@ Result Program::key(Lane& lane, Scratch& scratch) const {
   if (!is_ruled) return result;
   scratch.compared.start(scratch.fetched.chosen());
   const auto have = [&](bool (Block::*has)() const) { return lane.rules.have(has); };
-  bool is_settled = scratch.fetched.is_settled;
+  const Orbit* last = &scratch.fetched;
   if (have(&Block::has_compared)) {
-    resume(result.url, is_settled, lane);
-    (void)walk(is_settled ? For::kComparingSettled : For::kComparing, lane, scratch, scratch.compared);
-    is_settled = scratch.compared.is_settled;
+    resume(scratch.fetched, lane);
+    (void)walk(scratch.fetched.is_settled ? For::kComparingSettled : For::kComparing, lane, scratch, scratch.compared);
+    last = &scratch.compared;
   }
-  const bool has_masks = have(&Block::has_masks);
-  return {result.outcome, scratch.compared.texts[has_masks ? mask(lane, scratch, is_settled) : scratch.compared.result]};
+  if (!have(&Block::has_masks)) return {result.outcome, scratch.compared.chosen()};
+  resume(*last, lane);
+  return {result.outcome, scratch.compared.texts[mask(lane, scratch)]};
 }
 
 Result Program::canonical(std::string_view url, Scratch& scratch) const {

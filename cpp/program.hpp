@@ -111,7 +111,8 @@ struct Orbit {
   // of them lead from the first text to the chosen one.
   std::vector<AppliedStep> steps;
   std::size_t result = 0;
-  bool is_settled = false;  // the walk ended where no rule changed the chosen text, and the view holds that text
+  bool is_settled = false;  // the walk ended where no rule changed the chosen text
+  bool is_in_view = false;  // the view holds the chosen text, as it does then
 
   void start(const std::string& first);
   // Where the text of a step stood before; the step itself if it is new.
@@ -209,8 +210,8 @@ class Program {
   [[nodiscard]] Outcome walk(For use, Lane& lane, Scratch& scratch, Orbit& orbit) const;
   [[nodiscard]] Outcome walk_apart(const StoredRule& rule, Effect effect, const std::vector<bool>& asked, Scratch& scratch) const;
   [[nodiscard]] bool is_kept(std::uint32_t before, const std::vector<bool>& asked, Lane& lane, Scratch& scratch) const;
-  [[nodiscard]] std::size_t mask(Lane& lane, Scratch& scratch, bool is_settled) const;
-  void resume(std::string_view text, bool is_settled, Lane& lane) const;
+  [[nodiscard]] std::size_t mask(Lane& lane, Scratch& scratch) const;
+  void resume(const Orbit& orbit, Lane& lane) const;
 
   const SuffixList& suffixes_;
   std::size_t rule_count_ = 0;

@@ -18,6 +18,7 @@ bool has_same_authority(std::string_view written, const UrlView& url) {
 }
 
 bool is_wanted(const StoredRule& rule, const UrlView& url, Scratch& scratch) {
+  if (rule->when_count == 0) return true;
   const Pattern* when = rule.conditions();
   return std::all_of(when, when + rule->when_count, [&](const Pattern& condition) {
     return match_pattern(condition, rule.pieces(), url, scratch.condition);
@@ -25,6 +26,7 @@ bool is_wanted(const StoredRule& rule, const UrlView& url, Scratch& scratch) {
 }
 
 bool is_excepted(const StoredRule& rule, const UrlView& url, Scratch& scratch) {
+  if (rule->unless_count == 0) return false;
   const Pattern* unless = rule.conditions() + rule->when_count;
   return std::any_of(unless, unless + rule->unless_count, [&](const Pattern& condition) {
     return match_pattern(condition, rule.pieces(), url, scratch.condition);

@@ -43,11 +43,12 @@ std::optional<bool> match_around(const Piece* left, const Cursor& cursor, std::s
   if (literal.size() > kShort) return std::nullopt;
   std::size_t place = find_last(text, literal, text.size());
   if (place == std::string_view::npos) return false;
-  if (text.find('%') != std::string_view::npos) return std::nullopt;  // no run starts or ends inside a triplet
   const Piece* const right = after(between);
   for (std::size_t tried = 0; tried < kFew; ++tried) {
     const std::string_view before = text.substr(0, place), behind = text.substr(place + literal.size());
     if (match_whole_run(*right, cursor.pieces, behind) && match_whole_run(*left, cursor.pieces, before)) {
+      // No run starts or ends inside a triplet.
+      if (is_inside_triplet(text, place) || is_inside_triplet(text, place + literal.size())) return std::nullopt;
       take(*left, before, match);
       take(*right, behind, match);
       return true;
@@ -308,7 +309,6 @@ void UrlView::read_beginning(std::string_view normal) {
     return normal.substr(start, part.size());
   };
   url = normal;
-  has_signs = false;
   masks.cut(normal.size());
   for (std::string_view* part : {&authority, &host, &path}) *part = move(*part);
   while (segments.back().data() > before + normal.size()) segments.pop_back();

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "bytes.hpp"
+#include "hash.hpp"
 #include "program_search.hpp"
 
 namespace undust {
@@ -26,6 +27,17 @@ constexpr std::array<std::uint8_t, 256> kClassBits = [] {
   add(RunClass::kWord, kLower | kUpper | kDigit | bytes_of("_-"));
   return bits;
 }();
+
+// Whether a text is a run of no class. Eight bytes at a time: x - 1 borrows into the top bit of a byte of x that is 0.
+bool is_any_run(std::string_view text) {
+  constexpr std::uint64_t kEach = 0x0101010101010101u;
+  const auto has_zero = [](std::uint64_t bytes) { return ((bytes - kEach) & ~bytes & (kEach << 7)) != 0; };
+  for (; text.size() >= 8; text.remove_prefix(8)) {
+    const std::uint64_t bytes = hash_detail::load_8(text.data());
+    if (has_zero(bytes ^ kEach * '&') || has_zero(bytes ^ kEach * ';')) return false;
+  }
+  return std::all_of(text.begin(), text.end(), [](char c) { return c != '&' && c != ';'; });
+}
 
 // "x" is a hexadecimal digit, "9" a decimal one, "-" itself.
 constexpr std::string_view kUuidShape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", kDateShape = "9999-99-99";
@@ -56,6 +68,7 @@ bool match_whole_run(const Piece& run, const PieceView& pieces, std::string_view
     }
     case RunClass::kOneOf:
       return std::any_of(&run + 1, &run + 1 + run.size, [&](const Piece& item) { return pieces.text_of(item) == text; });
+    case RunClass::kAny: return !text.empty() && is_any_run(text);
     default: {
       const unsigned bit = 1u << static_cast<unsigned>(run.run_class);
       return !text.empty() && std::all_of(text.begin(), text.end(), [bit](char c) {

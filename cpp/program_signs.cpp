@@ -270,6 +270,10 @@ Signs needs_of(const ParsedRule& rule, std::span<const Pattern> whens, const Pie
   return events | marks;
 }
 
+Signs signs_of_beginning(UrlView& url, Signs asked) {
+  return (url.signs & kEvents) | (asked & ~kEvents ? marks_of(url) | size_of(url) : 0);
+}
+
 Signs signs_of(UrlView& url, Signs asked) {
   Signs found = asked & ~kEvents ? marks_of(url) | size_of(url) : 0;
   if (!(asked & kEvents)) return found;

@@ -58,4 +58,7 @@ inline constexpr std::size_t kMostCountedSegments = 8, kMostWantedSegments = 5;
 // fewer than are said. Whether the authority is plain is remembered in the view.
 [[nodiscard]] Signs signs_of(UrlView& url, Signs asked);
 
+// The same for a URL with which the one that the signs in the view are of begins, where that one has no "?".
+[[nodiscard]] Signs signs_of_beginning(UrlView& url, Signs asked);
+
 }  // namespace undust

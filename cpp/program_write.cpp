@@ -197,9 +197,15 @@ class Writer {
     }
     if (size() == start) put('/');
     if (!has_runs) return true;
+    if (is_beginning()) return !is_dot_segment(pending_.substr(pending_.rfind('/') + 1));
     put_pending();
     return !has_dot_segment(std::string_view(out_).substr(start));
   }
+
+  // Whether all that is written stands at the beginning of the URL, of which only the last segment may have been cut.
+  [[nodiscard]] bool is_beginning() const { return out_.empty() && pending_.data() == url_.url.data(); }
+
+  [[nodiscard]] static bool is_dot_segment(std::string_view segment) { return segment == "." || segment == ".."; }
 
   [[nodiscard]] static bool has_dot_segment(std::string_view path) {
     if (path.find('.') == std::string_view::npos) return false;

@@ -138,11 +138,10 @@ void for_each_word(std::string_view url, const UrlMasks& masks, Starts&& starts,
 
 // The word of at most 64 bytes that a URL with a path ends with, if it does.
 [[nodiscard]] inline std::string_view last_word(std::string_view url, const UrlMasks& masks) {
-  std::size_t start = url.size();
-  while (start > 0 && masks[(start - 1) / kMaskBytes].words >> ((start - 1) % kMaskBytes) & 1) {
-    if (url.size() - --start > kMaskBytes) return {};
-  }
-  return url.substr(start);
+  const std::size_t last = url.size() - 1, chunk = last / kMaskBytes, used = last % kMaskBytes + 1;
+  auto size = static_cast<std::size_t>(std::countl_one(masks[chunk].words << (kMaskBytes - used)));
+  if (size == used && chunk > 0) size += static_cast<std::size_t>(std::countl_one(masks[chunk - 1].words));
+  return size > kMaskBytes ? std::string_view() : url.substr(url.size() - size);
 }
 
 }  // namespace undust

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tools.requirements import requirements
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -82,9 +84,11 @@ def test_every_requirement_has_a_pin(repository: Path, project: dict[str, Any]) 
 def test_the_set_up_installs_every_extra(repository: Path, project: dict[str, Any]) -> None:
     """Tests of an integration run in its real host on a fresh machine."""
     makefile = (repository / "Makefile").read_text(encoding="utf-8")
-    installed = re.search(r"--editable '\.\[([\w,-]+)\]'", makefile)
-    assert installed
-    assert set(installed[1].split(",")) == set(project["project"]["optional-dependencies"])
+    assert re.search(
+        r"^\t@\$\(BIN\)/python tools/requirements\.py >(\S+)\n.* --requirement \1$", makefile, re.MULTILINE
+    )
+    expected = {one for several in _extras(project) for one in several if not one.startswith("undust[")}
+    assert set(requirements()) == expected | set(project["project"]["dependencies"])
 
 
 def _extras(project: dict[str, Any]) -> list[list[str]]:

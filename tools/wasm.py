@@ -22,10 +22,9 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from undust.urls.url import suffix_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,8 +76,9 @@ def core_sources(idea: str) -> list[Path]:
 
 
 def plain_suffix_list() -> str:
-    """Return the public suffix list without its comments, which are most of it."""
-    lines = (line.split(None, 1)[:1] for line in suffix_list().decode("utf-8").splitlines())
+    """Return the public suffix list that undust uses without its comments, which are most of it."""
+    suffix_list = files("publicsuffixlist") / "public_suffix_list.dat"
+    lines = (line.split(None, 1)[:1] for line in suffix_list.read_text(encoding="utf-8").splitlines())
     rules = (words[0] for words in lines if words and not words[0].startswith("//"))
     return "".join(f"{rule}\n" for rule in rules)
 
