@@ -49,7 +49,7 @@ ENOUGH_VALUES, ENOUGH_PLACES, ENOUGH_SETTINGS = 5, 5, 8
 """Where a rule has held for this many different texts that it leaves out, or places, or settings, others are
 like them. A setting is the names of the other parameters, and whether two URLs with different texts are one,
 or one with and one without. Places alone say little: in each of five folders `id2` may mean nothing beside
-`id`, and name the page where it is alone; if each `id` has one, nobody has seen whether the text matters."""
+`id`, and name the page where it is alone; if each `id` has one, it was not seen whether the text matters."""
 VISIT_PAGES, FEW_PAGES, CHOICE_PAGES, NUMBER_PAGES = 4, 5, 12, 25
 """Pages for which a guess must hold: one that leaves out what names a visit, others, one that leaves out a
 choice, and one that leaves out small numbers."""

@@ -109,7 +109,7 @@ def _is_abandoned(folder: Path) -> bool:
 
 SPOOL_ROWS = 16_384
 GROUP_BYTES = 16 << 20
-"""Rows in memory that become one row group of a file: whoever opens a file holds a description of each."""
+"""Rows in memory that become one row group of a file: a reader of the file holds a description of each."""
 Piece = TypeVar("Piece")
 
 
@@ -367,7 +367,7 @@ class Budget:
         return max(1, min(self.threads, self.sort_bytes // SORT_BYTES))
 
     def parts(self, rows: int) -> int:
-        """Return in how many parts the values of so many rows are compared."""
+        """Return in how many parts the values of this many rows are compared."""
         return 1 if self.sort_bytes is None else 1 + rows * FACT_BYTES // self.sort_bytes
 
     @property
